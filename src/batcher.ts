@@ -1,0 +1,68 @@
+/**
+ * Group commit: items that arrive while a batch is under way, or within the same tick, go out
+ * together in the next one; each caller gets its own result. The only batcher of the house.
+ */
+export interface BatcherOptions<I, O> {
+  /** Runs one batch; the result at index i belongs to item i. A throw fails every item of the batch. */
+  readonly run: (items: readonly I[]) => Promise<readonly O[]>;
+  /** Most items in one batch. */
+  readonly maxBatch: number;
+  /** Batches under way at the same time; the next one collects until a place is free. */
+  readonly maxRunning: number;
+}
+
+export interface Batcher<I, O> {
+  /** Queues an item. Callers bound how many are waiting (MAX_IN_FLIGHT at the ingress). */
+  add(item: I): Promise<O>;
+}
+
+interface Waiting<I, O> {
+  readonly item: I;
+  readonly resolve: (result: O) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
+  let waiting: Waiting<I, O>[] = [];
+  let running = 0;
+  let scheduled = false;
+
+  const schedule = () => {
+    if (scheduled || waiting.length === 0 || running >= options.maxRunning) return;
+    scheduled = true;
+    // After the I/O of this tick: everything that arrived with it rides along.
+    setImmediate(flush);
+  };
+
+  const flush = () => {
+    scheduled = false;
+    const batch = waiting.slice(0, options.maxBatch);
+    waiting = waiting.slice(options.maxBatch);
+    running += 1;
+    void runBatch(batch).finally(() => {
+      running -= 1;
+      schedule();
+    });
+    schedule();
+  };
+
+  const runBatch = async (batch: readonly Waiting<I, O>[]): Promise<void> => {
+    try {
+      const results = await options.run(batch.map(({ item }) => item));
+      if (results.length !== batch.length) throw new Error('a batch must give one result per item');
+      results.forEach((result, index) => {
+        batch[index]?.resolve(result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        schedule();
+      }),
+  };
+}

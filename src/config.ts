@@ -1,0 +1,140 @@
+/** The only reader of the environment. Every problem is reported at once, before anything starts. */
+import { z } from 'zod';
+
+const CONCLUDED =
+  'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
+
+const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+);
+
+/** A span such as `10s`, `5m`, `24h`, `30d` or plain milliseconds; becomes milliseconds. */
+const span = (minMs: number, maxMs: number) =>
+  z
+    .string()
+    .regex(/^\d+(ms|s|m|h|d)?$/, 'must be a number with ms, s, m, h or d, for example 10s')
+    .transform((value) => Number.parseInt(value, 10) * unitOf(value.replace(/\d/g, '')))
+    .pipe(
+      z
+        .number()
+        .min(minMs, `must be at least ${minMs} ms`)
+        .max(maxMs, `must be at most ${maxMs} ms`),
+    );
+
+const timeZone = z
+  .string()
+  .refine(isTimeZone, 'must be an IANA time zone, for example Asia/Shanghai');
+
+/** `id:base64,id:base64`: the first key seals, all of them open. 32 bytes each. */
+const secretKeys = list.pipe(
+  z
+    .array(z.string().regex(/^[\w-]{1,32}:[A-Za-z0-9+/]{43}=$/, 'must be id:base64 of 32 bytes'))
+    .min(1, 'must name at least one key, as id:base64 of 32 bytes'),
+);
+
+const schema = z.object({
+  /** Address that the ingress listens on. */
+  HOST: z.string().default('0.0.0.0'),
+  /** Port of the ingress; 0 takes a free one. */
+  PORT: whole(0, 65_535).default(3000),
+  /** A replica set: the ledger needs transactions. */
+  MONGO_URL: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://'),
+  REDIS_URL: z.string().regex(/^rediss?:\/\//, 'must start with redis:// or rediss://'),
+  /** Keeps deployments that share a Redis apart. */
+  REDIS_NAMESPACE: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
+    .default('matter-push'),
+  /** Folder of `npm start` for data, logs and endpoints.json. */
+  DATA_DIR: z.string().default('.data'),
+  /** Keys that seal the clients' secrets at rest. */
+  SECRET_KEYS: secretKeys,
+  /** Largest request body in bytes. */
+  BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(256 * 1024),
+  /** `always-200` answers every request with status 200; the code is in the envelope. */
+  HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
+  /** Zone in which local date-times of the callers are read. */
+  PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
+  /** Values of bizStatus that conclude a matter. */
+  CONCLUDED_STATUSES: list.default(CONCLUDED.split(',')),
+  /** How long a caller waits for the confirmed write. */
+  PUSH_TIMEOUT: span(100, 120_000).default(10_000),
+  /** Pushes per second and client; 0 switches the limit off. */
+  RATE_LIMIT: whole(0, 1_000_000).default(200),
+  /** Pushes that a client may send at once above its rate. */
+  RATE_BURST: whole(1, 1_000_000).default(400),
+  /** `off` applies a repeated idempotency key again instead of answering with the first outcome. */
+  IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
+  /** How long push-log entries are kept. */
+  PUSH_LOG_RETENTION: span(3_600_000, 3650 * 86_400_000).default(30 * 86_400_000),
+  /** Pushes that one ingress may have in flight; beyond it callers get 503. */
+  MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
+  /** Pushes that one lane may hold; beyond it callers get 503. */
+  LANE_LIMIT: whole(1, 1_000_000).default(10_000),
+  /** Turns that one worker process runs at the same time. */
+  WORKER_CONCURRENCY: whole(1, 64).default(8),
+  /** How long a stopping process may take to finish what is in flight. */
+  DRAIN_TIMEOUT: span(1_000, 300_000).default(20_000),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export type Config = Readonly<z.infer<typeof schema>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A start-up failure that the operator can mend; its message lists every bad variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the settings. An empty variable counts as absent.
+ *
+ * @throws ConfigError naming every variable that is missing or wrong
+ */
+export function readConfig(env: Environment): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(present, { error: englishMissing });
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map(
+    (issue) => `  ${issue.path[0]?.toString()}: ${issue.message}`,
+  );
+  throw new ConfigError(`The configuration has problems:\n${lines.join('\n')}`);
+}
+
+/** The settings as they may be printed: no secrets, no passwords. */
+export function redactConfig(config: Config): Record<string, unknown> {
+  return {
+    ...config,
+    SECRET_KEYS: config.SECRET_KEYS.map((key) => `${key.split(':')[0]}:[redacted]`),
+    MONGO_URL: withoutPassword(config.MONGO_URL),
+    REDIS_URL: withoutPassword(config.REDIS_URL),
+  };
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//[redacted]@');
+}
+
+function englishMissing(issue: { code?: string; input?: unknown }): string | undefined {
+  return issue.input === undefined ? 'is required' : undefined;
+}
+
+function unitOf(unit: string): number {
+  return { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 1;
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    // The constructor's only way to say "no such zone".
+    return false;
+  }
+}

@@ -1,0 +1,41 @@
+/** The JSON envelope of every response (specification 4; decisions, "Envelope and HTTP status"). */
+import type { Outcome } from '../domain/decide';
+import type { FieldError, PushError } from '../errors';
+
+/** `data` of a successful push (specification 2.4). */
+export interface PushData {
+  /** Decimal digits: a 64-bit id does not survive as a JSON number. */
+  readonly matterId: string;
+  readonly externalId: string;
+  readonly outcome: Outcome;
+  readonly warnings?: readonly FieldError[];
+}
+
+export interface Envelope {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+  readonly requestId: string;
+  /** ISO-8601, UTC. */
+  readonly timestamp: string;
+  readonly reason?: string;
+  readonly retryable?: boolean;
+  readonly errors?: readonly FieldError[];
+}
+
+export function successEnvelope(data: unknown, requestId: string, now: number): Envelope {
+  return { code: 0, message: 'success', data, requestId, timestamp: new Date(now).toISOString() };
+}
+
+export function errorEnvelope(error: PushError, requestId: string, now: number): Envelope {
+  return {
+    code: error.code,
+    message: error.message,
+    data: null,
+    requestId,
+    timestamp: new Date(now).toISOString(),
+    reason: error.reason,
+    retryable: error.retryable,
+    ...(error.errors && { errors: error.errors }),
+  };
+}

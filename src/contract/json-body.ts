@@ -1,0 +1,62 @@
+/** From raw bytes to a JSON object: nothing is replaced, guessed or cut on the way. */
+import type { z } from 'zod';
+import { type FieldError, PushError } from '../errors';
+
+/** Deepest nesting of a body (decisions, "Lengths"). */
+export const MAX_JSON_DEPTH = 32;
+
+// ignoreBOM keeps a leading BOM in the text, where JSON.parse refuses it: never silently dropped.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED where nested too deeply
+ */
+export function parseJsonBody(raw: Uint8Array): Readonly<Record<string, unknown>> {
+  const body = parse(decode(raw));
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new PushError('INVALID_JSON');
+  }
+  if (isDeeperThan(body, MAX_JSON_DEPTH)) {
+    const message = `JSON 嵌套超过 ${MAX_JSON_DEPTH} 层`;
+    throw new PushError('VALIDATION_FAILED', { errors: [{ field: '(body)', message }] });
+  }
+  return body as Record<string, unknown>;
+}
+
+/** The errors of a failed validation, a line per field, in the form of the envelope. */
+export function fieldErrors(error: z.ZodError): FieldError[] {
+  return error.issues.map((issue) => ({ field: pathOf(issue.path), message: issue.message }));
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  const joined = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`));
+  return joined.join('').replace(/^\./, '') || '(body)';
+}
+
+function decode(raw: Uint8Array): string {
+  try {
+    return utf8.decode(raw);
+  } catch (cause) {
+    throw new PushError('INVALID_ENCODING', { cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new PushError('INVALID_JSON', { cause });
+  }
+}
+
+/** Iterative: a recursive walk would itself die on a hostile depth. */
+function isDeeperThan(root: object, limit: number): boolean {
+  let level: object[] = [root];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    level = level.flatMap((node) => Object.values(node).filter(isObject));
+  }
+  return false;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,0 +1,40 @@
+/** Times on the wire (decisions, "sourceUpdatedAt formats"). Everything becomes epoch milliseconds. */
+import { DateTime } from 'luxon';
+
+const DIGITS = /^\d{1,15}$/;
+const DATE_TIME =
+  /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/;
+/** Below it a number is taken as seconds (the year 5138), from it on as milliseconds (1973). */
+const FIRST_MILLISECONDS = 100_000_000_000;
+const LAST_INSTANT = Date.UTC(9999, 11, 31);
+
+/**
+ * Reads a `sourceUpdatedAt`: epoch seconds or milliseconds (number or digits), ISO-8601 with
+ * offset, or local date-time in the portal's zone.
+ *
+ * @returns epoch milliseconds, or undefined where the value is none of these
+ */
+export function parseInstant(value: string | number, timeZone: string): number | undefined {
+  if (typeof value === 'number') return fromEpoch(value);
+  if (DIGITS.test(value)) return fromEpoch(Number(value));
+  return parseDateTime(value, timeZone);
+}
+
+/** Reads an ISO-8601 date-time, local in the portal's zone unless it carries an offset. */
+export function parseDateTime(text: string, timeZone: string): number | undefined {
+  if (!DATE_TIME.test(text)) return undefined;
+  const parsed = DateTime.fromISO(text.replace(' ', 'T'), { zone: timeZone });
+  return parsed.isValid ? parsed.toMillis() : undefined;
+}
+
+/** Writes an instant as ISO-8601 local date-time of the portal's zone (the form of `deadlineAt`). */
+export function formatLocal(instant: number, timeZone: string): string {
+  const local = DateTime.fromMillis(instant, { zone: timeZone });
+  return local.toISO({ includeOffset: false, suppressMilliseconds: true }) ?? '';
+}
+
+function fromEpoch(value: number): number | undefined {
+  if (!Number.isSafeInteger(value) || value < 0) return undefined;
+  const instant = value < FIRST_MILLISECONDS ? value * 1000 : value;
+  return instant <= LAST_INSTANT ? instant : undefined;
+}

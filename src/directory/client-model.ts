@@ -1,0 +1,42 @@
+/** A client: a third-party system that may push (specification 5.3). */
+import { type Connection, type Model, Schema } from 'mongoose';
+
+export interface ClientSecret {
+  /** Names the secret in push-log entries, never reveals it. */
+  id: string;
+  sealed: string;
+  createdAt: Date;
+  /** While rotating, when the old secret ends; null: no end. */
+  expiresAt: Date | null;
+}
+
+export interface ClientRecord {
+  _id: string;
+  type: 'CONFIDENTIAL' | 'PUBLIC';
+  systemCode: string | null;
+  enabled: boolean;
+  /** At most two: the current one first, then the one that is being rotated out. */
+  secrets: ClientSecret[];
+  createdAt: Date;
+}
+
+const secretSchema = new Schema<ClientSecret>(
+  { id: String, sealed: String, createdAt: Date, expiresAt: { type: Date, default: null } },
+  { _id: false },
+);
+
+const clientSchema = new Schema<ClientRecord>(
+  {
+    _id: { type: String, required: true },
+    type: { type: String, enum: ['CONFIDENTIAL', 'PUBLIC'], required: true },
+    systemCode: { type: String, default: null },
+    enabled: { type: Boolean, default: true },
+    secrets: { type: [secretSchema], default: [] },
+    createdAt: { type: Date, required: true },
+  },
+  { collection: 'clients', versionKey: false },
+);
+
+export function clientModel(connection: Connection): Model<ClientRecord> {
+  return connection.models.Client ?? connection.model<ClientRecord>('Client', clientSchema);
+}

@@ -1,0 +1,178 @@
+/**
+ * What one operation does to one matter: pure, with time, ids and names as data.
+ * Specification 3 and 4; decisions, "Operations".
+ */
+import { type Matter, type MatterContent, phaseOf, priorityRank } from './matter';
+import type { Delete, Operation, Reopen, Status, Upsert } from './operation';
+import { ASSIGNED_ID_PREFIX } from './operation';
+import { changeParties, MAX_PARTIES, resetAssigneeUnread } from './parties';
+
+/** What became of an accepted operation; it stands in `data.outcome` of the answer. */
+export const OUTCOMES = [
+  'CREATED',
+  'UPDATED',
+  'STALE_IGNORED',
+  'REVIVED',
+  'DELETED',
+  'ALREADY_DELETED',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Why an operation was refused by the state that it met. */
+export const REJECTIONS = [
+  'MATTER_NOT_FOUND',
+  'MATTER_DELETED',
+  'EXTERNAL_ID_RESERVED',
+  'TOO_MANY_PARTIES',
+] as const;
+export type Rejection = (typeof REJECTIONS)[number];
+
+export type Decision =
+  | { readonly kind: 'accepted'; readonly outcome: Outcome; readonly matter: Matter }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection };
+
+/** Everything a decision needs besides state and operation. */
+export interface Surroundings {
+  readonly systemCode: string;
+  readonly externalId: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The id that a matter created here gets. */
+  readonly newMatterId: bigint;
+  readonly names: ReadonlyMap<string, string>;
+  readonly concluded: ReadonlySet<string>;
+}
+
+const EMPTY_CONTENT: MatterContent = {
+  summary: null,
+  content: null,
+  pcUrl: null,
+  mobileUrl: null,
+  bizType: null,
+  priority: null,
+  deadlineAt: null,
+  initiatorExtId: null,
+  initiatorUsername: null,
+  externalStatusCode: null,
+  externalStatusLabel: null,
+  payloadJson: null,
+};
+
+/** Decides one operation. Never throws; the same input gives the same decision. */
+export function decide(matter: Matter | undefined, op: Operation, around: Surroundings): Decision {
+  if (matter && isStale(matter, op)) return accepted('STALE_IGNORED', matter);
+  switch (op.op) {
+    case 'upsert':
+      return decideUpsert(matter, op, around);
+    case 'status':
+    case 'reopen':
+      return decideStatus(matter, op, around);
+    case 'delete':
+      return decideDelete(matter, op, around);
+    default:
+      return op satisfies never;
+  }
+}
+
+/** Older than the watermark: the whole request is a no-op (4.1 rule 3). Equal counts as newer. */
+function isStale(matter: Matter, op: Operation): boolean {
+  if (matter.deleted && op.op !== 'upsert') return false;
+  return (
+    op.sourceUpdatedAt !== undefined &&
+    matter.sourceUpdatedAt !== null &&
+    op.sourceUpdatedAt < matter.sourceUpdatedAt
+  );
+}
+
+function decideUpsert(matter: Matter | undefined, op: Upsert, around: Surroundings): Decision {
+  if (!matter && !op.assignedId && around.externalId.startsWith(ASSIGNED_ID_PREFIX)) {
+    return { kind: 'rejected', rejection: 'EXTERNAL_ID_RESERVED' };
+  }
+  const base = matter ?? blank(op, around);
+  const parties = op.parties
+    ? changeParties(base, op.parties, op.replaceParties, around.names)
+    : base;
+  if (parties.parties.length > MAX_PARTIES) {
+    return { kind: 'rejected', rejection: 'TOO_MANY_PARTIES' };
+  }
+  const changes: Partial<Matter> = {
+    ...op.content,
+    matterType: op.matterType,
+    title: op.title,
+    bizStatus: op.bizStatus ?? base.bizStatus,
+    parties: parties.parties,
+    pastHandlers: parties.pastHandlers,
+    deleted: false,
+    deletedAt: null,
+  };
+  const outcome = !matter ? 'CREATED' : matter.deleted ? 'REVIVED' : 'UPDATED';
+  return accepted(outcome, next(base, op, changes, around));
+}
+
+function decideStatus(
+  matter: Matter | undefined,
+  op: Status | Reopen,
+  around: Surroundings,
+): Decision {
+  if (!matter) return { kind: 'rejected', rejection: 'MATTER_NOT_FOUND' };
+  if (matter.deleted) return { kind: 'rejected', rejection: 'MATTER_DELETED' };
+  const fallback = op.op === 'reopen' ? 'REOPENED' : matter.bizStatus;
+  const changes: Partial<Matter> = {
+    bizStatus: op.bizStatus ?? fallback,
+    ...(op.externalStatusCode !== undefined && { externalStatusCode: op.externalStatusCode }),
+    ...(op.externalStatusLabel !== undefined && { externalStatusLabel: op.externalStatusLabel }),
+    ...(op.resetAssigneeUnread && { parties: resetAssigneeUnread(matter.parties) }),
+  };
+  return accepted('UPDATED', next(matter, op, changes, around));
+}
+
+function decideDelete(matter: Matter | undefined, op: Delete, around: Surroundings): Decision {
+  if (!matter) return { kind: 'rejected', rejection: 'MATTER_NOT_FOUND' };
+  if (matter.deleted) return accepted('ALREADY_DELETED', matter);
+  const changes = { deleted: true, deletedAt: around.now };
+  return accepted('DELETED', next(matter, op, changes, around));
+}
+
+function accepted(outcome: Outcome, matter: Matter): Decision {
+  return { kind: 'accepted', outcome, matter };
+}
+
+function blank(op: Upsert, around: Surroundings): Matter {
+  return {
+    ...EMPTY_CONTENT,
+    matterId: around.newMatterId,
+    systemCode: around.systemCode,
+    externalId: around.externalId,
+    matterType: op.matterType,
+    title: op.title,
+    bizStatus: 'PENDING',
+    phase: 'OPEN',
+    priorityRank: 1,
+    parties: [],
+    pastHandlers: [],
+    sourceUpdatedAt: null,
+    deleted: false,
+    createdAt: around.now,
+    updatedAt: around.now,
+    deletedAt: null,
+    revision: 0,
+  };
+}
+
+/** The matter after an applied operation: derived fields, watermark, time and revision follow. */
+function next(
+  matter: Matter,
+  op: Operation,
+  changes: Partial<Matter>,
+  around: Surroundings,
+): Matter {
+  const merged = { ...matter, ...changes };
+  return {
+    ...merged,
+    phase: phaseOf(merged.bizStatus, merged.deleted, around.concluded),
+    priorityRank: priorityRank(merged.priority),
+    sourceUpdatedAt: op.sourceUpdatedAt ?? matter.sourceUpdatedAt,
+    updatedAt: around.now,
+    revision: matter.revision + 1,
+  };
+}

@@ -1,0 +1,18 @@
+/**
+ * Groups and lanes. A group is everything about one matter key; a lane is the Redis list that
+ * carries the pushes of the groups which hash to it. One function maps the one to the other.
+ */
+import { crc32 } from 'node:zlib';
+
+/** Part of the queue's format: all processes of a deployment must agree on it. */
+export const LANES = 16;
+
+/** The ordering key of (systemCode, externalId); neither part may hold a line feed. */
+export function groupOf(systemCode: string, externalId: string): string {
+  return `${systemCode}\n${externalId}`;
+}
+
+/** The lane, 0 to LANES - 1, that carries a group. */
+export function laneOf(group: string): number {
+  return crc32(group) % LANES;
+}

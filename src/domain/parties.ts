@@ -1,0 +1,53 @@
+/** How a push changes the party list of a matter. Specification 2.2, 4.1 rule 2; decisions, "parties". */
+import type { Matter, Party, PartyRef } from './matter';
+
+/** Most parties a matter may have (decisions, "Lengths"). */
+export const MAX_PARTIES = 500;
+/** How many past handlers are remembered; beyond it the oldest are forgotten. */
+export const MAX_PAST_HANDLERS = 1_000;
+
+type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
+
+const keyOf = (party: PartyRef) => `${party.partyRole} ${party.username}`;
+
+/**
+ * Merges or replaces parties. Whoever stays keeps the read state; newcomers start unread; somebody
+ * who is no longer ASSIGNEE is remembered in `pastHandlers`.
+ *
+ * @param names display names resolved from the directory; a party without one keeps its old name
+ */
+export function changeParties(
+  before: PartyList,
+  sent: readonly PartyRef[],
+  replace: boolean,
+  names: ReadonlyMap<string, string>,
+): PartyList {
+  const known = new Map(before.parties.map((party) => [keyOf(party), party]));
+  const after = new Map<string, Party>(replace ? [] : known);
+  for (const { username, partyRole } of sent) {
+    const key = keyOf({ username, partyRole });
+    const old = known.get(key);
+    after.set(key, {
+      username,
+      partyRole,
+      displayName: names.get(username) ?? old?.displayName ?? username,
+      unread: old?.unread ?? true,
+    });
+  }
+  const parties = [...after.values()];
+  const handlers = new Set(assignees(parties));
+  const past = [...new Set([...before.pastHandlers, ...assignees(before.parties)])];
+  const pastHandlers = past.filter((username) => !handlers.has(username)).slice(-MAX_PAST_HANDLERS);
+  return { parties, pastHandlers };
+}
+
+/** Marks the matter unread for its handlers (resetAssigneeUnread of 4.2 and 4.3). */
+export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[] {
+  return parties.map((party) =>
+    party.partyRole === 'ASSIGNEE' && !party.unread ? { ...party, unread: true } : party,
+  );
+}
+
+function assignees(parties: readonly Party[]): string[] {
+  return parties.filter((party) => party.partyRole === 'ASSIGNEE').map((party) => party.username);
+}

@@ -1,0 +1,85 @@
+/**
+ * The one error type that callers of the service see, and the catalogue of its reasons.
+ * Messages are part of the contract (specification 7; decisions, "Authentication: which code").
+ */
+const REASONS = {
+  BODY_TOO_LARGE: [413, '请求体过大', false],
+  UNSUPPORTED_ENCODING: [415, '不支持的 Content-Encoding', false],
+  HMAC_HEADERS_MISSING: [401, '缺少 HMAC 鉴权头', false],
+  TIMESTAMP_OUT_OF_WINDOW: [401, 'X-Timestamp 超出允许时间窗', false],
+  SIGNATURE_MISMATCH: [401, 'HMAC 签名校验失败', false],
+  // Retryable: two operations with the same body in the same second have the same signature too.
+  SIGNATURE_REUSED: [401, '签名已用于其他接口，请重新签名', true],
+  NO_USABLE_SECRET: [403, 'Client 无可用 client_secret', false],
+  CLIENT_DISABLED: [403, 'Client 已停用', false],
+  NO_SYSTEM_CODE: [403, 'Client 未绑定 system_code', false],
+  INVALID_ENCODING: [400, '请求体不是合法的 UTF-8', false],
+  INVALID_JSON: [400, '请求体不是合法的 JSON 对象', false],
+  MALFORMED_REQUEST: [400, '不是合法的 HTTP 请求', false],
+  BODY_INCOMPLETE: [400, '请求体未完整接收', true],
+  VALIDATION_FAILED: [400, '请求参数校验失败', false],
+  UNKNOWN_USER: [400, '用户不存在或已停用', false],
+  EXTERNAL_ID_RESERVED: [400, 'externalId 不能以 auto: 开头', false],
+  TOO_MANY_PARTIES: [400, '参与人超过 500 个', false],
+  MATTER_NOT_FOUND: [404, '事项不存在', false],
+  MATTER_DELETED: [404, '事项不存在', false],
+  PATH_NOT_FOUND: [404, '接口不存在', false],
+  METHOD_NOT_ALLOWED: [405, '不支持的请求方法', false],
+  REQUEST_TIMEOUT: [408, '请求接收超时', true],
+  RATE_LIMITED: [429, '请求过于频繁，请稍后重试', true],
+  INTERNAL_ERROR: [500, '服务内部错误', true],
+  OPERATION_FAILED: [500, '事项写入失败', false],
+  QUEUE_UNAVAILABLE: [503, '队列暂不可用，请稍后重试', true],
+  DATABASE_UNAVAILABLE: [503, '数据库暂不可用，请稍后重试', true],
+  BACKLOG_FULL: [503, '积压过多，请稍后重试', true],
+  SHUTTING_DOWN: [503, '服务正在停止，请稍后重试', true],
+  CONFIRMATION_TIMEOUT: [504, '等待落库确认超时，结果可凭 requestId 查询推送日志', true],
+} as const satisfies Record<string, readonly [number, string, boolean]>;
+
+export type Reason = keyof typeof REASONS;
+
+export interface FieldError {
+  /** Path of the field, e.g. `parties[0].username`, or the name of a header. */
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface PushErrorDetail {
+  readonly message?: string;
+  readonly errors?: readonly FieldError[];
+  /** Seconds; becomes Retry-After. */
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** A refusal that the caller is told about; anything else that is thrown is an opaque 500. */
+export class PushError extends Error {
+  override readonly name = 'PushError';
+  /** The envelope's code, which is also the HTTP status. */
+  readonly code: number;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  readonly errors: readonly FieldError[] | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    readonly reason: Reason,
+    detail: PushErrorDetail = {},
+  ) {
+    const [code, message, retryable] = REASONS[reason];
+    super(detail.message ?? message, { cause: detail.cause });
+    this.code = code;
+    this.retryable = retryable;
+    this.errors = detail.errors;
+    this.retryAfter = detail.retryAfter ?? (code === 503 ? 1 : undefined);
+  }
+}
+
+/** The answer to status, reopen and delete on a matter that is not there (specification 7). */
+export function matterNotFound(
+  reason: 'MATTER_NOT_FOUND' | 'MATTER_DELETED',
+  systemCode: string,
+  externalId: string,
+): PushError {
+  return new PushError(reason, { message: `事项不存在: ${systemCode}/${externalId}` });
+}

@@ -1,0 +1,38 @@
+/** Whether this process may get requests. */
+import { PushError } from '../errors';
+
+export interface HealthProbe {
+  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
+  ready(): Promise<{ status: 'ready' }>;
+  /** From now on not ready: the process drains. */
+  drain(): void;
+  /** What the driver knows without asking. @throws as `ready` */
+  check(): void;
+}
+
+export interface HealthSources {
+  readonly isDatabaseUp: () => boolean;
+  readonly isQueueUp: () => boolean;
+  /** A real round trip to both. */
+  readonly ping: () => Promise<unknown>;
+}
+
+export function createHealthProbe(sources: HealthSources): HealthProbe {
+  let draining = false;
+  const check = () => {
+    if (draining) throw new PushError('SHUTTING_DOWN');
+    if (!sources.isDatabaseUp()) throw new PushError('DATABASE_UNAVAILABLE');
+    if (!sources.isQueueUp()) throw new PushError('QUEUE_UNAVAILABLE');
+  };
+  return {
+    check,
+    drain: () => {
+      draining = true;
+    },
+    ready: async () => {
+      check();
+      await sources.ping();
+      return { status: 'ready' };
+    },
+  };
+}

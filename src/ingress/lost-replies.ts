@@ -1,0 +1,38 @@
+/**
+ * Replies can be lost (a Redis restart, a worker that died after its commit). Pushes that have
+ * waited a while are looked up in the push log, which knows.
+ */
+import type { Logger } from '../logger';
+import type { LogLookups } from '../push-log/lookups';
+import type { Settlement } from '../push-log/settlement';
+import type { ReplyInbox } from '../queue/replies';
+
+const EVERY = 500;
+/** A push that waits longer is looked up. */
+const SUSPICIOUS_AGE = 1_000;
+const MAX_LOOKUPS = 1_000;
+
+/** @returns a function that stops it */
+export function watchLostReplies(
+  inbox: ReplyInbox<Settlement>,
+  lookups: LogLookups,
+  logger: Logger,
+): () => void {
+  let running = false;
+  const look = async () => {
+    const ids = inbox.overdue(SUSPICIOUS_AGE).slice(0, MAX_LOOKUPS);
+    if (running || ids.length === 0) return;
+    running = true;
+    try {
+      for (const [id, settlement] of await lookups.settlements(ids)) {
+        if (settlement) inbox.deliver(id, settlement);
+      }
+    } catch (error) {
+      logger.debug({ error: String(error) }, 'lookup of overdue pushes failed, tried again soon');
+    } finally {
+      running = false;
+    }
+  };
+  const timer = setInterval(() => void look(), EVERY);
+  return () => clearInterval(timer);
+}

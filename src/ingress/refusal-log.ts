@@ -1,0 +1,34 @@
+/** Refusals of known clients go into the push log too, at a bounded rate (decisions, "push log"). */
+import type { Clock } from '../clock';
+import type { Logger } from '../logger';
+import type { LogEntry } from '../push-log/entry-model';
+import type { PushLog } from '../push-log/log';
+
+/** Entries per second and ingress, for all clients together and for one of them. */
+const PER_SECOND = 100;
+const PER_CLIENT = 10;
+
+/** Records a refusal in the background; never fails. The entry is made only if it is recorded. */
+export type LogRefusal = (clientId: string, entry: () => LogEntry) => void;
+
+/** @returns a recorder that drops what is over the rate */
+export function createRefusalLog(pushLog: PushLog, clock: Clock, logger: Logger): LogRefusal {
+  let second = 0;
+  let recorded = new Map<string, number>();
+  let total = 0;
+  return (clientId, makeEntry) => {
+    const now = Math.floor(clock() / 1000);
+    if (now !== second) {
+      second = now;
+      recorded = new Map();
+      total = 0;
+    }
+    const ofClient = recorded.get(clientId) ?? 0;
+    if (total >= PER_SECOND || ofClient >= PER_CLIENT) return;
+    total += 1;
+    recorded.set(clientId, ofClient + 1);
+    pushLog.append(makeEntry()).catch((error) => {
+      logger.warn({ clientId, error: String(error) }, 'refusal not recorded');
+    });
+  };
+}

@@ -1,0 +1,43 @@
+/** The signature (specification 5.1): HMAC-SHA256 over client id, timestamp and the raw bytes. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const HEX_64 = /^[0-9a-f]{64}$/i;
+
+/** Signs a body. Also what a caller does: used by the tool and the tests. @returns lower-case hex */
+export function sign(
+  secret: string,
+  clientId: string,
+  timestamp: string,
+  rawBody: Uint8Array | string,
+): string {
+  return digest(secret, clientId, timestamp, rawBody).toString('hex');
+}
+
+/** Whether a value has the form of a signature: 64 hex digits, either case. */
+export function isSignatureForm(value: string): boolean {
+  return HEX_64.test(value);
+}
+
+/** Compares in constant time. `signature` must have the form of one. */
+export function verify(
+  secret: string,
+  clientId: string,
+  timestamp: string,
+  rawBody: Uint8Array,
+  signature: string,
+): boolean {
+  const expected = digest(secret, clientId, timestamp, rawBody);
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
+}
+
+function digest(
+  secret: string,
+  clientId: string,
+  timestamp: string,
+  rawBody: Uint8Array | string,
+): Buffer {
+  return createHmac('sha256', secret)
+    .update(`${clientId}\n${timestamp}\n`)
+    .update(rawBody)
+    .digest();
+}

@@ -1,0 +1,115 @@
+/** From a caller's bytes to an operation that may be queued, or to every problem they have. */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock';
+import { fieldErrors, parseJsonBody } from '../contract/json-body';
+import type { BodyParser, ParsedBody } from '../contract/requests';
+import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
+import { type FieldError, PushError } from '../errors';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+/** Statuses that the portal knows besides the concluded ones (decisions, "bizStatus"). */
+const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
+
+export interface ValidPush {
+  readonly operation: Operation;
+  readonly externalId: string;
+  readonly warnings: readonly FieldError[];
+}
+
+export interface ValidatorDependencies {
+  readonly parsers: Record<OperationName, BodyParser>;
+  readonly concluded: ReadonlySet<string>;
+  readonly clock: Clock;
+  /** Of some usernames, those that no enabled portal user has. */
+  readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
+}
+
+/** What validation needs besides the body. */
+export interface PushOrigin {
+  readonly clientId: string;
+  readonly operation: OperationName;
+  readonly signature: string;
+  /** As sent; undefined where it was not sent or is itself a problem. */
+  readonly idempotencyKey: string | undefined;
+  /** Problems of the headers, to be named together with those of the body. */
+  readonly headerErrors: readonly FieldError[];
+}
+
+export type ValidatePush = (rawBody: Uint8Array, origin: PushOrigin) => Promise<ValidPush>;
+
+/** @throws (the built function) PushError INVALID_*, VALIDATION_FAILED or UNKNOWN_USER */
+export function createValidatePush(deps: ValidatorDependencies): ValidatePush {
+  return async (rawBody, origin) => {
+    const parsed = deps.parsers[origin.operation](parseJsonBody(rawBody));
+    const bodyErrors = parsed.success
+      ? futureError(parsed.data.operation, deps.clock())
+      : fieldErrors(parsed.error);
+    const errors = [...origin.headerErrors, ...bodyErrors];
+    if (!parsed.success || errors.length > 0) {
+      throw new PushError('VALIDATION_FAILED', { errors });
+    }
+    const { operation } = parsed.data;
+    return {
+      operation,
+      externalId: parsed.data.externalId ?? assignId(origin),
+      warnings: [
+        ...statusWarning(operation, deps.concluded),
+        ...futureWarning(operation, deps.clock()),
+        ...(await checkUsers(parsed.data, deps.unknownUsers)),
+      ],
+    };
+  };
+}
+
+/** A notice without an id gets one that its retry gets again (decisions, "No externalId"). */
+function assignId({ clientId, idempotencyKey, signature }: PushOrigin): string {
+  const source =
+    idempotencyKey === undefined
+      ? `signature\n${clientId}\n${signature}`
+      : `key\n${clientId}\n${idempotencyKey}`;
+  return ASSIGNED_ID_PREFIX + createHash('sha256').update(source).digest('hex').slice(0, 32);
+}
+
+/** A time far in the future would freeze the matter: nothing newer could come for long. */
+function futureError({ sourceUpdatedAt }: Operation, now: number): FieldError[] {
+  if (sourceUpdatedAt === undefined || sourceUpdatedAt <= now + DAY) return [];
+  return [{ field: 'sourceUpdatedAt', message: '比当前时间晚 24 小时以上' }];
+}
+
+function futureWarning({ sourceUpdatedAt }: Operation, now: number): FieldError[] {
+  if (sourceUpdatedAt === undefined || sourceUpdatedAt <= now + 5 * MINUTE) return [];
+  return [{ field: 'sourceUpdatedAt', message: '比当前时间晚 5 分钟以上，请检查时钟' }];
+}
+
+function statusWarning(operation: Operation, concluded: ReadonlySet<string>): FieldError[] {
+  const status = operation.op === 'delete' ? undefined : operation.bizStatus;
+  if (status === undefined || OPEN_STATUSES.includes(status) || concluded.has(status)) return [];
+  return [{ field: 'bizStatus', message: `${status} 不是标准状态，按未办结处理` }];
+}
+
+/** @returns warnings. @throws PushError UNKNOWN_USER naming every unknown party at once */
+async function checkUsers(
+  { operation }: ParsedBody,
+  unknownUsers: ValidatorDependencies['unknownUsers'],
+): Promise<FieldError[]> {
+  if (operation.op !== 'upsert') return [];
+  const initiator = operation.content.initiatorUsername ?? undefined;
+  const parties = operation.parties ?? [];
+  const named = [...parties.map(({ username }) => username), ...(initiator ? [initiator] : [])];
+  if (named.length === 0) return [];
+  const unknown = new Set(await unknownUsers(named));
+  const message = (username: string) => `用户不存在或已停用: ${username}`;
+  const errors = parties.flatMap(({ username }, index) =>
+    unknown.has(username)
+      ? [{ field: `parties[${index}].username`, message: message(username) }]
+      : [],
+  );
+  const atInitiator =
+    initiator && unknown.has(initiator)
+      ? [{ field: 'initiatorUsername', message: message(initiator) }]
+      : [];
+  if (operation.bizStatus === 'DRAFT') errors.push(...atInitiator);
+  if (errors.length > 0) throw new PushError('UNKNOWN_USER', { errors });
+  return atInitiator;
+}

@@ -1,0 +1,36 @@
+/** What became of a push: the same value settles the log entry and answers the caller. */
+import type { Outcome } from '../domain/decide';
+import type { Reason } from '../errors';
+import type { LogEntry } from './entry-model';
+
+export type Settlement =
+  | { readonly state: 'PERSISTED'; readonly outcome: Outcome; readonly matterId: string }
+  | {
+      readonly state: 'REPLAYED';
+      readonly outcome: Outcome;
+      readonly matterId: string;
+      /** Request id of the push whose outcome is repeated. */
+      readonly origin: string;
+    }
+  | { readonly state: 'REFUSED'; readonly reason: Reason }
+  | { readonly state: 'EXPIRED' };
+
+/** Reads a settlement back from a stored entry; undefined while it is still queued. */
+export function settlementOf(entry: LogEntry): Settlement | undefined {
+  const outcome = entry.outcome as Outcome;
+  const matterId = String(entry.matterId);
+  switch (entry.state) {
+    case 'QUEUED':
+      return undefined;
+    case 'PERSISTED':
+      return { state: 'PERSISTED', outcome, matterId };
+    case 'REPLAYED':
+      return { state: 'REPLAYED', outcome, matterId, origin: String(entry.origin) };
+    case 'REFUSED':
+      return { state: 'REFUSED', reason: entry.reason as Reason };
+    case 'EXPIRED':
+      return { state: 'EXPIRED' };
+    default:
+      return entry.state satisfies never;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Admission: before anything is recorded, one round trip for all pushes of a tick asks Redis
+ * whether a signature was seen on another path and whether the client is within its rate.
+ */
+import type { Redis } from 'ioredis';
+import { createBatcher } from '../batcher';
+import type { RedisKeys } from './keys';
+
+export interface AdmissionRequest {
+  readonly clientId: string;
+  /** The operation's path. */
+  readonly path: string;
+  /** Lower-case hex of the verified signature. */
+  readonly signature: string;
+  /** X-Timestamp, epoch seconds. */
+  readonly timestamp: number;
+}
+
+export type Admission =
+  | { readonly kind: 'admitted' }
+  | { readonly kind: 'signature-reused' }
+  /** `retryAfter`: milliseconds until the client has room for one more push. */
+  | { readonly kind: 'rate-limited'; readonly retryAfter: number };
+
+export interface RateLimit {
+  /** Pushes per second and client; 0: no limit. */
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** Longer than the widest distance between two uses of one timestamp (2 x 300 s). */
+const SIGNATURE_MEMORY = 660_000;
+
+/**
+ * KEYS: per push its signature hash and its rate key. ARGV: interval (ms per push, 0: no limit),
+ * burst, memory (ms), then per push field and path. Returns per push 0, -1 (reused) or the wait in ms.
+ * The rate is a leaky bucket (GCRA): the key holds the time at which the bucket will be empty.
+ */
+const ADMIT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local empty, answers = {}, {}
+for i = 1, #KEYS / 2 do
+  local seen, rate = KEYS[2 * i - 1], KEYS[2 * i]
+  local field, path = ARGV[2 + 2 * i], ARGV[3 + 2 * i]
+  answers[i] = 0
+  if redis.call('HSETNX', seen, field, path) == 1 then
+    redis.call('PEXPIRE', seen, ARGV[3])
+  elseif redis.call('HGET', seen, field) ~= path then
+    answers[i] = -1
+  end
+  if answers[i] == 0 and interval > 0 then
+    local at = math.max(now, empty[rate] or tonumber(redis.call('GET', rate) or '0'))
+    local over = at + interval - now - burst * interval
+    if over > 0 then
+      answers[i] = math.ceil(over)
+    else
+      empty[rate] = at + interval
+    end
+  end
+end
+for rate, at in pairs(empty) do
+  redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
+end
+return answers`;
+
+interface AdmitCommand {
+  admit(keyCount: number, ...args: (string | number)[]): Promise<number[]>;
+}
+
+/** @returns a function that admits one push; it rejects where Redis cannot be asked */
+export function createAdmission(
+  redis: Redis,
+  keys: RedisKeys,
+  limit: RateLimit,
+): (request: AdmissionRequest) => Promise<Admission> {
+  redis.defineCommand('admit', { lua: ADMIT });
+  const interval = limit.rate === 0 ? 0 : 1000 / limit.rate;
+  const batcher = createBatcher<AdmissionRequest, Admission>({
+    run: async (requests) => {
+      const names = requests.flatMap(({ clientId, timestamp }) => [
+        keys.signatures(Math.floor(timestamp / 60)),
+        keys.rate(clientId),
+      ]);
+      const uses = requests.flatMap(({ signature, path }) => [signature.slice(0, 32), path]);
+      const answers = await (redis as unknown as AdmitCommand).admit(
+        names.length,
+        ...names,
+        interval,
+        limit.burst,
+        SIGNATURE_MEMORY,
+        ...uses,
+      );
+      return answers.map(toAdmission);
+    },
+    maxBatch: 500,
+    maxRunning: 4,
+  });
+  return (request) => batcher.add(request);
+}
+
+function toAdmission(answer: number): Admission {
+  if (answer === 0) return { kind: 'admitted' };
+  return answer < 0 ? { kind: 'signature-reused' } : { kind: 'rate-limited', retryAfter: answer };
+}

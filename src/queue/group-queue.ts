@@ -1,0 +1,34 @@
+/** The ingress' end of the job groups: append a push to its group's lane, and wake the lane. */
+import { createBatcher } from '../batcher';
+import type { Logger } from '../logger';
+import type { Lanes, TimedPush } from './lanes';
+import type { QueuedPush } from './push';
+import type { Turns } from './turns';
+
+export interface GroupQueue {
+  /**
+   * Queues a push behind all pushes of its group that were queued before.
+   *
+   * @param timeout milliseconds after which it must not be applied any more
+   * @returns false where its lane is full
+   * @throws the connection's error where Redis does not answer; the push may or may not be queued
+   */
+  enqueue(push: QueuedPush, timeout: number): Promise<boolean>;
+}
+
+export function createGroupQueue(lanes: Lanes, turns: Turns, logger: Logger): GroupQueue {
+  const batcher = createBatcher<TimedPush, boolean>({
+    run: async (pushes) => {
+      const { taken, toWake } = await lanes.append(pushes);
+      // The pushes are in their lanes now: a failed wake costs time, until the sweep, not a push.
+      turns.wake(toWake).catch((error: Error) => {
+        logger.warn({ lanes: toWake, error: error.message }, 'wake failed, the sweep will do it');
+      });
+      return taken;
+    },
+    maxBatch: 500,
+    // One at a time keeps the order of acceptance within this ingress.
+    maxRunning: 1,
+  });
+  return { enqueue: (push, timeout) => batcher.add({ push, timeout }) };
+}

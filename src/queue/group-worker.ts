@@ -1,0 +1,81 @@
+/** The worker's end of the job groups: takes turns and runs them until the lane is empty. */
+import { Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Logger } from '../logger';
+import { type RedisKeys, TURN_QUEUE } from './keys';
+import type { Lanes } from './lanes';
+import type { WaitingPush } from './push';
+import { type Reply, toMessages } from './replies';
+import type { TurnData, Turns } from './turns';
+
+/**
+ * A dead worker's turn is taken up again after at most lock + check, which is under the 3 s that
+ * we promise. BullMQ renews the lock at half its time.
+ */
+const LOCK_DURATION = 1_500;
+const STALLED_INTERVAL = 500;
+/** Rounds of one turn before it lets other lanes have the place. */
+const MAX_ROUNDS = 20;
+
+/**
+ * Applies the pushes that were read from a lane.
+ *
+ * @param now Redis time, to compare deadlines with
+ * @returns a reply for each of them
+ * @throws where the outcome of some is unknown: the turn fails and the lane is read again later
+ */
+export type ApplyTurn<S> = (pushes: readonly WaitingPush[], now: number) => Promise<Reply<S>[]>;
+
+export interface GroupWorkerOptions<S> {
+  /** BullMQ duplicates it for blocking; must have maxRetriesPerRequest null. */
+  readonly connection: Redis;
+  readonly keys: RedisKeys;
+  readonly lanes: Lanes;
+  readonly turns: Turns;
+  readonly apply: ApplyTurn<S>;
+  readonly concurrency: number;
+  readonly logger: Logger;
+}
+
+export interface GroupWorker {
+  /** Finishes the turns under way, then lets go of the queue. */
+  close(): Promise<void>;
+}
+
+export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
+  const { lanes, turns, apply, logger } = options;
+  let closing = false;
+
+  const takeTurn = async (lane: number): Promise<void> => {
+    for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
+      const read = await lanes.read(lane);
+      if (read.pushes.length === 0) return;
+      const replies = await apply(read.pushes, read.now);
+      const left = await lanes.finish(lane, read, toMessages(replies));
+      if (left === 0) return;
+    }
+    // What is left is owed a turn; while this one is active, BullMQ keeps it for afterwards.
+    await turns.wake([lane]);
+  };
+
+  const worker = new Worker<TurnData>(TURN_QUEUE, (job) => takeTurn(job.data.lane), {
+    connection: options.connection,
+    prefix: options.keys.bullPrefix,
+    concurrency: options.concurrency,
+    lockDuration: LOCK_DURATION,
+    stalledInterval: STALLED_INTERVAL,
+    maxStalledCount: 1_000_000,
+    drainDelay: 2,
+  });
+  worker.on('error', (error) => logger.warn({ error: error.message }, 'queue worker error'));
+  worker.on('failed', (job, error) => {
+    logger.warn({ lane: job?.data.lane, error: error.message }, 'turn failed, will be swept');
+  });
+  worker.on('stalled', (jobId) => logger.warn({ jobId }, 'turn taken over from a silent worker'));
+  return {
+    close: async () => {
+      closing = true;
+      await worker.close();
+    },
+  };
+}

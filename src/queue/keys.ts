@@ -1,0 +1,28 @@
+/** The name of everything that lives in Redis. One hash tag, so that a Redis Cluster can host it. */
+
+export interface RedisKeys {
+  /** BullMQ's prefix. */
+  readonly bullPrefix: string;
+  lane(lane: number): string;
+  /** Channel on which one ingress listens for replies. */
+  replies(ingressId: string): string;
+  /** Which path a signature was used on, by minute of its timestamp. */
+  signatures(minute: number): string;
+  rate(clientId: string): string;
+  workerNumber(number: number): string;
+}
+
+/** @param namespace keeps deployments (and tests) that share a Redis apart (REDIS_NAMESPACE) */
+export function createRedisKeys(namespace: string): RedisKeys {
+  const tag = `{${namespace}}`;
+  return {
+    bullPrefix: tag,
+    lane: (lane) => `${tag}:lane:${lane}`,
+    replies: (ingressId) => `${tag}:replies:${ingressId}`,
+    signatures: (minute) => `${tag}:signatures:${minute}`,
+    rate: (clientId) => `${tag}:rate:${clientId}`,
+    workerNumber: (number) => `${tag}:worker:${number}`,
+  };
+}
+
+export const TURN_QUEUE = 'turns';

@@ -1,0 +1,148 @@
+/** The lanes: ordered lists of waiting pushes in Redis, and the commands that work on them. */
+import type { Redis } from 'ioredis';
+import { groupOf, LANES, laneOf } from '../domain/group';
+import type { RedisKeys } from './keys';
+import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
+
+/** What a turn read from the head of its lane. */
+export interface LaneRead {
+  /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
+  readonly now: number;
+  readonly pushes: readonly WaitingPush[];
+}
+
+/** One message to one ingress. */
+export interface ReplyMessage {
+  readonly ingressId: string;
+  readonly payload: string;
+}
+
+/** A push with the time that its caller has left to wait. */
+export interface TimedPush {
+  readonly push: QueuedPush;
+  /** Milliseconds from now after which it must not be applied any more. */
+  readonly timeout: number;
+}
+
+export interface Lanes {
+  /**
+   * Appends pushes, each to the end of its lane.
+   *
+   * @returns per push whether it was taken (false: the lane is full), and the lanes that were
+   *   empty before and therefore need a turn
+   */
+  append(pushes: readonly TimedPush[]): Promise<{ taken: boolean[]; toWake: number[] }>;
+  /** Reads from the head, at most 500 pushes or 4 MiB. Nothing is removed. */
+  read(lane: number): Promise<LaneRead>;
+  /**
+   * Replies, and only then trims what was read, in one step. A turn whose lane has moved on without
+   * it (it lost its lock) trims nothing.
+   *
+   * @returns how many pushes the lane still holds
+   */
+  finish(lane: number, read: LaneRead, replies: readonly ReplyMessage[]): Promise<number>;
+  /** The lanes that hold pushes. */
+  waiting(): Promise<number[]>;
+}
+
+/** KEYS: the lanes. ARGV: lane limit, then per push lane index, timeout (ms) and text. */
+const APPEND = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local limit = tonumber(ARGV[1])
+local length, wake, taken = {}, {}, {}
+for i, lane in ipairs(KEYS) do
+  length[i] = redis.call('LLEN', lane)
+  wake[i] = length[i] == 0 and 1 or 0
+end
+for i = 2, #ARGV, 3 do
+  local lane = tonumber(ARGV[i])
+  if length[lane] >= limit then
+    taken[#taken + 1] = 0
+  else
+    length[lane] = redis.call('RPUSH', KEYS[lane], string.format('%013d', now + ARGV[i + 1]) .. ARGV[i + 2])
+    taken[#taken + 1] = 1
+  end
+end
+return {taken, wake}`;
+
+const READ = `
+local time = redis.call('TIME')
+local items, bytes, from = {}, 0, 0
+while #items < tonumber(ARGV[1]) and bytes < tonumber(ARGV[2]) do
+  local chunk = redis.call('LRANGE', KEYS[1], from, from + 31)
+  if #chunk == 0 then break end
+  for _, item in ipairs(chunk) do
+    items[#items + 1] = item
+    bytes = bytes + #item
+  end
+  from = from + 32
+end
+return {time[1] * 1000 + math.floor(time[2] / 1000), items}`;
+
+/** ARGV: how many were read, head of the first one, then channel and message of each reply. */
+const FINISH = `
+for i = 3, #ARGV, 2 do
+  redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
+end
+local first = redis.call('LINDEX', KEYS[1], 0)
+if first and string.sub(first, 1, #ARGV[2]) == ARGV[2] then
+  redis.call('LTRIM', KEYS[1], ARGV[1], -1)
+end
+return redis.call('LLEN', KEYS[1])`;
+
+const MAX_READ = 500;
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+interface LaneCommands {
+  appendToLanes(keys: number, ...args: (string | number)[]): Promise<[number[], number[]]>;
+  readLane(lane: string, items: number, bytes: number): Promise<[number, string[]]>;
+  finishTurn(lane: string, ...args: (string | number)[]): Promise<number>;
+}
+
+/** @param perLane most pushes that one lane may hold */
+export function createLanes(redis: Redis, keys: RedisKeys, perLane: number): Lanes {
+  redis.defineCommand('appendToLanes', { lua: APPEND });
+  redis.defineCommand('readLane', { lua: READ, numberOfKeys: 1 });
+  redis.defineCommand('finishTurn', { lua: FINISH, numberOfKeys: 1 });
+  const commands = redis as unknown as LaneCommands;
+  return {
+    append: async (pushes) => {
+      const lanes = pushes.map(({ push }) => laneOf(groupOf(push.systemCode, push.externalId)));
+      const distinct = [...new Set(lanes)];
+      const indexes = new Map(distinct.map((lane, index) => [lane, index + 1]));
+      const [taken, wake] = await commands.appendToLanes(
+        distinct.length,
+        ...distinct.map(keys.lane),
+        perLane,
+        ...pushes.flatMap(({ push, timeout }, i) => [
+          indexes.get(lanes[i] ?? 0) ?? 0,
+          Math.max(0, Math.round(timeout)),
+          encodePush(push),
+        ]),
+      );
+      return {
+        taken: taken.map((one) => one === 1),
+        toWake: distinct.filter((_, index) => wake[index] === 1),
+      };
+    },
+    read: async (lane) => {
+      const [now, items] = await commands.readLane(keys.lane(lane), MAX_READ, MAX_READ_BYTES);
+      return { now, pushes: items.map(decodeItem) };
+    },
+    finish: (lane, { pushes }, replies) => {
+      const first = pushes[0];
+      const head = first ? headOf(first) : '';
+      const messages = replies.flatMap(({ ingressId, payload }) => [
+        keys.replies(ingressId),
+        payload,
+      ]);
+      return commands.finishTurn(keys.lane(lane), pushes.length, head, ...messages);
+    },
+    waiting: async () => {
+      const all = Array.from({ length: LANES }, (_, lane) => lane);
+      const lengths = await redis.pipeline(all.map((lane) => ['llen', keys.lane(lane)])).exec();
+      return all.filter((lane) => Number(lengths?.[lane]?.[1] ?? 0) > 0);
+    },
+  };
+}

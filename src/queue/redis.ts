@@ -1,0 +1,66 @@
+/** Connections to Redis: one kind that fails fast, and the one that BullMQ's worker blocks on. */
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Logger } from '../logger';
+
+/** Every command ends by then, whatever the network does; milliseconds. */
+const COMMAND_TIMEOUT = 2_000;
+
+const RECONNECT: RedisOptions = {
+  connectTimeout: 2_000,
+  retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
+};
+
+/** For commands on the way of a push: refused at once while Redis is away, never kept for later. */
+export function connectFailFast(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, {
+    ...RECONNECT,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT,
+  });
+  return reportErrors(redis, logger, 'commands');
+}
+
+/** For a subscriber: comes back with its subscriptions after an outage. */
+export function connectSubscriber(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, { ...RECONNECT, maxRetriesPerRequest: null });
+  return reportErrors(redis, logger, 'subscriber');
+}
+
+/** For BullMQ's worker, which blocks on it and must never see a command given up. */
+export function connectBlocking(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, { ...RECONNECT, maxRetriesPerRequest: null });
+  return reportErrors(redis, logger, 'turns');
+}
+
+export function isRedisReady(redis: Redis): boolean {
+  return redis.status === 'ready';
+}
+
+/** Resolves when the connection is ready. @throws Error naming REDIS_URL after `timeout` ms */
+export async function redisReady(redis: Redis, timeout = 5_000): Promise<void> {
+  if (isRedisReady(redis)) return;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeout);
+  await new Promise<void>((resolve, reject) => {
+    redis.once('ready', resolve);
+    deadline.signal.onabort = () => {
+      redis.disconnect();
+      reject(new Error(`REDIS_URL cannot be used: no answer within ${timeout} ms`));
+    };
+  }).finally(() => clearTimeout(timer));
+}
+
+/** One line when a connection is lost and one when it is back, not one per attempt. */
+function reportErrors(redis: Redis, logger: Logger, use: string): Redis {
+  let lost = false;
+  redis.on('error', (error) => {
+    if (!lost) logger.warn({ use, error: error.message }, 'redis connection lost, reconnecting');
+    lost = true;
+  });
+  redis.on('ready', () => {
+    if (lost) logger.info({ use }, 'redis connection is back');
+    lost = false;
+  });
+  return redis;
+}

@@ -1,0 +1,83 @@
+/** Replies: a worker tells the one ingress that waits; the ingress finds the request that it is for. */
+import type { Redis } from 'ioredis';
+import type { Logger } from '../logger';
+import type { RedisKeys } from './keys';
+import type { ReplyMessage } from './lanes';
+
+/** A reply to one push. The queue knows nothing of what it says. */
+export interface Reply<S> {
+  readonly id: string;
+  readonly replyTo: string;
+  readonly settlement: S;
+}
+
+/** One message per ingress, however many replies. */
+export function toMessages<S>(replies: readonly Reply<S>[]): ReplyMessage[] {
+  const byIngress = new Map<string, [string, S][]>();
+  for (const { id, replyTo, settlement } of replies) {
+    const group = byIngress.get(replyTo) ?? [];
+    group.push([id, settlement]);
+    byIngress.set(replyTo, group);
+  }
+  return [...byIngress].map(([ingressId, group]) => ({
+    ingressId,
+    payload: JSON.stringify(group),
+  }));
+}
+
+export interface ReplyInbox<S> {
+  /** Resolves with the settlement, or undefined at the deadline. At most one waiter per id. */
+  wait(id: string, timeout: number): Promise<S | undefined>;
+  /** Ids that have waited for at least `age` milliseconds: their reply may have been lost. */
+  overdue(age: number): string[];
+  /** Hands a settlement that was found elsewhere to its waiter. */
+  deliver(id: string, settlement: S): void;
+  readonly size: number;
+}
+
+interface Waiter<S> {
+  readonly since: number;
+  readonly resolve: (settlement: S | undefined) => void;
+}
+
+/** Listens on the channel of `ingressId`; the subscription survives reconnects. */
+export async function createReplyInbox<S>(
+  subscriber: Redis,
+  keys: RedisKeys,
+  ingressId: string,
+  logger: Logger,
+): Promise<ReplyInbox<S>> {
+  const waiters = new Map<string, Waiter<S>>();
+  const deliver = (id: string, settlement: S | undefined) => {
+    const waiter = waiters.get(id);
+    waiters.delete(id);
+    waiter?.resolve(settlement);
+  };
+  subscriber.on('message', (_channel, payload) => {
+    try {
+      for (const [id, settlement] of JSON.parse(payload) as [string, S][]) deliver(id, settlement);
+    } catch (error) {
+      logger.error({ error: String(error) }, 'unreadable reply message');
+    }
+  });
+  await subscriber.subscribe(keys.replies(ingressId));
+  return {
+    wait: (id, timeout) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => deliver(id, undefined), timeout);
+        const settle = (settlement: S | undefined) => {
+          clearTimeout(timer);
+          resolve(settlement);
+        };
+        waiters.set(id, { since: performance.now(), resolve: settle });
+      }),
+    overdue: (age) => {
+      const before = performance.now() - age;
+      return [...waiters].filter(([, { since }]) => since <= before).map(([id]) => id);
+    },
+    deliver,
+    get size() {
+      return waiters.size;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/**
+ * The sweep: wakes every lane that holds pushes. A lane whose turn waits or runs absorbs it; one
+ * whose turn was lost (a crash between append and wake, a failed turn, an emptied Redis) moves on.
+ */
+import type { Logger } from '../logger';
+import { type Repeated, repeat } from '../repeat';
+import type { Lanes } from './lanes';
+import type { Turns } from './turns';
+
+/** Milliseconds between sweeps of one worker. */
+const INTERVAL = 500;
+
+export function startSweep(lanes: Lanes, turns: Turns, logger: Logger): Repeated {
+  return repeat(
+    async () => turns.wake(await lanes.waiting()),
+    INTERVAL,
+    (error) => logger.debug({ error: String(error) }, 'sweep failed, the next one will do it'),
+  );
+}

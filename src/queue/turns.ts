@@ -1,0 +1,40 @@
+/**
+ * Turns: the BullMQ jobs that let a lane's pushes be applied one batch at a time. A turn's
+ * deduplication id is its lane: while one waits, another is absorbed; while one is active, exactly
+ * one follow-up is kept. So a lane never has two turns at once, and never none while one is owed.
+ */
+import { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { type RedisKeys, TURN_QUEUE } from './keys';
+
+export interface TurnData {
+  readonly lane: number;
+}
+
+export interface Turns {
+  /** Owes each lane a turn. */
+  wake(lanes: readonly number[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createTurns(redis: Redis, keys: RedisKeys): Turns {
+  const queue = new Queue<TurnData>(TURN_QUEUE, {
+    connection: redis,
+    prefix: keys.bullPrefix,
+    streams: { events: { maxLen: 100 } },
+    defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+  });
+  return {
+    wake: async (lanes) => {
+      if (lanes.length === 0) return;
+      await queue.addBulk(
+        lanes.map((lane) => ({
+          name: 'turn',
+          data: { lane },
+          opts: { deduplication: { id: `lane-${lane}`, keepLastIfActive: true } },
+        })),
+      );
+    },
+    close: () => queue.close(),
+  };
+}

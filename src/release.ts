@@ -1,0 +1,20 @@
+/** The `release` step: run once per deployment, before the new processes start. */
+import { readConfig } from './config';
+import { prepareDatabase } from './indexes';
+import { runMain } from './lifecycle';
+import { createLogger } from './logger';
+import { connectMongo } from './mongo';
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const logger = createLogger('release', config.LOG_LEVEL);
+  const mongo = await connectMongo(config.MONGO_URL);
+  await prepareDatabase(mongo, {
+    retention: config.PUSH_LOG_RETENTION,
+    concluded: config.CONCLUDED_STATUSES,
+  });
+  await mongo.close();
+  logger.info('collections and indexes are up to date');
+}
+
+runMain(main);

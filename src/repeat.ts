@@ -1,0 +1,38 @@
+/** Work that goes on in the background, again and again, until it is stopped. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Repeated {
+  /** Resolves when the run under way, if any, is over. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs `work`, waits, runs it again; never twice at once. The jitter keeps many processes from
+ * working in step.
+ *
+ * @param interval milliseconds between runs, lengthened by up to half at random
+ * @param onError told of a failed run; the next one follows all the same
+ */
+export function repeat(
+  work: () => Promise<unknown>,
+  interval: number,
+  onError: (error: unknown) => void,
+): Repeated {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = () => sleep(interval * (1 + Math.random() / 2), undefined, { signal });
+  const run = async () => {
+    while (!signal.aborted) {
+      await work().catch(onError);
+      // Rejects only when stopped, and then the loop ends.
+      await pause().catch(() => undefined);
+    }
+  };
+  const done = run();
+  return {
+    stop: () => {
+      stopping.abort();
+      return done;
+    },
+  };
+}

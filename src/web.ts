@@ -1,0 +1,110 @@
+/** Composition root of the ingress: reads the configuration, wires, listens, drains. */
+import { randomBytes } from 'node:crypto';
+import { Types } from 'mongoose';
+import { systemClock } from './clock';
+import { readConfig, redactConfig } from './config';
+import { createBodyParsers } from './contract/requests';
+import { createClientDirectory } from './directory/clients';
+import { createKeyRing } from './directory/sealing';
+import { createUserDirectory } from './directory/users';
+import { createAcceptPush } from './ingress/accept-push';
+import { createApp } from './ingress/app';
+import { createHealthProbe } from './ingress/health';
+import { listen } from './ingress/http-server';
+import { watchLostReplies } from './ingress/lost-replies';
+import { createRefusalLog } from './ingress/refusal-log';
+import { createValidatePush } from './ingress/validate-push';
+import { announceReady, createLifecycle, runMain } from './lifecycle';
+import { createLogger } from './logger';
+import { connectMongo, isMongoReady, pingMongo } from './mongo';
+import { createPushLog } from './push-log/log';
+import { createLogLookups } from './push-log/lookups';
+import type { Settlement } from './push-log/settlement';
+import { createAdmission } from './queue/admission';
+import { createGroupQueue } from './queue/group-queue';
+import { createRedisKeys } from './queue/keys';
+import { createLanes } from './queue/lanes';
+import { connectFailFast, connectSubscriber, isRedisReady, redisReady } from './queue/redis';
+import { createReplyInbox } from './queue/replies';
+import { createTurns } from './queue/turns';
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const logger = createLogger('web', config.LOG_LEVEL);
+  logger.info({ config: redactConfig(config) }, 'starting');
+  const lifecycle = createLifecycle(logger, config.DRAIN_TIMEOUT);
+  const clock = systemClock;
+
+  const mongo = await connectMongo(config.MONGO_URL);
+  lifecycle.onStop('database', () => mongo.close());
+  const redis = connectFailFast(config.REDIS_URL, logger);
+  await redisReady(redis);
+  lifecycle.onStop('redis', () => redis.disconnect());
+  const subscriber = connectSubscriber(config.REDIS_URL, logger);
+  lifecycle.onStop('subscriber', () => subscriber.disconnect());
+
+  const keys = createRedisKeys(config.REDIS_NAMESPACE);
+  const turns = createTurns(redis, keys);
+  lifecycle.onStop('turns', () => turns.close());
+  const lanes = createLanes(redis, keys, config.LANE_LIMIT);
+  const ingressId = randomBytes(6).toString('hex');
+  const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
+  const pushLog = createPushLog(mongo);
+  const lookups = createLogLookups(mongo);
+  lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger));
+
+  const clients = createClientDirectory(mongo, createKeyRing(config.SECRET_KEYS), clock);
+  const users = createUserDirectory(mongo, clock);
+  const health = createHealthProbe({
+    isDatabaseUp: () => isMongoReady(mongo),
+    isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber),
+    ping: () => Promise.all([pingMongo(mongo), redis.ping()]),
+  });
+  const logRefusal = createRefusalLog(pushLog, clock, logger);
+  const accept = createAcceptPush({
+    admit: createAdmission(redis, keys, { rate: config.RATE_LIMIT, burst: config.RATE_BURST }),
+    validate: createValidatePush({
+      parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE }),
+      concluded: new Set(config.CONCLUDED_STATUSES),
+      clock,
+      unknownUsers: users.unknown,
+    }),
+    pushLog,
+    lookups,
+    logRefusal,
+    queue: createGroupQueue(lanes, turns, logger),
+    inbox,
+    ingressId,
+    clock,
+    timeout: config.PUSH_TIMEOUT,
+    replays: config.IDEMPOTENT_REPLAY === 'on',
+  });
+  const app = createApp({
+    envelope: {
+      clock,
+      newRequestId: () => new Types.ObjectId().toHexString(),
+      always200: config.HTTP_STATUS_MODE === 'always-200',
+      logger,
+    },
+    push: {
+      accept,
+      findClient: clients.find,
+      logRefusal,
+      checkReady: health.check,
+      clock,
+      bodyLimit: config.BODY_LIMIT,
+      timeout: config.PUSH_TIMEOUT,
+    },
+    health,
+    maxInFlight: config.MAX_IN_FLIGHT,
+  });
+  const server = await listen(app.callback(), { host: config.HOST, port: config.PORT });
+  lifecycle.onStop('server', () => {
+    health.drain();
+    return server.close();
+  });
+  logger.info({ url: server.url, ingressId }, 'listening');
+  announceReady({ url: server.url });
+}
+
+runMain(main);

@@ -1,0 +1,170 @@
+/** The two commands as a user types them, in a copy of the project. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lifeline } from '../../src/embedded/lifeline';
+import { projectRoot } from '../../src/embedded/project';
+
+const COPIED = [
+  'package.json',
+  'package-lock.json',
+  '.npmrc',
+  'tsconfig.json',
+  'scripts',
+  'src',
+  'workers',
+];
+const SERVES = 'A first push, to paste';
+const BINARIES = `${process.platform}-${process.arch}`;
+
+let folder: string;
+const guards: ChildProcess[] = [];
+
+beforeAll(() => {
+  const root = projectRoot();
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'matter-push-up-')));
+  for (const name of COPIED) cpSync(join(root, name), join(folder, name), { recursive: true });
+  cpSync(join(root, '.embedded', BINARIES), join(folder, '.embedded', BINARIES), {
+    recursive: true,
+  });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+});
+
+afterAll(() => {
+  for (const guard of guards) guard.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** npm in the copy, without what npm and we ourselves set for this run. */
+function npm(args: string[], extra: NodeJS.ProcessEnv = {}) {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|TEST_|JEST_)/i.test(name)),
+  );
+  const child = spawn('npm', args, {
+    cwd: folder,
+    detached: true,
+    env: { ...env, PORT: '0', ...extra },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const keep = (chunk: Buffer) => {
+    output += chunk.toString();
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  // Were this test run killed, the guard would still end what it started.
+  const guard = ['-c', 'cat >/dev/null; kill -TERM "$1"', 'guard', String(child.pid)];
+  guards.push(
+    spawn('sh', guard, { detached: true, stdio: [lifeline().readFd, 'ignore', 'ignore'] }),
+  );
+  return { pid: child.pid ?? 0, output: () => output, exited };
+}
+
+type Npm = ReturnType<typeof npm>;
+
+async function until(what: string, check: () => boolean, run: Npm, ms = 25_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!check()) {
+    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}:\n${run.output()}`);
+    await sleep(50);
+  }
+}
+
+async function started(extra?: NodeJS.ProcessEnv): Promise<Npm> {
+  const run = npm(['start'], extra);
+  await until('it serves', () => run.output().includes(SERVES), run);
+  return run;
+}
+
+/** Every process under a pid, itself included. */
+function family(root: number): number[] {
+  const rows = execFileSync('ps', ['-axo', 'pid=,ppid='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const below = (pid: number): number[] =>
+    rows.filter(([, parent]) => parent === pid).flatMap(([child]) => below(child ?? 0));
+  return [root, ...below(root)];
+}
+
+function alive(pids: number[]): number[] {
+  return pids.filter((pid) => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false; // ESRCH: gone
+    }
+  });
+}
+
+function endpoints(): { url: string; pid: number } {
+  return JSON.parse(readFileSync(join(folder, '.data/endpoints.json'), 'utf8'));
+}
+
+test('npm start serves, takes the push that it prints, and leaves nothing behind', async () => {
+  const run = await started();
+  const pids = family(run.pid);
+  const { url } = endpoints();
+  expect(run.output()).toContain(`Matter Push listens on ${url}`);
+  const push = run.output().split(`${SERVES} into another terminal:`)[1] ?? '';
+  const answer = execFileSync('sh', ['-c', push], { encoding: 'utf8' });
+  expect(JSON.parse(answer)).toMatchObject({ code: 0 });
+
+  const second = npm(['start']);
+  expect(await second.exited).toBe(1);
+  expect(second.output()).toContain(`already runs in this folder: it listens on ${url}`);
+
+  process.kill(run.pid, 'SIGTERM');
+  expect(await run.exited).toBe(0);
+  expect(alive(pids)).toEqual([]);
+  expect(existsSync(join(folder, '.data/endpoints.json'))).toBe(false);
+}, 60_000);
+
+test.each([
+  ['Ctrl-C', (pid: number) => process.kill(-pid, 'SIGINT')],
+  ['SIGKILL of npm', (pid: number) => process.kill(pid, 'SIGKILL')],
+  ['SIGKILL of the supervisor', () => process.kill(endpoints().pid, 'SIGKILL')],
+])(
+  'after %s nothing is left running',
+  async (_name, end) => {
+    const run = await started();
+    const pids = family(run.pid);
+    expect(pids.length).toBeGreaterThan(6);
+    end(run.pid);
+    await until('all are gone', () => alive(pids).length === 0, run);
+  },
+  60_000,
+);
+
+test('npm test has servers of its own, hands on arguments and the exit code', async () => {
+  mkdirSync(join(folder, 'test'), { recursive: true });
+  cpSync(join(projectRoot(), 'jest.config.cjs'), join(folder, 'jest.config.cjs'));
+  writeFileSync(
+    join(folder, 'test/own.test.ts'),
+    `test('servers', () => {
+      expect(process.env.TEST_MONGO_URL).toMatch(/^mongodb:/);
+      expect(process.env.TEST_REDIS_URL).toMatch(/^redis:/);
+      expect(process.env.MONGO_URL).toBeUndefined();
+    });
+    test('failure', () => { throw new Error('as meant'); });`,
+  );
+  const given = { MONGO_URL: 'mongodb://given.invalid/x' };
+  const good = npm(['test', '--', '-t', 'servers'], given);
+  expect([await good.exited, good.output()]).toEqual([0, expect.stringContaining('1 passed')]);
+  const bad = npm(['test', '--', '-t', 'failure'], given);
+  expect([await bad.exited, bad.output()]).toEqual([1, expect.stringContaining('as meant')]);
+}, 60_000);

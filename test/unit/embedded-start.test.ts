@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureSecretKeys } from '../../src/embedded/data-dir';
+import { firstPush, parseDemo } from '../../src/embedded/first-push';
+import { readStartSettings, urlFor } from '../../src/embedded/settings';
+
+const demo = { clientId: 'demo-oa', secret: 's3cret+/=', usernames: ['zhang.san'] };
+
+test('the first push, pasted into a shell, signs what it sends', () => {
+  // Stands in for curl: shows its arguments, one a line.
+  const shell = `curl() { printf '%s\\n' "$@"; }\n${firstPush('http://127.0.0.1:3000', demo)}`;
+  const sent = execFileSync('sh', ['-c', shell], { encoding: 'utf8' }).split('\n');
+  const header = (name: string) =>
+    sent.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const body = sent[sent.indexOf('--data-binary') + 1];
+  const signed = `demo-oa\n${header('X-Timestamp')}\n${body}`;
+  const expected = createHmac('sha256', demo.secret).update(signed).digest('hex');
+  expect(header('X-Signature')).toBe(expected);
+  expect(JSON.parse(body ?? '')).toMatchObject({ externalId: 'DEMO-1', title: '审批：采购申请' });
+});
+
+test('a demo step that prints something else is refused', () => {
+  expect(parseDemo(JSON.stringify(demo))).toEqual(demo);
+  expect(() => parseDemo('{"clientId":"x"}')).toThrow('no client, secret and users');
+});
+
+test('the sealing keys are made once, and are for their owner only', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'embedded-keys-'));
+  const keys = ensureSecretKeys(dir);
+  expect(keys).toMatch(/^k1:[A-Za-z0-9+/]{43}=$/);
+  expect(ensureSecretKeys(dir)).toBe(keys);
+  expect(statSync(join(dir, 'secret-keys')).mode & 0o777).toBe(0o600);
+  rmSync(dir, { recursive: true });
+});
+
+test('settings have their defaults, and an empty variable counts as absent', () => {
+  expect(readStartSettings({ PORT: '', MONGO_URL: '' }, '/project')).toMatchObject({
+    host: '127.0.0.1',
+    port: 3000,
+    workers: 1,
+    dataDir: '/project/.data',
+    mongoUrl: undefined,
+  });
+});
+
+test('bad settings are all told before anything starts', () => {
+  const read = () => readStartSettings({ PORT: '99999', REDIS_URL: 'http://x' }, '/project');
+  expect(read).toThrow('PORT');
+  expect(read).toThrow('REDIS_URL');
+  expect(() => readStartSettings({ WORKERS: 'two' }, '/project')).toThrow('WORKERS');
+});
+
+test.each([
+  ['0.0.0.0', 'http://127.0.0.1:3000'],
+  ['::1', 'http://[::1]:3000'],
+  ['portal.local', 'http://portal.local:3000'],
+])('listening on %s is told as %s', (host, url) => {
+  expect(urlFor(host, 3000)).toBe(url);
+});

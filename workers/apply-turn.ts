@@ -1,0 +1,165 @@
+/**
+ * One turn's work: load, fold, commit. Everything that a turn read commits in one transaction,
+ * matters and push-log entries together. When that fails, each group goes on its own, so that
+ * neighbours in a lane do not suffer from each other's faults.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { groupOf } from '../src/domain/group';
+import type { Operation } from '../src/domain/operation';
+import type { Ledger } from '../src/ledger/matters';
+import type { Logger } from '../src/logger';
+import type { PushLog, SettledPush } from '../src/push-log/log';
+import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
+import type { Settlement } from '../src/push-log/settlement';
+import type { ApplyTurn } from '../src/queue/group-worker';
+import type { WaitingPush } from '../src/queue/push';
+import { CommitConflict, isOutage } from './failures';
+import { type Group, groupPushes, type Loaded, type PlanSettings, planTurn } from './plan-turn';
+
+/** Tries of one group on its own before the turn gives the lane back. */
+const MAX_TRIES = 4;
+
+export interface TurnDependencies {
+  readonly ledger: Ledger;
+  readonly pushLog: PushLog;
+  readonly lookups: LogLookups;
+  readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
+  /** Runs writes in one transaction. */
+  readonly commit: <T>(work: (session: Parameters<Ledger['write']>[1]) => Promise<T>) => Promise<T>;
+  readonly clock: () => number;
+  readonly newMatterId: () => bigint;
+  readonly concluded: ReadonlySet<string>;
+  readonly workerName: string;
+  readonly logger: Logger;
+}
+
+/** Builds the function that applies the pushes of a turn. */
+export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
+  return async (pushes, now) => {
+    const settlements = new Map<string, Settlement>();
+    const record = (settled: readonly SettledPush[]) => {
+      for (const { id, settlement } of settled) settlements.set(id, settlement);
+    };
+    const expired = pushes.filter((push) => push.deadline < now);
+    const groups = groupPushes(pushes.filter((push) => push.deadline >= now));
+    try {
+      record(await attempt(deps, groups, expired));
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      deps.logger.info({ error: String(error), groups: groups.length }, 'turn split into groups');
+      for (const group of groups) record(await applyAlone(deps, group));
+      record(await settleAlone(deps, expired));
+    }
+    return pushes.flatMap(({ id, replyTo }) => {
+      const settlement = settlements.get(id);
+      return settlement ? [{ id, replyTo, settlement }] : [];
+    });
+  };
+}
+
+/** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
+async function attempt(
+  deps: TurnDependencies,
+  groups: readonly Group[],
+  expired: readonly WaitingPush[],
+): Promise<readonly SettledPush[]> {
+  const loaded = await load(deps, groups);
+  const settings: PlanSettings = {
+    now: deps.clock(),
+    newMatterId: deps.newMatterId,
+    concluded: deps.concluded,
+  };
+  const { changes, settled } = planTurn(groups, loaded, settings);
+  const all = [...settled, ...expired.map(expire)];
+  if (all.length === 0) return all;
+  await deps.commit(async (session) => {
+    const written = await deps.ledger.write(changes, session);
+    const by = { now: settings.now, worker: deps.workerName, session };
+    const marked = await deps.pushLog.settle(all, by);
+    if (written !== changes.length) throw new CommitConflict('a matter changed after it was read');
+    if (marked !== all.length) throw new CommitConflict('a push was settled before');
+  });
+  return all;
+}
+
+/** One group, careful: pushes that are settled already keep their settlement and take no effect. */
+async function applyAlone(deps: TurnDependencies, group: Group): Promise<readonly SettledPush[]> {
+  for (let tries = 1; ; tries += 1) {
+    const done = await alreadySettled(deps, group.pushes);
+    const open = group.pushes.filter(({ id }) => !done.has(id));
+    const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
+    try {
+      return [...kept, ...(await attempt(deps, [{ ...group, pushes: open }], []))];
+    } catch (error) {
+      if (isOutage(error) || (error instanceof CommitConflict && tries >= MAX_TRIES)) throw error;
+      if (tries >= MAX_TRIES) return [...kept, ...(await giveUp(deps, group, open, error))];
+      await sleep(10 * 2 ** tries * (0.5 + Math.random()));
+    }
+  }
+}
+
+/** Pushes past their deadline, or failed for good: settled without an effect. */
+async function settleAlone(
+  deps: TurnDependencies,
+  pushes: readonly WaitingPush[],
+  settlement: Settlement = { state: 'EXPIRED' },
+): Promise<readonly SettledPush[]> {
+  const ids = pushes.map(({ id }) => id);
+  const by = { now: deps.clock(), worker: deps.workerName };
+  await deps.pushLog.settle(
+    ids.map((id) => ({ id, settlement })),
+    by,
+  );
+  const final = await deps.lookups.settlements(ids);
+  return ids.map((id) => ({ id, settlement: final.get(id) ?? settlement }));
+}
+
+/** A group whose operations the database refuses again and again must not hold up its lane. */
+function giveUp(
+  deps: TurnDependencies,
+  group: Group,
+  open: readonly WaitingPush[],
+  error: unknown,
+): Promise<readonly SettledPush[]> {
+  const { systemCode, externalId } = group;
+  deps.logger.error({ systemCode, externalId, error: String(error) }, 'pushes cannot be written');
+  return settleAlone(deps, open, { state: 'REFUSED', reason: 'OPERATION_FAILED' });
+}
+
+async function alreadySettled(deps: TurnDependencies, pushes: readonly WaitingPush[]) {
+  const found = await deps.lookups.settlements(pushes.map(({ id }) => id));
+  const settled = new Map<string, Settlement>();
+  for (const { id } of pushes) {
+    const settlement = found.get(id);
+    if (settlement) settled.set(id, settlement);
+    // Without its entry nothing can guard the push against a second effect.
+    else if (!found.has(id)) settled.set(id, { state: 'REFUSED', reason: 'OPERATION_FAILED' });
+  }
+  return settled;
+}
+
+async function load(deps: TurnDependencies, groups: readonly Group[]): Promise<Loaded> {
+  if (groups.length === 0) {
+    return { matters: new Map(), names: new Map(), precedents: new Map(), firstBodies: new Map() };
+  }
+  const pushes = groups.flatMap((group) => group.pushes);
+  const replayKeys = pushes.flatMap((push) => push.replayKey ?? []);
+  const keyIds = pushes.flatMap((push) => push.keyId ?? []);
+  const [matters, names, precedents, firstBodies] = await Promise.all([
+    deps.ledger.load(groups),
+    deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
+    deps.lookups.precedents(replayKeys, deps.clock() - REPLAY_WINDOW),
+    deps.lookups.firstBodies(keyIds),
+  ]);
+  const byGroup = matters.map(
+    (matter) => [groupOf(matter.systemCode, matter.externalId), matter] as const,
+  );
+  return { matters: new Map(byGroup), names, precedents, firstBodies };
+}
+
+function usernamesOf(operation: Operation): string[] {
+  if (operation.op !== 'upsert') return [];
+  return (operation.parties ?? []).map(({ username }) => username);
+}
+
+const expire = ({ id }: WaitingPush): SettledPush => ({ id, settlement: { state: 'EXPIRED' } });

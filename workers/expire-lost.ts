@@ -1,0 +1,31 @@
+/**
+ * Ends the log entries of pushes that never reached a lane, or whose lane was lost with Redis: long
+ * past their deadline nobody waits for them, and settled they can never be applied late.
+ */
+import type { Clock } from '../src/clock';
+import type { Logger } from '../src/logger';
+import type { PushLog } from '../src/push-log/log';
+import { type Repeated, repeat } from '../src/repeat';
+
+const INTERVAL = 2_000;
+/** Beyond the deadline: room for the clocks of ingress and worker to differ. */
+const GRACE = 5_000;
+
+export interface ExpiryDependencies {
+  readonly pushLog: PushLog;
+  readonly clock: Clock;
+  readonly workerName: string;
+  readonly logger: Logger;
+}
+
+export function startExpiry({ pushLog, clock, workerName, logger }: ExpiryDependencies): Repeated {
+  return repeat(
+    async () => {
+      const now = clock();
+      const expired = await pushLog.expire(now - GRACE, { now, worker: workerName });
+      if (expired > 0) logger.warn({ expired }, 'pushes lost on the way were settled as expired');
+    },
+    INTERVAL,
+    (error) => logger.debug({ error: String(error) }, 'expiry failed, tried again soon'),
+  );
+}

@@ -1,0 +1,30 @@
+/** Which failures of a turn mean what. */
+import { mongo } from 'mongoose';
+import { LeaseLost } from '../src/queue/worker-number';
+
+/** A guard failed: what was read is no longer so. Read again, and decide again. */
+export class CommitConflict extends Error {
+  override readonly name = 'CommitConflict';
+}
+
+/**
+ * Whether the database (or the lease of ids) is away, or the outcome of a commit unknown: the turn must fail as a whole,
+ * and the lane be read again when the sweep wakes it. Conflicts between transactions are not that.
+ */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof LeaseLost) return true;
+  if (!(error instanceof mongo.MongoError)) return false;
+  if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
+  if (error.code === WRITE_CONFLICT) return false;
+  return (
+    error instanceof mongo.MongoNetworkError ||
+    error instanceof mongo.MongoServerSelectionError ||
+    error instanceof mongo.MongoNotConnectedError ||
+    error instanceof mongo.MongoTopologyClosedError ||
+    error instanceof mongo.MongoClientClosedError ||
+    error.hasErrorLabel('TransientTransactionError') ||
+    error.hasErrorLabel('RetryableWriteError')
+  );
+}
+
+const WRITE_CONFLICT = 112;

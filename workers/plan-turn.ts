@@ -1,0 +1,98 @@
+/** Pure part of a turn: from what was read and loaded to what is to be written and answered. */
+import type { Surroundings } from '../src/domain/decide';
+import { type FoldResult, fold, type Precedent } from '../src/domain/fold';
+import { groupOf } from '../src/domain/group';
+import type { Matter } from '../src/domain/matter';
+import type { MatterChange } from '../src/ledger/matters';
+import type { SettledPush } from '../src/push-log/log';
+import type { Settlement } from '../src/push-log/settlement';
+import type { WaitingPush } from '../src/queue/push';
+
+/** All waiting pushes of one matter key, in their order. */
+export interface Group {
+  readonly systemCode: string;
+  readonly externalId: string;
+  readonly pushes: readonly WaitingPush[];
+}
+
+/** What the turn loaded for its groups. */
+export interface Loaded {
+  /** By group. */
+  readonly matters: ReadonlyMap<string, Matter>;
+  readonly names: ReadonlyMap<string, string>;
+  readonly precedents: ReadonlyMap<string, Precedent>;
+  /** By key id, the body that the key was first used with. */
+  readonly firstBodies: ReadonlyMap<string, string>;
+}
+
+export interface PlanSettings {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly newMatterId: () => bigint;
+  readonly concluded: ReadonlySet<string>;
+}
+
+export interface TurnPlan {
+  readonly changes: readonly MatterChange[];
+  readonly settled: readonly SettledPush[];
+}
+
+/** Splits what a lane held into its groups; the order within each is kept. */
+export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
+  const groups = new Map<string, WaitingPush[]>();
+  for (const push of pushes) {
+    const key = groupOf(push.systemCode, push.externalId);
+    const group = groups.get(key) ?? [];
+    group.push(push);
+    groups.set(key, group);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first
+      ? [{ systemCode: first.systemCode, externalId: first.externalId, pushes: group }]
+      : [];
+  });
+}
+
+/** Folds every group. The same input gives the same plan, but for the ids of created matters. */
+export function planTurn(
+  groups: readonly Group[],
+  loaded: Loaded,
+  settings: PlanSettings,
+): TurnPlan {
+  const changes: MatterChange[] = [];
+  const settled: SettledPush[] = [];
+  for (const { systemCode, externalId, pushes } of groups) {
+    const before = loaded.matters.get(groupOf(systemCode, externalId));
+    const around: Surroundings = {
+      systemCode,
+      externalId,
+      now: settings.now,
+      newMatterId: before?.matterId ?? settings.newMatterId(),
+      names: loaded.names,
+      concluded: settings.concluded,
+    };
+    const { matter: after, results } = fold(before, pushes, around, loaded.precedents);
+    if (after && after !== before) changes.push({ before, after });
+    pushes.forEach((push, index) => {
+      const result = results[index];
+      if (result) settled.push(settledPush(push, result, loaded));
+    });
+  }
+  return { changes, settled };
+}
+
+function settledPush(push: WaitingPush, result: FoldResult, { firstBodies }: Loaded): SettledPush {
+  const first = push.keyId === undefined ? undefined : firstBodies.get(push.keyId);
+  const reused = first !== undefined && first !== push.bodyHash;
+  return { id: push.id, settlement: settlementOf(result), ...(reused && { mark: 'KEY_REUSED' }) };
+}
+
+function settlementOf({ decision, replayOf }: FoldResult): Settlement {
+  if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.rejection };
+  const { outcome, matter } = decision;
+  const matterId = String(matter.matterId);
+  return replayOf
+    ? { state: 'REPLAYED', outcome, matterId, origin: replayOf.pushId }
+    : { state: 'PERSISTED', outcome, matterId };
+}
