@@ -62,6 +62,18 @@ export async function commitTogether<T>(
 ): Promise<T> {
   const session = connection.getClient().startSession();
   try {
+    return await inTransaction(session, work);
+  } finally {
+    await session.endSession();
+  }
+}
+
+/** The same in a session of the caller's, which may be used again afterwards. */
+export async function inTransaction<T>(
+  session: mongo.ClientSession,
+  work: (session: mongo.ClientSession) => Promise<T>,
+): Promise<T> {
+  try {
     session.startTransaction({ writeConcern: CONFIRMED });
     const result = await work(session);
     await session.commitTransaction();
@@ -69,8 +81,6 @@ export async function commitTogether<T>(
   } catch (error) {
     if (session.inTransaction()) await session.abortTransaction();
     throw error;
-  } finally {
-    await session.endSession();
   }
 }
 

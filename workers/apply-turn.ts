@@ -15,6 +15,7 @@ import type { ApplyTurn } from '../src/queue/group-worker';
 import type { WaitingPush } from '../src/queue/push';
 import { CommitConflict, isOutage } from './failures';
 import { type Group, groupPushes, type Loaded, type PlanSettings, planTurn } from './plan-turn';
+import type { TurnSessions } from './turn-sessions';
 
 /** Tries of one group on its own before the turn gives the lane back. */
 const MAX_TRIES = 4;
@@ -24,8 +25,8 @@ export interface TurnDependencies {
   readonly pushLog: PushLog;
   readonly lookups: LogLookups;
   readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
-  /** Runs writes in one transaction. */
-  readonly commit: <T>(work: (session: Parameters<Ledger['write']>[1]) => Promise<T>) => Promise<T>;
+  /** The sessions in which turns commit. */
+  readonly sessions: TurnSessions;
   readonly clock: () => number;
   readonly newMatterId: () => bigint;
   readonly concluded: ReadonlySet<string>;
@@ -35,7 +36,8 @@ export interface TurnDependencies {
 
 /** Builds the function that applies the pushes of a turn. */
 export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
-  return async (pushes, now) => {
+  return async ({ lane, now, pushes, displaced }) => {
+    if (displaced !== undefined) await deps.sessions.fence(displaced);
     const settlements = new Map<string, Settlement>();
     const record = (settled: readonly SettledPush[]) => {
       for (const { id, settlement } of settled) settlements.set(id, settlement);
@@ -43,11 +45,11 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
     const expired = pushes.filter((push) => push.deadline < now);
     const groups = groupPushes(pushes.filter((push) => push.deadline >= now));
     try {
-      record(await attempt(deps, groups, expired));
+      record(await attempt(deps, lane, groups, expired));
     } catch (error) {
       if (isOutage(error)) throw error;
       deps.logger.info({ error: String(error), groups: groups.length }, 'turn split into groups');
-      for (const group of groups) record(await applyAlone(deps, group));
+      for (const group of groups) record(await applyAlone(deps, lane, group));
       record(await settleAlone(deps, expired));
     }
     return pushes.flatMap(({ id, replyTo }) => {
@@ -60,6 +62,7 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
 async function attempt(
   deps: TurnDependencies,
+  lane: number,
   groups: readonly Group[],
   expired: readonly WaitingPush[],
 ): Promise<readonly SettledPush[]> {
@@ -72,7 +75,7 @@ async function attempt(
   const { changes, settled } = planTurn(groups, loaded, settings);
   const all = [...settled, ...expired.map(expire)];
   if (all.length === 0) return all;
-  await deps.commit(async (session) => {
+  await deps.sessions.commit(lane, async (session) => {
     const written = await deps.ledger.write(changes, session);
     const by = { now: settings.now, worker: deps.workerName, session };
     const marked = await deps.pushLog.settle(all, by);
@@ -83,13 +86,17 @@ async function attempt(
 }
 
 /** One group, careful: pushes that are settled already keep their settlement and take no effect. */
-async function applyAlone(deps: TurnDependencies, group: Group): Promise<readonly SettledPush[]> {
+async function applyAlone(
+  deps: TurnDependencies,
+  lane: number,
+  group: Group,
+): Promise<readonly SettledPush[]> {
   for (let tries = 1; ; tries += 1) {
     const done = await alreadySettled(deps, group.pushes);
     const open = group.pushes.filter(({ id }) => !done.has(id));
     const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
     try {
-      return [...kept, ...(await attempt(deps, [{ ...group, pushes: open }], []))];
+      return [...kept, ...(await attempt(deps, lane, [{ ...group, pushes: open }], []))];
     } catch (error) {
       if (isOutage(error) || (error instanceof CommitConflict && tries >= MAX_TRIES)) throw error;
       if (tries >= MAX_TRIES) return [...kept, ...(await giveUp(deps, group, open, error))];

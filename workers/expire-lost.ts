@@ -9,20 +9,23 @@ import { type Repeated, repeat } from '../src/repeat';
 
 const INTERVAL = 2_000;
 /** Beyond the deadline: room for the clocks of ingress and worker to differ. */
-const GRACE = 5_000;
+const GRACE = 4_000;
 
 export interface ExpiryDependencies {
   readonly pushLog: PushLog;
   readonly clock: Clock;
   readonly workerName: string;
+  /** PUSH_TIMEOUT, milliseconds. */
+  readonly timeout: number;
   readonly logger: Logger;
 }
 
-export function startExpiry({ pushLog, clock, workerName, logger }: ExpiryDependencies): Repeated {
+export function startExpiry(deps: ExpiryDependencies): Repeated {
+  const { pushLog, clock, workerName, timeout, logger } = deps;
   return repeat(
     async () => {
       const now = clock();
-      const expired = await pushLog.expire(now - GRACE, { now, worker: workerName });
+      const expired = await pushLog.expire(now - timeout - GRACE, { now, worker: workerName });
       if (expired > 0) logger.warn({ expired }, 'pushes lost on the way were settled as expired');
     },
     INTERVAL,

@@ -7,7 +7,7 @@ import { createLedger } from '../src/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/ledger/snowflake';
 import { announceReady, createLifecycle, runMain } from '../src/lifecycle';
 import { createLogger } from '../src/logger';
-import { commitTogether, connectMongo } from '../src/mongo';
+import { connectMongo } from '../src/mongo';
 import { createPushLog } from '../src/push-log/log';
 import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
@@ -19,6 +19,7 @@ import { createTurns } from '../src/queue/turns';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
 import { createApplyTurn } from './apply-turn';
 import { startExpiry } from './expire-lost';
+import { createTurnSessions } from './turn-sessions';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -44,12 +45,15 @@ async function main(): Promise<void> {
   const workerName = `${hostname()}:${process.pid}`;
   const pushLog = createPushLog(mongo);
 
+  const sessions = createTurnSessions(mongo, logger);
+  lifecycle.onStop('sessions', () => sessions.end());
+
   const apply = createApplyTurn({
     ledger: createLedger(mongo),
     pushLog,
     lookups: createLogLookups(mongo),
     users: createUserDirectory(mongo, clock),
-    commit: (work) => commitTogether(mongo, work),
+    sessions,
     clock,
     newMatterId: createSnowflakes(number.current, clock),
     concluded: new Set(config.CONCLUDED_STATUSES),
@@ -61,6 +65,7 @@ async function main(): Promise<void> {
     keys,
     lanes,
     turns,
+    holderOf: sessions.holderOf,
     apply,
     concurrency: config.WORKER_CONCURRENCY,
     logger,
@@ -68,7 +73,13 @@ async function main(): Promise<void> {
   lifecycle.onStop('turns under way', () => worker.close());
   const sweep = startSweep(lanes, turns, logger);
   lifecycle.onStop('sweep', () => sweep.stop());
-  const expiry = startExpiry({ pushLog, clock, workerName, logger });
+  const expiry = startExpiry({
+    pushLog,
+    clock,
+    workerName,
+    timeout: config.PUSH_TIMEOUT,
+    logger,
+  });
   lifecycle.onStop('expiry', () => expiry.stop());
   logger.info({ workerName }, 'taking turns');
   announceReady({ workerName });

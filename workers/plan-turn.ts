@@ -85,7 +85,14 @@ export function planTurn(
 function settledPush(push: WaitingPush, result: FoldResult, { firstBodies }: Loaded): SettledPush {
   const first = push.keyId === undefined ? undefined : firstBodies.get(push.keyId);
   const reused = first !== undefined && first !== push.bodyHash;
-  return { id: push.id, settlement: settlementOf(result), ...(reused && { mark: 'KEY_REUSED' }) };
+  const { decision, replayOf } = result;
+  const took = decision.kind === 'accepted' && !replayOf;
+  return {
+    id: push.id,
+    settlement: settlementOf(result),
+    ...(took && { revision: decision.matter.revision }),
+    ...(reused && { mark: 'KEY_REUSED' }),
+  };
 }
 
 function settlementOf({ decision, replayOf }: FoldResult): Settlement {

@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib';
 
 /** Part of the queue's format: all processes of a deployment must agree on it. */
-export const LANES = 16;
+export const LANES = 8;
 
 /** The ordering key of (systemCode, externalId); neither part may hold a line feed. */
 export function groupOf(systemCode: string, externalId: string): string {

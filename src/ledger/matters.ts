@@ -17,7 +17,7 @@ export interface MatterChange {
 }
 
 export interface Ledger {
-  /** Reads the matters of some keys in one command; the order of the result is the database's. */
+  /** Reads the matters of some keys, one command per system; the order of the result is the database's. */
   load(keys: readonly MatterKey[]): Promise<Matter[]>;
   /**
    * Writes changes within a transaction, each only if the matter still has the revision that was
@@ -35,8 +35,12 @@ export function createLedger(connection: Connection): Ledger {
   const collection = nativeCollection<MatterRecord>(matterModel(connection));
   return {
     load: async (keys) => {
-      const found = await collection.find(bySystem(keys)).toArray();
-      return found.map(toMatter);
+      const found = await Promise.all(
+        [...bySystem(keys)].map(([systemCode, ids]) =>
+          collection.find({ systemCode, externalId: { $in: ids } }).toArray(),
+        ),
+      );
+      return found.flat().map(toMatter);
     },
     write: async (changes, session) => {
       if (changes.length === 0) return 0;
@@ -46,17 +50,15 @@ export function createLedger(connection: Connection): Ledger {
   };
 }
 
-/** One `$in` per system code: an `$or` of single keys plans worse. */
-function bySystem(keys: readonly MatterKey[]) {
-  const ids = new Map<string, string[]>();
+/** The external ids of each system: one `$in` per system is answered from the key index alone. */
+function bySystem(keys: readonly MatterKey[]): Map<string, string[]> {
+  const systems = new Map<string, string[]>();
   for (const { systemCode, externalId } of keys) {
-    const group = ids.get(systemCode) ?? [];
-    group.push(externalId);
-    ids.set(systemCode, group);
+    const ids = systems.get(systemCode) ?? [];
+    ids.push(externalId);
+    systems.set(systemCode, ids);
   }
-  return {
-    $or: [...ids].map(([systemCode, group]) => ({ systemCode, externalId: { $in: group } })),
-  };
+  return systems;
 }
 
 function toWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOperation<MatterRecord> {

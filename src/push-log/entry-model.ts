@@ -23,13 +23,15 @@ export interface LogEntry {
   /** Which of the client's secrets signed. */
   secretId?: string;
   receivedAt: Date;
-  /** When the caller stops waiting; an entry still queued long after it was lost on the way. */
+  /** When the caller stops waiting. */
   deadlineAt: Date;
   state: LogState;
   settledAt?: Date;
   outcome?: string;
   reason?: string;
   matterId?: bigint;
+  /** The matter's revision after a persisted push. */
+  revision?: number;
   /** The entry whose outcome a replay repeated. */
   origin?: Types.ObjectId;
   mark?: 'KEY_REUSED';
@@ -56,6 +58,7 @@ const entrySchema = new Schema<LogEntry>(
     outcome: String,
     reason: String,
     matterId: Schema.Types.BigInt,
+    revision: Number,
     origin: Schema.Types.ObjectId,
     mark: String,
     worker: String,
@@ -66,16 +69,17 @@ const entrySchema = new Schema<LogEntry>(
 entrySchema.index({ clientId: 1, _id: -1 }, { name: 'client_newest' });
 entrySchema.index({ systemCode: 1, externalId: 1, _id: -1 }, { name: 'matter_history' });
 entrySchema.index(
-  { replayKey: 1 },
+  { replayKey: 1, state: 1, settledAt: 1 },
   { name: 'replays', partialFilterExpression: { replayKey: { $exists: true } } },
 );
 entrySchema.index(
   { keyId: 1, _id: 1 },
   { name: 'key_reuse', partialFilterExpression: { keyId: { $exists: true } } },
 );
+// Only entries on their way: covers the guard of a settlement, and finds what was lost.
 entrySchema.index(
-  { deadlineAt: 1 },
-  { name: 'unsettled', partialFilterExpression: { state: 'QUEUED' } },
+  { _id: 1, state: 1 },
+  { name: 'queued', partialFilterExpression: { state: 'QUEUED' } },
 );
 
 export function entryModel(connection: Connection): Model<LogEntry> {

@@ -10,6 +10,8 @@ export interface SettledPush {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
+  /** The matter's revision after it: the order in which pushes took effect. */
+  readonly revision?: number;
   /** The idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';
 }
@@ -28,7 +30,7 @@ export interface PushLog {
    * Settles entries that were lost on the way to a worker (a crash between log and queue, a Redis
    * that was emptied), so that they can never be applied later.
    *
-   * @param before entries whose deadline lies before it (epoch milliseconds)
+   * @param before entries that were received before it (epoch milliseconds)
    */
   expire(before: number, by: Settling): Promise<number>;
 }
@@ -67,7 +69,7 @@ export function createPushLog(connection: Connection): PushLog {
     },
     expire: async (before, { now, worker }) => {
       const result = await collection.updateMany(
-        { state: 'QUEUED', deadlineAt: { $lt: new Date(before) } },
+        { state: 'QUEUED', _id: { $lt: Types.ObjectId.createFromTime(Math.floor(before / 1000)) } },
         { $set: { state: 'EXPIRED', settledAt: new Date(now), worker } },
       );
       return result.modifiedCount;
@@ -76,7 +78,7 @@ export function createPushLog(connection: Connection): PushLog {
 }
 
 function toWrite(
-  { id, settlement, mark }: SettledPush,
+  { id, settlement, revision, mark }: SettledPush,
   { now, worker }: Settling,
 ): mongo.AnyBulkWriteOperation<LogEntry> {
   const { state } = settlement;
@@ -92,6 +94,7 @@ function toWrite(
           ...(accepted && { outcome: settlement.outcome, matterId: BigInt(settlement.matterId) }),
           ...(state === 'REPLAYED' && { origin: new Types.ObjectId(settlement.origin) }),
           ...(state === 'REFUSED' && { reason: settlement.reason }),
+          ...(revision !== undefined && { revision }),
           ...(mark && { mark }),
         },
       },

@@ -3,8 +3,7 @@ import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
 import { type RedisKeys, TURN_QUEUE } from './keys';
-import type { Lanes } from './lanes';
-import type { WaitingPush } from './push';
+import type { LaneRead, Lanes } from './lanes';
 import { type Reply, toMessages } from './replies';
 import type { TurnData, Turns } from './turns';
 
@@ -20,11 +19,10 @@ const MAX_ROUNDS = 20;
 /**
  * Applies the pushes that were read from a lane.
  *
- * @param now Redis time, to compare deadlines with
- * @returns a reply for each of them
+ * @returns a reply for each push
  * @throws where the outcome of some is unknown: the turn fails and the lane is read again later
  */
-export type ApplyTurn<S> = (pushes: readonly WaitingPush[], now: number) => Promise<Reply<S>[]>;
+export type ApplyTurn<S> = (read: LaneRead) => Promise<Reply<S>[]>;
 
 export interface GroupWorkerOptions<S> {
   /** BullMQ duplicates it for blocking; must have maxRetriesPerRequest null. */
@@ -32,6 +30,8 @@ export interface GroupWorkerOptions<S> {
   readonly keys: RedisKeys;
   readonly lanes: Lanes;
   readonly turns: Turns;
+  /** Names who commits the pushes of a lane: see LaneRead. */
+  readonly holderOf: (lane: number) => string;
   readonly apply: ApplyTurn<S>;
   readonly concurrency: number;
   readonly logger: Logger;
@@ -43,19 +43,31 @@ export interface GroupWorker {
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { lanes, turns, apply, logger } = options;
+  const { lanes, turns, holderOf, apply, logger } = options;
   let closing = false;
 
-  const takeTurn = async (lane: number): Promise<void> => {
+  const runTurn = async (lane: number): Promise<void> => {
     for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
-      const read = await lanes.read(lane);
+      const read = await lanes.read(lane, holderOf(lane));
       if (read.pushes.length === 0) return;
-      const replies = await apply(read.pushes, read.now);
-      const left = await lanes.finish(lane, read, toMessages(replies));
+      const replies = await apply(read);
+      const left = await lanes.finish(read, toMessages(replies));
       if (left === 0) return;
     }
     // What is left is owed a turn; while this one is active, BullMQ keeps it for afterwards.
     await turns.wake([lane]);
+  };
+
+  // A process that was stopped and continued may be given the turn that it is still running.
+  const underWay = new Map<number, Promise<void>>();
+  const takeTurn = (lane: number): Promise<void> => {
+    const before = underWay.get(lane) ?? Promise.resolve();
+    const turn = before.then(
+      () => runTurn(lane),
+      () => runTurn(lane),
+    );
+    underWay.set(lane, turn);
+    return turn;
   };
 
   const worker = new Worker<TurnData>(TURN_QUEUE, (job) => takeTurn(job.data.lane), {

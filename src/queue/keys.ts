@@ -4,6 +4,8 @@ export interface RedisKeys {
   /** BullMQ's prefix. */
   readonly bullPrefix: string;
   lane(lane: number): string;
+  /** By lane, who is working on what it read and has not finished. */
+  readonly holders: string;
   /** Channel on which one ingress listens for replies. */
   replies(ingressId: string): string;
   /** Which path a signature was used on, by minute of its timestamp. */
@@ -18,6 +20,7 @@ export function createRedisKeys(namespace: string): RedisKeys {
   return {
     bullPrefix: tag,
     lane: (lane) => `${tag}:lane:${lane}`,
+    holders: `${tag}:holders`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (minute) => `${tag}:signatures:${minute}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,

@@ -6,6 +6,13 @@ import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } fro
 
 /** What a turn read from the head of its lane. */
 export interface LaneRead {
+  readonly lane: number;
+  readonly holder: string;
+  /**
+   * An earlier holder that read this lane and never finished: it died, or it lost its lock and may
+   * still be at work. Whatever it has open must be ended before this turn commits.
+   */
+  readonly displaced: string | undefined;
   /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
   readonly now: number;
   readonly pushes: readonly WaitingPush[];
@@ -32,15 +39,19 @@ export interface Lanes {
    *   empty before and therefore need a turn
    */
   append(pushes: readonly TimedPush[]): Promise<{ taken: boolean[]; toWake: number[] }>;
-  /** Reads from the head, at most 500 pushes or 4 MiB. Nothing is removed. */
-  read(lane: number): Promise<LaneRead>;
+  /**
+   * Reads from the head, at most 500 pushes or 4 MiB. Nothing is removed.
+   *
+   * @param holder names who will commit what was read
+   */
+  read(lane: number, holder: string): Promise<LaneRead>;
   /**
    * Replies, and only then trims what was read, in one step. A turn whose lane has moved on without
    * it (it lost its lock) trims nothing.
    *
    * @returns how many pushes the lane still holds
    */
-  finish(lane: number, read: LaneRead, replies: readonly ReplyMessage[]): Promise<number>;
+  finish(read: LaneRead, replies: readonly ReplyMessage[]): Promise<number>;
   /** The lanes that hold pushes. */
   waiting(): Promise<number[]>;
 }
@@ -66,6 +77,7 @@ for i = 2, #ARGV, 3 do
 end
 return {taken, wake}`;
 
+/** KEYS: lane, holders. ARGV: most items, most bytes, lane number, holder. */
 const READ = `
 local time = redis.call('TIME')
 local items, bytes, from = {}, 0, 0
@@ -78,17 +90,23 @@ while #items < tonumber(ARGV[1]) and bytes < tonumber(ARGV[2]) do
   end
   from = from + 32
 end
-return {time[1] * 1000 + math.floor(time[2] / 1000), items}`;
+local displaced = redis.call('HGET', KEYS[2], ARGV[3])
+if #items > 0 then redis.call('HSET', KEYS[2], ARGV[3], ARGV[4]) end
+return {time[1] * 1000 + math.floor(time[2] / 1000), displaced or '', items}`;
 
-/** ARGV: how many were read, head of the first one, then channel and message of each reply. */
+/**
+ * KEYS: lane, holders. ARGV: how many were read, head of the first one, lane number, holder, then
+ * channel and message of each reply.
+ */
 const FINISH = `
-for i = 3, #ARGV, 2 do
+for i = 5, #ARGV, 2 do
   redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
 end
 local first = redis.call('LINDEX', KEYS[1], 0)
 if first and string.sub(first, 1, #ARGV[2]) == ARGV[2] then
   redis.call('LTRIM', KEYS[1], ARGV[1], -1)
 end
+if redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end
 return redis.call('LLEN', KEYS[1])`;
 
 const MAX_READ = 500;
@@ -96,15 +114,15 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 interface LaneCommands {
   appendToLanes(keys: number, ...args: (string | number)[]): Promise<[number[], number[]]>;
-  readLane(lane: string, items: number, bytes: number): Promise<[number, string[]]>;
-  finishTurn(lane: string, ...args: (string | number)[]): Promise<number>;
+  readLane(...args: (string | number)[]): Promise<[number, string, string[]]>;
+  finishTurn(...args: (string | number)[]): Promise<number>;
 }
 
 /** @param perLane most pushes that one lane may hold */
 export function createLanes(redis: Redis, keys: RedisKeys, perLane: number): Lanes {
   redis.defineCommand('appendToLanes', { lua: APPEND });
-  redis.defineCommand('readLane', { lua: READ, numberOfKeys: 1 });
-  redis.defineCommand('finishTurn', { lua: FINISH, numberOfKeys: 1 });
+  redis.defineCommand('readLane', { lua: READ, numberOfKeys: 2 });
+  redis.defineCommand('finishTurn', { lua: FINISH, numberOfKeys: 2 });
   const commands = redis as unknown as LaneCommands;
   return {
     append: async (pushes) => {
@@ -126,18 +144,31 @@ export function createLanes(redis: Redis, keys: RedisKeys, perLane: number): Lan
         toWake: distinct.filter((_, index) => wake[index] === 1),
       };
     },
-    read: async (lane) => {
-      const [now, items] = await commands.readLane(keys.lane(lane), MAX_READ, MAX_READ_BYTES);
-      return { now, pushes: items.map(decodeItem) };
+    read: async (lane, holder) => {
+      const [now, displaced, items] = await commands.readLane(
+        keys.lane(lane),
+        keys.holders,
+        MAX_READ,
+        MAX_READ_BYTES,
+        lane,
+        holder,
+      );
+      const other = displaced !== '' && displaced !== holder;
+      const pushes = items.map(decodeItem);
+      return { lane, holder, now, pushes, displaced: other ? displaced : undefined };
     },
-    finish: (lane, { pushes }, replies) => {
+    finish: ({ lane, holder, pushes }, replies) => {
       const first = pushes[0];
       const head = first ? headOf(first) : '';
-      const messages = replies.flatMap(({ ingressId, payload }) => [
-        keys.replies(ingressId),
-        payload,
-      ]);
-      return commands.finishTurn(keys.lane(lane), pushes.length, head, ...messages);
+      return commands.finishTurn(
+        keys.lane(lane),
+        keys.holders,
+        pushes.length,
+        head,
+        lane,
+        holder,
+        ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
+      );
     },
     waiting: async () => {
       const all = Array.from({ length: LANES }, (_, lane) => lane);

@@ -1,0 +1,47 @@
+/** Data goes one way: contract → ingress → queue → workers → domain → ledger and push log → reply. */
+const only = (room, allowed) => ({
+  name: `${room}-reaches-only-its-neighbours`,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: { path: '^(src|workers)/', pathNot: [`^src/${room}/`, ...allowed.map((it) => `^src/${it}`)] },
+});
+
+const BASICS = ['clock\\.', 'errors\\.', 'logger\\.', 'batcher\\.', 'repeat\\.', 'mongo\\.'];
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'nothing-in-src-knows-workers',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^workers/' },
+    },
+    {
+      name: 'domain-is-pure',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { pathNot: ['^src/domain/', '^node:zlib$', '^zlib$'] },
+    },
+    only('contract', ['domain/', 'errors\\.']),
+    only('directory', BASICS),
+    only('ledger', ['domain/', ...BASICS]),
+    only('push-log', ['domain/', ...BASICS]),
+    // The queue knows keys and payloads: the shape of an operation, not what it means.
+    only('queue', ['domain/group\\.', 'domain/operation\\.', ...BASICS]),
+    only('portal', ['contract/', 'domain/', 'ledger/', ...BASICS]),
+    only('ingress', ['contract/', 'domain/', 'directory/', 'push-log/', 'queue/', ...BASICS]),
+    {
+      name: 'only-composition-roots-read-config',
+      severity: 'error',
+      from: { path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|ingress)/' },
+      to: { path: '^src/config\\.' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    parser: 'swc',
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+/**
+ * npm start and npm test: makes ready what a fresh clone lacks, then hands over, in this same
+ * process, to dist/src/embedded. Node built-ins only: it runs before node_modules exists.
+ */
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from './lib/build.mjs';
+import { takeLock, waitForLock, whoHolds } from './lib/lock.mjs';
+import { installModules } from './lib/node-modules.mjs';
+import { SetupError, say } from './lib/progress.mjs';
+import { chooseServers } from './lib/servers.mjs';
+
+const LOWEST_NODE = [20, 19];
+const root = realpathSync(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Fails early and plainly on a Node that the dependencies do not run on. */
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [wantMajor, wantMinor] = LOWEST_NODE;
+  if (major > wantMajor || (major === wantMajor && minor >= wantMinor)) return;
+  throw new SetupError(
+    `Node ${wantMajor}.${wantMinor} or newer is needed, this is ${process.versions.node}. ` +
+      'Install a current Node and run the command again.',
+  );
+}
+
+/** Two commands may start at once in one folder; only one of them installs and builds. */
+async function prepare(mode) {
+  const lock = await waitForLock(root, 'prepare', () => say('Waiting for another set-up here'));
+  try {
+    const given = mode === 'start' ? process.env : {};
+    const needed = { mongo: !given.MONGO_URL, redis: !given.REDIS_URL };
+    // Side by side, and both to their end: no half of an install is left running by a failure.
+    const steps = await Promise.allSettled([installModules(root), chooseServers(root, needed)]);
+    for (const step of steps) if (step.status === 'rejected') throw step.reason;
+    await build(root);
+  } finally {
+    lock.release();
+  }
+}
+
+async function main() {
+  const [mode, ...args] = process.argv.slice(2);
+  if (mode !== 'start' && mode !== 'test') {
+    throw new SetupError('Usage: node scripts/up.mjs start | test [arguments for jest]');
+  }
+  checkNode();
+  const lock = mode === 'start' ? await takeLock(root, 'start') : undefined;
+  if (mode === 'start' && !lock) {
+    const holder = await whoHolds(root, 'start');
+    throw new SetupError(
+      `Matter Push already runs in this folder: ${holder}. Stop that one first.`,
+    );
+  }
+  await prepare(mode);
+  const entry = pathToFileURL(join(root, 'dist/src/embedded', `${mode}.js`)).href;
+  const { run } = await import(entry);
+  process.exitCode = await run({ root, args, announce: (text) => lock?.tell(text), say });
+  lock?.release();
+}
+
+// A reader that went away (a closed pipe, a killed terminal) must not end us without a drain.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
+main().then(
+  () => process.exit(),
+  (error) => {
+    process.stderr.write(`\n${error instanceof SetupError ? error.message : error?.stack}\n`);
+    process.exit(1);
+  },
+);

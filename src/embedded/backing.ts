@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import type { Releasers, RunContext } from './run-context';
+import type { RunningServer } from './server';
+import { givenMongo, givenRedis, startMongo, startRedis } from './servers';
+import type { StartSettings } from './settings';
+import type { StopRequest } from './stop-request';
+import { supervise } from './supervise';
+import { allSettledOrThrow } from './waiting';
+
+const KINDS = {
+  MongoDB: { folder: 'mongodb', start: startMongo, take: givenMongo },
+  Redis: { folder: 'redis', start: startRedis, take: givenRedis },
+};
+
+/** What npm start brings up, and how to end it. */
+export interface Bringing {
+  context: RunContext;
+  settings: StartSettings;
+  stop: StopRequest;
+  releasers: Releasers;
+  /** Ends the run with an error. */
+  fail(error: Error): void;
+}
+
+/** Brings up, or takes as given, the MongoDB and the Redis of this run, both at once. */
+export async function bringServers(bringing: Bringing): Promise<{ mongo: string; redis: string }> {
+  const { settings } = bringing;
+  const [mongo = '', redis = ''] = await allSettledOrThrow([
+    bring('MongoDB', settings.mongoUrl, bringing),
+    bring('Redis', settings.redisUrl, bringing),
+  ]);
+  return { mongo, redis };
+}
+
+async function bring(
+  name: keyof typeof KINDS,
+  given: string | undefined,
+  { context, settings, stop, releasers, fail }: Bringing,
+): Promise<string> {
+  const { folder, start, take } = KINDS[name];
+  if (given) {
+    const server = await take(given, stop.signal);
+    context.say(`${name}: ${server.describe}`);
+    return given;
+  }
+  const dir = join(settings.dataDir, folder);
+  const logFile = join(settings.dataDir, 'logs', `${folder}.log`);
+  const kept = await supervise<RunningServer>(
+    {
+      name,
+      // On its port again, so that the processes that use it find it without being told.
+      launch: (previous, signal) => start({ dir, logFile, signal, port: previous?.port }),
+      tell: context.say,
+      giveUp: fail,
+    },
+    stop.signal,
+  );
+  releasers.add(kept.stop, name);
+  const { port, url } = kept.current();
+  context.say(`${name} answers on port ${port}`);
+  return url;
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Endpoints } from './data-dir';
+import { isFree } from './ports';
+import type { StartSettings } from './settings';
+import { Stopped } from './waiting';
+
+const POLL_MS = 100;
+const BEYOND_DRAIN_MS = 15_000;
+
+/**
+ * A run whose npm start was killed outright drains on by itself, on the data folder that the next
+ * one wants. Waits for its end, as long as that may take.
+ */
+export async function waitForEarlierRun(
+  settings: StartSettings,
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const ports = portsOf(readLeftover(settings.dataDir), settings);
+  const until = Date.now() + settings.drainMs + BEYOND_DRAIN_MS;
+  for (let told = false; Date.now() < until; told = true) {
+    const free = await Promise.all(ports.map((port) => isFree(port, '127.0.0.1')));
+    if (free.every(Boolean)) return;
+    if (!told) say('An earlier run in this folder is still ending; waiting for it');
+    if (signal.aborted) throw new Stopped();
+    await sleep(POLL_MS);
+  }
+}
+
+function readLeftover(dataDir: string): Partial<Endpoints> {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, 'endpoints.json'), 'utf8'));
+  } catch {
+    return {}; // the earlier run ended in order, or there was none
+  }
+}
+
+// Given servers are not ours to wait for.
+function portsOf(leftover: Partial<Endpoints>, settings: StartSettings): number[] {
+  const urls = [
+    settings.mongoUrl ? undefined : leftover.mongoUrl,
+    settings.redisUrl ? undefined : leftover.redisUrl,
+  ];
+  return urls
+    .map((url) => /^\w+:\/\/127\.0\.0\.1:(\d+)\//.exec(url ?? '')?.[1])
+    .filter((port) => port !== undefined)
+    .map(Number);
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { lifeline } from './lifeline';
+import { killGroup, withDeadline } from './waiting';
+
+/**
+ * The shell over a kept program. Descriptor 0 is the lifeline, 3 takes the program's pid. At the
+ * lifeline's end the whole session gets SIGTERM, and SIGKILL if that does not end it in time.
+ * The traps let the shell outlive the SIGTERM that it sends to its own group.
+ */
+const KEEPER = `
+trap : INT TERM HUP
+exec 4<&0
+"$@" </dev/null 3>&- 4<&- &
+child=$!
+echo "$child" >&3
+exec 3>&-
+(
+  trap : INT TERM HUP
+  while read -r _; do :; done
+  kill -TERM 0
+  n=0
+  while kill -0 "$child" 2>/dev/null && [ "$n" -lt 150 ]; do sleep 0.1; n=$((n + 1)); done
+  kill -KILL 0
+) <&4 >/dev/null 2>&1 &
+watcher=$!
+exec 4<&-
+wait "$child"
+code=$?
+while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done
+kill -KILL "$watcher"
+exit "$code"
+`;
+
+/** How a process ended, in words for a log line. */
+export type Ending = string;
+
+/** A program that runs under a keeper. */
+export interface KeptProgram {
+  /** Of the program itself, not of the shell over it. */
+  pid: number;
+  /** Resolves when the program and everything in its session are gone. */
+  exited: Promise<Ending>;
+  exitCode(): number | null;
+  /** SIGTERM, then SIGKILL to the whole session after the grace period. Safe to repeat. */
+  stop(graceMs?: number): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+const STOP_GRACE_MS = 15_000;
+
+/**
+ * Starts a program in a session of its own that ends when this process, and all that share its
+ * lifeline, are gone.
+ * @param output where stdout and stderr go: a file descriptor or 'inherit'
+ */
+export async function keep(
+  command: string,
+  args: string[],
+  options: { output: number | 'inherit'; env?: NodeJS.ProcessEnv; cwd?: string },
+): Promise<KeptProgram> {
+  const { output, env, cwd } = options;
+  const stdio: StdioOptions = [lifeline().readFd, output, output, 'pipe'];
+  const shell = spawn('sh', ['-c', KEEPER, 'keeper', command, ...args], {
+    cwd,
+    detached: true,
+    env,
+    stdio,
+  });
+  const exited = endingOf(shell);
+  const pid = await reportedPid(shell);
+  return {
+    pid,
+    exited,
+    exitCode: () => shell.exitCode,
+    kill: (signal) => signalQuietly(pid, signal),
+    stop: async (graceMs = STOP_GRACE_MS) => {
+      signalQuietly(pid, 'SIGTERM');
+      if (await withDeadline(exited, graceMs)) return;
+      killGroup(shell.pid);
+      await exited;
+    },
+  };
+}
+
+function endingOf(shell: ChildProcess): Promise<Ending> {
+  return new Promise((resolve) => {
+    shell.once('error', (error) => resolve(error.message));
+    shell.once('exit', (code, signal) => {
+      killGroup(shell.pid); // what the program left in its session, were the shell itself killed
+      resolve(signal ? `signal ${signal}` : `exit code ${code}`);
+    });
+  });
+}
+
+function reportedPid(shell: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const pipe = shell.stdio[3];
+    shell.once('error', reject);
+    pipe?.once('data', (chunk: Buffer) => resolve(Number(chunk.toString())));
+    pipe?.once('close', () => reject(new Error('The shell that keeps a server did not start.')));
+  });
+}
+
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone already, which is what a signal is mostly for.
+  }
+}

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * A pipe whose write end is held by this process and by the processes that it hands it to. The
+ * kernel closes it when the last of them is gone, whichever way they went, so a reader that sees
+ * its end knows that nobody is left to serve. Nothing is ever written to it.
+ */
+export interface Lifeline {
+  readFd: number;
+  writeFd: number;
+}
+
+let line: Lifeline | undefined;
+
+/** The lifeline of this process, made on first use. */
+export function lifeline(): Lifeline {
+  line ??= makeLifeline();
+  return line;
+}
+
+// Node has no pipe(2). A fifo that is unlinked once both its ends are open is the same thing.
+function makeLifeline(): Lifeline {
+  const folder = mkdtempSync(join(tmpdir(), 'matter-push-lifeline-'));
+  try {
+    const path = join(folder, 'fifo');
+    execFileSync('mkfifo', ['-m', '600', path]);
+    // Opened for both, since opening one end alone waits for the other.
+    const writeFd = openSync(path, 'r+');
+    return { writeFd, readFd: openSync(path, 'r') };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** A server program that scripts/lib/servers.mjs found or fetched. */
+export interface ServerProgram {
+  flavour: 'mongod' | 'secantusd' | 'redis';
+  kind: 'path' | 'embedded';
+  command: string;
+  /** For people: which program, which version, from where. */
+  describe: string;
+}
+
+/** The project's folder, from the sources as well as from dist/. */
+export function projectRoot(from: string = __dirname): string {
+  if (existsSync(join(from, 'package.json'))) return from;
+  const parent = dirname(from);
+  if (parent === from) throw new Error('package.json of the project was not found.');
+  return projectRoot(parent);
+}
+
+/**
+ * The program that the set-up chose for one server.
+ * @throws when no set-up ran in this folder yet
+ */
+export function chosenProgram(key: 'mongo' | 'redis', root: string = projectRoot()): ServerProgram {
+  const home = join(root, '.embedded', `${process.platform}-${process.arch}`);
+  const path = join(home, 'servers.json');
+  const known: Partial<Record<string, ServerProgram>> = existsSync(path)
+    ? JSON.parse(readFileSync(path, 'utf8'))
+    : {};
+  const program = known[key];
+  if (!program) throw new Error(`No ${key} server is set up here yet: run npm test or npm start.`);
+  return { ...program, command: resolve(home, program.command) };
+}

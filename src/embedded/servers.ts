@@ -1,0 +1,4 @@
+/** The servers of this project: what tests and the two commands start, stop and kill. */
+export { givenMongo, startMongo } from './mongo-server';
+export { givenRedis, startRedis } from './redis-server';
+export type { RunningServer, ServerOptions } from './server';

@@ -1,0 +1,86 @@
+/** npm test: jest against servers of its own, which are gone, with their data, afterwards. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasCode } from './error-code';
+import { keep } from './keeper';
+import { Releasers, type RunContext } from './run-context';
+import { type RunningServer, startMongo, startRedis } from './servers';
+import { listenForStop, type StopRequest } from './stop-request';
+import { allSettledOrThrow, Stopped } from './waiting';
+
+const FOLDER = 'matter-push-test-';
+/** Settings of the user's own instance, which no test may touch or depend on. */
+const NOT_FOR_TESTS = [
+  'MONGO_URL',
+  'REDIS_URL',
+  'SECRET_KEYS',
+  'DATA_DIR',
+  'HOST',
+  'PORT',
+  'WORKERS',
+];
+const INTERRUPTED = 130;
+
+/** @returns jest's exit code, 130 when it was interrupted, 1 when the servers did not start */
+export async function run(context: RunContext): Promise<number> {
+  const stop = listenForStop(process.env);
+  const releasers = new Releasers();
+  try {
+    return await runJest(context, stop, releasers);
+  } catch (error) {
+    if (error instanceof Stopped) return INTERRUPTED;
+    process.stderr.write(`\n${error instanceof Error ? error.message : error}\n`);
+    return 1;
+  } finally {
+    await releasers.run(context.say);
+    stop.dispose();
+  }
+}
+
+async function runJest(
+  { root, args, say }: RunContext,
+  stop: StopRequest,
+  releasers: Releasers,
+): Promise<number> {
+  removeLeftovers();
+  const folder = mkdtempSync(join(tmpdir(), `${FOLDER}${process.pid}-`));
+  releasers.add(() => rmSync(folder, { recursive: true, force: true }));
+  const { signal } = stop;
+  const own = async (start: Promise<RunningServer>) => {
+    const server = await start;
+    releasers.add(server.stop);
+    return server.url;
+  };
+  const [mongoUrl, redisUrl] = await allSettledOrThrow([
+    own(startMongo({ dir: join(folder, 'mongodb'), signal })),
+    own(startRedis({ dir: join(folder, 'redis'), signal })),
+  ]);
+  say('Servers for the tests are up; running jest');
+  const jest = join(root, 'node_modules/jest/bin/jest.js');
+  const env = { ...process.env, TEST_MONGO_URL: mongoUrl, TEST_REDIS_URL: redisUrl };
+  for (const name of NOT_FOR_TESTS) delete env[name as keyof typeof env];
+  const kept = await keep(process.execPath, [jest, ...args], { output: 'inherit', env, cwd: root });
+  releasers.add(() => kept.stop());
+  await Promise.race([kept.exited, stop.asked]);
+  if (signal.aborted) throw new Stopped();
+  return kept.exitCode() ?? 1;
+}
+
+// A run that was ended by SIGKILL could not remove its folder; its name tells whose it was.
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER))) {
+    const pid = Number(name.slice(FOLDER.length).split('-')[0]);
+    if (isAlive(pid)) continue;
+    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !hasCode(error, 'ESRCH');
+  }
+}

@@ -1,0 +1,97 @@
+/** Domain values for tests: complete and valid, with what a test is about laid over them. */
+import type { Surroundings } from '../../src/domain/decide';
+import type { Matter, Party, PartyRef, PartyRole } from '../../src/domain/matter';
+import type { Delete, Reopen, Status, Upsert } from '../../src/domain/operation';
+import type { QueuedPush } from '../../src/queue/push';
+
+/** 2024-06-01T00:00:00Z, the "now" of the tests. */
+export const NOW = 1_717_200_000_000;
+
+export const aRef = (username: string, partyRole: PartyRole = 'ASSIGNEE'): PartyRef => ({
+  username,
+  partyRole,
+});
+
+/** A party who has read the matter, unless said otherwise. */
+export const aParty = (username: string, partyRole: PartyRole, unread = false): Party => ({
+  username,
+  partyRole,
+  displayName: `name of ${username}`,
+  unread,
+});
+
+export const aMatter = (over: Partial<Matter> = {}): Matter => ({
+  matterId: 7n,
+  systemCode: 'OA',
+  externalId: 'A-1',
+  matterType: 'TODO',
+  title: 'old title',
+  summary: null,
+  content: null,
+  pcUrl: null,
+  mobileUrl: null,
+  bizType: null,
+  priority: null,
+  deadlineAt: null,
+  initiatorExtId: null,
+  initiatorUsername: null,
+  externalStatusCode: null,
+  externalStatusLabel: null,
+  payloadJson: null,
+  bizStatus: 'PENDING',
+  phase: 'OPEN',
+  priorityRank: 1,
+  parties: [],
+  pastHandlers: [],
+  sourceUpdatedAt: null,
+  deleted: false,
+  createdAt: NOW - 60_000,
+  updatedAt: NOW - 30_000,
+  deletedAt: null,
+  revision: 5,
+  ...over,
+});
+
+export const anUpsert = (over: Partial<Upsert> = {}): Upsert => ({
+  op: 'upsert',
+  matterType: 'TODO',
+  title: 'new title',
+  content: {},
+  replaceParties: false,
+  assignedId: false,
+  ...over,
+});
+
+export const aStatus = (over: Partial<Status> = {}): Status => ({
+  op: 'status',
+  resetAssigneeUnread: false,
+  ...over,
+});
+
+export const aReopen = (over: Partial<Reopen> = {}): Reopen => ({
+  op: 'reopen',
+  resetAssigneeUnread: true,
+  ...over,
+});
+
+export const aDelete = (over: Partial<Delete> = {}): Delete => ({ op: 'delete', ...over });
+
+export const around = (over: Partial<Surroundings> = {}): Surroundings => ({
+  systemCode: 'OA',
+  externalId: 'A-1',
+  now: NOW,
+  newMatterId: 99n,
+  names: new Map(),
+  concluded: new Set(['DONE', 'APPROVED']),
+  ...over,
+});
+
+export const aPush = (over: Partial<QueuedPush> = {}): QueuedPush => ({
+  id: '0123456789abcdef01234567',
+  systemCode: 'OA',
+  externalId: 'A-1',
+  operation: anUpsert(),
+  replyTo: 'web-1',
+  bodyHash: 'hash',
+  ...over,
+});

@@ -1,0 +1,133 @@
+/**
+ * A running service for tests: real processes against the test servers, in a database and a Redis
+ * namespace of their own.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Connection } from 'mongoose';
+import { createClientAdmin } from '../../src/directory/client-admin';
+import { createKeyRing } from '../../src/directory/sealing';
+import { importUsers } from '../../src/directory/user-admin';
+import { type AppProcess, startApp } from '../../src/embedded/app-process';
+import { freePort } from '../../src/embedded/ports';
+import { prepareDatabase } from '../../src/indexes';
+import { connectMongo } from '../../src/mongo';
+import { type Answer, type PushOptions, push } from './pusher';
+
+const PROJECT = path.resolve(__dirname, '../..');
+const SECRET_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
+const USERS = ['alice', 'bob', 'carol', 'dave'];
+
+export interface ServiceOptions {
+  readonly webs?: number;
+  readonly workers?: number;
+  /** Settings of the processes; they override the tests' own. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly mongoUrl?: string;
+  readonly redisUrl?: string;
+}
+
+export interface Service {
+  readonly webs: AppProcess[];
+  readonly workers: AppProcess[];
+  readonly db: Connection;
+  readonly env: Readonly<Record<string, string>>;
+  readonly clientId: string;
+  readonly secret: string;
+  urlOf(web?: number): string;
+  /** Signs and sends one push. */
+  push(operation: string, body: unknown, options?: Partial<PushOptions>): Promise<Answer>;
+  startWorker(): Promise<AppProcess>;
+  startWeb(): Promise<AppProcess>;
+  /** Stops every process and drops the database. */
+  stop(): Promise<void>;
+}
+
+/** URLs of the servers that `npm test` started for all test files. */
+export function testServers(): { mongoUrl: string; redisUrl: string } {
+  const { TEST_MONGO_URL: mongoUrl, TEST_REDIS_URL: redisUrl } = process.env;
+  if (!mongoUrl || !redisUrl) throw new Error('run the tests with "npm test": it starts the servers');
+  return { mongoUrl, redisUrl };
+}
+
+/** The same server, another database. */
+export function withDatabase(mongoUrl: string, name: string): string {
+  const url = new URL(mongoUrl);
+  url.pathname = `/${name}`;
+  return url.toString();
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const servers = { ...testServers(), ...options };
+  const name = `t-${randomBytes(5).toString('hex')}`;
+  const logs = mkdtempSync(path.join(tmpdir(), 'matter-push-service-'));
+  const env = {
+    MONGO_URL: withDatabase(servers.mongoUrl, name),
+    REDIS_URL: servers.redisUrl,
+    REDIS_NAMESPACE: name,
+    SECRET_KEYS,
+    HOST: '127.0.0.1',
+    RATE_LIMIT: '0',
+    LOG_LEVEL: 'debug',
+    ...options.env,
+  };
+  const db = await connectMongo(env.MONGO_URL);
+  await prepareDatabase(db, { retention: 30 * 86_400_000, concluded: ['DONE', 'CLOSED'] });
+  await importUsers(db, USERS.map((username) => ({ username, displayName: username.toUpperCase() })));
+  const admin = createClientAdmin(db, createKeyRing([SECRET_KEYS]), Date.now);
+  const clientId = 'tester';
+  const { secret } = await admin.create({ clientId, systemCode: 'TEST' });
+
+  const apps: AppProcess[] = [];
+  const urls: string[] = [];
+  const start = async (kind: 'web' | 'worker'): Promise<AppProcess> => {
+    const port = String(await freePort());
+    if (kind === 'web') urls.push(`http://127.0.0.1:${port}`);
+    const script = kind === 'web' ? 'dist/src/web.js' : 'dist/workers/main.js';
+    const app = await startApp({
+      name: kind,
+      script: path.join(PROJECT, script),
+      env: { ...process.env, PORT: port, ...env },
+      logFile: path.join(logs, `${kind}-${apps.length}.log`),
+      drainMs: 10_000,
+    });
+    apps.push(app);
+    return app;
+  };
+  const many = (kind: 'web' | 'worker', count: number) =>
+    Promise.all(Array.from({ length: count }, () => start(kind)));
+  const webs = await many('web', options.webs ?? 1);
+  const workers = await many('worker', options.workers ?? 1);
+  const urlOf = (web = 0) => String(urls[web]);
+
+  return {
+    webs,
+    workers,
+    db,
+    env,
+    clientId,
+    secret: secret ?? '',
+    urlOf,
+    push: (operation, body, more) =>
+      push({ url: urlOf(), clientId, secret: secret ?? '', operation, body, ...more }),
+    startWorker: async () => {
+      const worker = await start('worker');
+      workers.push(worker);
+      return worker;
+    },
+    startWeb: async () => {
+      const web = await start('web');
+      webs.push(web);
+      return web;
+    },
+    stop: async () => {
+      await Promise.all(apps.map((app) => app.stop()));
+      // The database may have been stopped by the test itself; its folder goes with it then.
+      await db.dropDatabase().catch(() => undefined);
+      await db.close();
+      rmSync(logs, { recursive: true, force: true });
+    },
+  };
+}

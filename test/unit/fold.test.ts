@@ -1,0 +1,152 @@
+/** Folding: what a turn makes of all waiting pushes of one matter, and that it makes it only once. */
+import fc from 'fast-check';
+import { type FoldablePush, type FoldResult, fold, type Precedent } from '../../src/domain/fold';
+import type { Matter } from '../../src/domain/matter';
+import { operations } from '../support/arbitraries';
+import { aDelete, aMatter, anUpsert, around, aStatus } from '../support/builders';
+
+type Push = FoldablePush & { readonly id: string };
+const NONE: ReadonlyMap<string, Precedent> = new Map();
+
+/** Few keys, so that repeats are common; an undefined one is a push without a key. */
+const replayKey = fc.constantFrom(undefined, 'k1', 'k2', 'k3');
+const lane: fc.Arbitrary<Push[]> = fc
+  .array(fc.record({ operation: operations, replayKey }), { maxLength: 12 })
+  .map((pushes) =>
+    pushes.map(({ operation, replayKey: key }, index) => ({
+      id: `push-${index}`,
+      operation,
+      ...(key !== undefined && { replayKey: key }),
+    })),
+  );
+const keyedLane = lane.map((pushes) => pushes.map((push) => ({ ...push, replayKey: push.id })));
+const start: fc.Arbitrary<Matter | undefined> = fc.constantFrom(
+  undefined,
+  aMatter({ sourceUpdatedAt: 3 }),
+  aMatter({ deleted: true, phase: 'DELETED', sourceUpdatedAt: 3 }),
+);
+
+/** What the push log knows after these pushes were settled. */
+function settled(pushes: readonly Push[], results: readonly FoldResult[]) {
+  const known = new Map<string, Precedent>();
+  pushes.forEach(({ id, replayKey: key }, index) => {
+    const result = results[index];
+    if (key === undefined || result?.decision.kind !== 'accepted' || result.replayOf) return;
+    const { outcome, matter } = result.decision;
+    if (!known.has(key)) known.set(key, { pushId: id, outcome, matterId: matter.matterId });
+  });
+  return known;
+}
+
+const briefly = ({ decision, replayOf }: FoldResult) =>
+  decision.kind === 'accepted'
+    ? [decision.outcome, decision.matter.matterId, replayOf?.pushId]
+    : [decision.rejection];
+
+test('folding a list at once equals folding it push by push', () => {
+  fc.assert(
+    fc.property(start, lane, (before, pushes) => {
+      const atOnce = fold(before, pushes, around(), NONE);
+      let matter = before;
+      const known = new Map<string, Precedent>();
+      const results = pushes.map((push) => {
+        const step = fold(matter, [push], around(), known);
+        matter = step.matter;
+        for (const [key, precedent] of settled([push], step.results)) known.set(key, precedent);
+        return step.results[0];
+      });
+      expect(atOnce.matter).toEqual(matter);
+      expect(atOnce.results).toEqual(results);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('folding a list cut anywhere in two equals folding it at once', () => {
+  fc.assert(
+    fc.property(start, lane, fc.nat(12), (before, pushes, cut) => {
+      const whole = fold(before, pushes, around(), NONE);
+      const first = fold(before, pushes.slice(0, cut), around(), NONE);
+      const known = settled(pushes.slice(0, cut), first.results);
+      const second = fold(first.matter, pushes.slice(cut), around(), known);
+      expect(second.matter).toEqual(whole.matter);
+      expect([...first.results, ...second.results]).toEqual(whole.results);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('replaying a lane with its settlements known changes nothing and answers the same', () => {
+  fc.assert(
+    fc.property(start, keyedLane, (before, pushes) => {
+      const once = fold(before, pushes, around(), NONE);
+      const known = settled(pushes, once.results);
+      const accepted = pushes.filter(({ id }) => known.has(id));
+      const again = fold(once.matter, accepted, around(), known);
+      expect(again.matter).toBe(once.matter);
+      const first = once.results.filter(({ decision }) => decision.kind === 'accepted').map(briefly);
+      expect(again.results.map(briefly)).toEqual(
+        first.map(([outcome, id], index) => [outcome, id, accepted[index]?.id]),
+      );
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('the revision counts the operations that took effect, and nothing else', () => {
+  fc.assert(
+    fc.property(start, lane, (before, pushes) => {
+      const { matter, results } = fold(before, pushes, around(), NONE);
+      const effects = results.filter(
+        ({ decision, replayOf }) =>
+          decision.kind === 'accepted' &&
+          !replayOf &&
+          !['STALE_IGNORED', 'ALREADY_DELETED'].includes(decision.outcome),
+      );
+      expect((matter?.revision ?? 0) - (before?.revision ?? 0)).toBe(effects.length);
+      if (effects.length === 0) expect(matter).toBe(before);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a late retry does not undo what came after it', () => {
+  const first = { id: 'p1', operation: anUpsert({ title: 'first' }), replayKey: 'k' };
+  const second = { id: 'p2', operation: anUpsert({ title: 'second' }) };
+  const retry = { ...first, id: 'p3' };
+  const { matter, results } = fold(undefined, [first, second, retry], around(), NONE);
+  expect(matter).toMatchObject({ title: 'second', revision: 2 });
+  expect(results[2]).toMatchObject({
+    decision: { outcome: 'CREATED' },
+    replayOf: { pushId: 'p1', outcome: 'CREATED', matterId: 99n },
+  });
+});
+
+test('a retry of a retry is traced to the first push', () => {
+  const push = { operation: anUpsert(), replayKey: 'k' };
+  const pushes = ['p1', 'p2', 'p3'].map((id) => ({ ...push, id }));
+  const { results } = fold(undefined, pushes, around(), NONE);
+  expect(results.map(({ replayOf }) => replayOf?.pushId)).toEqual([undefined, 'p1', 'p1']);
+});
+
+test('a failure is never replayed', () => {
+  const status = (id: string) => ({ id, operation: aStatus({ bizStatus: 'DONE' }), replayKey: 'k' });
+  const pushes = [status('p1'), { id: 'p2', operation: anUpsert() }, status('p3')];
+  const { matter, results } = fold(undefined, pushes, around(), NONE);
+  expect(results.map((result) => briefly(result)[0])).toEqual([
+    'MATTER_NOT_FOUND',
+    'CREATED',
+    'UPDATED',
+  ]);
+  expect(results[2]?.replayOf).toBeUndefined();
+  expect(matter?.bizStatus).toBe('DONE');
+});
+
+test('pushes without a key are each applied', () => {
+  const pushes = [anUpsert(), aDelete(), anUpsert()].map((operation, index) => ({
+    id: `p${index}`,
+    operation,
+  }));
+  const { results } = fold(undefined, pushes, around(), NONE);
+  expect(results.map((result) => briefly(result)[0])).toEqual(['CREATED', 'DELETED', 'REVIVED']);
+});
