@@ -76,11 +76,8 @@ entrySchema.index(
   { keyId: 1, _id: 1 },
   { name: 'key_reuse', partialFilterExpression: { keyId: { $exists: true } } },
 );
-// Only entries on their way: covers the guard of a settlement, and finds what was lost.
-entrySchema.index(
-  { _id: 1, state: 1 },
-  { name: 'queued', partialFilterExpression: { state: 'QUEUED' } },
-);
+// Covers the guard of a settlement, finds what was lost on the way, and lists by what became of it.
+entrySchema.index({ state: 1, _id: 1 }, { name: 'states' });
 
 export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);

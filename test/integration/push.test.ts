@@ -133,7 +133,10 @@ describe('the push log', () => {
     await service.push('upsert', todo('REUSE'), { idempotencyKey: 'reuse-1' });
     const other = await service.push('upsert', todo('REUSE-2'), { idempotencyKey: 'reuse-1' });
     expect(other.data.outcome).toBe('CREATED');
-    expect(await entryOf(other.requestId)).toMatchObject({ state: 'PERSISTED', mark: 'KEY_REUSED' });
+    expect(await entryOf(other.requestId)).toMatchObject({
+      state: 'PERSISTED',
+      mark: 'KEY_REUSED',
+    });
   });
 
   test('a failure is never replayed', async () => {

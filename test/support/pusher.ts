@@ -53,7 +53,12 @@ export function push(options: PushOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const req = request(
       options.url + path,
-      { method: options.method ?? 'POST', agent, headers: Object.fromEntries(sent), timeout: 60_000 },
+      {
+        method: options.method ?? 'POST',
+        agent,
+        headers: Object.fromEntries(sent),
+        timeout: 60_000,
+      },
       (res) => {
         const chunks: Buffer[] = [];
         res.on('data', (chunk) => chunks.push(chunk));

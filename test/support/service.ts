@@ -48,7 +48,8 @@ export interface Service {
 /** URLs of the servers that `npm test` started for all test files. */
 export function testServers(): { mongoUrl: string; redisUrl: string } {
   const { TEST_MONGO_URL: mongoUrl, TEST_REDIS_URL: redisUrl } = process.env;
-  if (!mongoUrl || !redisUrl) throw new Error('run the tests with "npm test": it starts the servers');
+  if (!mongoUrl || !redisUrl)
+    throw new Error('run the tests with "npm test": it starts the servers');
   return { mongoUrl, redisUrl };
 }
 
@@ -75,7 +76,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
   const db = await connectMongo(env.MONGO_URL);
   await prepareDatabase(db, { retention: 30 * 86_400_000, concluded: ['DONE', 'CLOSED'] });
-  await importUsers(db, USERS.map((username) => ({ username, displayName: username.toUpperCase() })));
+  await importUsers(
+    db,
+    USERS.map((username) => ({ username, displayName: username.toUpperCase() })),
+  );
   const admin = createClientAdmin(db, createKeyRing([SECRET_KEYS]), Date.now);
   const clientId = 'tester';
   const { secret } = await admin.create({ clientId, systemCode: 'TEST' });

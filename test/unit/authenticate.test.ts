@@ -129,7 +129,11 @@ test.each([
 const WORST: KnownClient = { ...client, enabled: false, systemCode: null };
 test.each([
   ['the time before all', { client: undefined, timestamp: '1', signature: 'x' }, OUT_OF_WINDOW],
-  ['the form of the signature before the client', { client: { ...WORST, type: 'PUBLIC' as const }, signature: 'x' }, MISMATCH],
+  [
+    'the form of the signature before the client',
+    { client: { ...WORST, type: 'PUBLIC' as const }, signature: 'x' },
+    MISMATCH,
+  ],
   ['the usable secret before disabled', { client: { ...WORST, secrets: [] } }, NO_SECRET],
   ['the signature before disabled', { client: WORST, secret: 'wrong' }, MISMATCH],
   ['disabled before the system code', { client: WORST }, DISABLED],

@@ -136,7 +136,10 @@ test('merging may fill the list to 500 parties, and is refused beyond', () => {
   const before = aMatter({ parties });
   expect(applied(before, anUpsert({ parties: [aRef('new1')] })).parties).toHaveLength(500);
   const two = anUpsert({ parties: [aRef('new1'), aRef('new2')] });
-  expect(decide(before, two, around())).toEqual({ kind: 'rejected', rejection: 'TOO_MANY_PARTIES' });
+  expect(decide(before, two, around())).toEqual({
+    kind: 'rejected',
+    rejection: 'TOO_MANY_PARTIES',
+  });
   const known = anUpsert({ parties: [aRef('new1'), aRef('u1', 'CC')] });
   expect(applied(before, known).parties).toHaveLength(500);
 });

@@ -196,7 +196,9 @@ test.each(REJECTED)('%s, matter %s, time %s: refused with %s', (op, state, sourc
 });
 
 test.each(
-  ACCEPTED.filter(([, , , outcome]) => outcome === 'STALE_IGNORED' || outcome === 'ALREADY_DELETED'),
+  ACCEPTED.filter(
+    ([, , , outcome]) => outcome === 'STALE_IGNORED' || outcome === 'ALREADY_DELETED',
+  ),
 )('%s, matter %s, time %s: %s leaves the very same matter', (op, state, source) => {
   expect(run(op, state, source)).toMatchObject({ matter: STATES[state] });
   const decision = run(op, state, source);

@@ -58,7 +58,7 @@ test('folding a list at once equals folding it push by push', () => {
       expect(atOnce.matter).toEqual(matter);
       expect(atOnce.results).toEqual(results);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   );
 });
 
@@ -72,7 +72,7 @@ test('folding a list cut anywhere in two equals folding it at once', () => {
       expect(second.matter).toEqual(whole.matter);
       expect([...first.results, ...second.results]).toEqual(whole.results);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   );
 });
 
@@ -84,12 +84,14 @@ test('replaying a lane with its settlements known changes nothing and answers th
       const accepted = pushes.filter(({ id }) => known.has(id));
       const again = fold(once.matter, accepted, around(), known);
       expect(again.matter).toBe(once.matter);
-      const first = once.results.filter(({ decision }) => decision.kind === 'accepted').map(briefly);
+      const first = once.results
+        .filter(({ decision }) => decision.kind === 'accepted')
+        .map(briefly);
       expect(again.results.map(briefly)).toEqual(
         first.map(([outcome, id], index) => [outcome, id, accepted[index]?.id]),
       );
     }),
-    { numRuns: 1_000 },
+    { numRuns: 300 },
   );
 });
 
@@ -130,7 +132,11 @@ test('a retry of a retry is traced to the first push', () => {
 });
 
 test('a failure is never replayed', () => {
-  const status = (id: string) => ({ id, operation: aStatus({ bizStatus: 'DONE' }), replayKey: 'k' });
+  const status = (id: string) => ({
+    id,
+    operation: aStatus({ bizStatus: 'DONE' }),
+    replayKey: 'k',
+  });
   const pushes = [status('p1'), { id: 'p2', operation: anUpsert() }, status('p3')];
   const { matter, results } = fold(undefined, pushes, around(), NONE);
   expect(results.map((result) => briefly(result)[0])).toEqual([

@@ -1,0 +1,89 @@
+/** Promise 4: every caller gets an answer by its deadline. */
+import { Redis } from 'ioredis';
+import { entryModel } from '../../src/push-log/entry-model';
+import { type Service, startService, testServers } from '../support/service';
+import { until } from '../support/wait';
+
+const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
+
+describe('with no worker running', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ workers: 0, env: { PUSH_TIMEOUT: '700ms', LANE_LIMIT: '3' } });
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  test('a push is answered 504, retryable, and what became of it stands in the log later', async () => {
+    const answer = await service.push('upsert', todo('ALONE'));
+    expect(answer).toMatchObject({ code: 504, reason: 'CONFIRMATION_TIMEOUT', retryable: true });
+    const entry = () => entryModel(service.db).findById(answer.requestId).lean();
+    expect(await entry()).toMatchObject({ state: 'QUEUED' });
+    const worker = await service.startWorker();
+    await until('its settlement', async () => (await entry())?.state === 'EXPIRED');
+    await worker.stop();
+  });
+
+  test('a full lane refuses at once with 503 and Retry-After', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) =>
+        service.push('upsert', { ...todo('FULL'), title: `${n}` }),
+      ),
+    );
+    const refused = answers.filter(({ reason }) => reason === 'BACKLOG_FULL');
+    expect(refused).toHaveLength(3);
+    expect(refused[0]).toMatchObject({ code: 503, retryable: true });
+    expect(refused[0]?.headers['retry-after']).toBe('1');
+    const entry = await entryModel(service.db).findById(refused[0]?.requestId).lean();
+    expect(entry).toMatchObject({ state: 'REFUSED', reason: 'BACKLOG_FULL' });
+  });
+});
+
+describe('with a worker', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  test('a lost reply is found in the log: the caller gets the outcome, not a timeout', async () => {
+    const redis = new Redis(testServers().redisUrl);
+    const pattern = `*${service.env.REDIS_NAMESPACE}*replies*`;
+    const [channel] = (await redis.pubsub('CHANNELS', pattern)) as string[];
+    expect(channel).toBeDefined();
+    const worker = service.workers[0];
+    worker?.kill('SIGSTOP');
+    const answer = service.push('upsert', todo('LOST-REPLY'));
+    await until('the push to be recorded', () => {
+      return entryModel(service.db).findOne({ externalId: 'LOST-REPLY', state: 'QUEUED' }).lean();
+    });
+    // Cut the ingress' subscription again and again while the worker replies.
+    worker?.kill('SIGCONT');
+    const settled = () =>
+      entryModel(service.db).findOne({ externalId: 'LOST-REPLY', state: 'PERSISTED' }).lean();
+    while (!(await settled())) await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    expect(await answer).toMatchObject({ code: 0, data: { outcome: 'CREATED' } });
+    redis.disconnect();
+  }, 60_000);
+
+  test('a stopping ingress answers what it accepted', async () => {
+    const web = await service.startWeb();
+    const url = service.urlOf(1);
+    const answers = Array.from({ length: 30 }, (_, n) =>
+      service.push('upsert', todo(`DRAIN-${n}`), { url }),
+    );
+    await until('pushes to be under way', () => {
+      return entryModel(service.db)
+        .findOne({ externalId: /^DRAIN/ })
+        .lean();
+    });
+    const stopped = web.stop();
+    const settled = await Promise.allSettled(answers);
+    const lost = settled.filter(
+      (end) => end.status === 'fulfilled' && ![0, 503].includes(end.value.code),
+    );
+    expect(lost).toEqual([]);
+    expect(settled.some((end) => end.status === 'fulfilled' && end.value.code === 0)).toBe(true);
+    await stopped;
+    expect(await web.exited).toBe('exit code 0');
+  }, 60_000);
+});

@@ -1,0 +1,270 @@
+/** matterctl on a real database: clients, users, matters, and where it finds its servers. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Connection } from 'mongoose';
+import { createClientDirectory } from '../../src/directory/clients';
+import { createKeyRing } from '../../src/directory/sealing';
+import type { Matter } from '../../src/domain/matter';
+import { matterModel } from '../../src/ledger/matter-model';
+import { toRecord } from '../../src/ledger/matter-record';
+import { connectMongo, nativeCollection } from '../../src/mongo';
+import { matterctl } from '../support/cli-tool';
+
+const KEYS = `k1:${Buffer.alloc(32).toString('base64')}`;
+const given = new URL(process.env.TEST_MONGO_URL ?? '');
+given.pathname = '/cli_directory';
+const env = { MONGO_URL: given.href, SECRET_KEYS: KEYS };
+let connection: Connection;
+let folder: string;
+
+beforeAll(async () => {
+  connection = await connectMongo(given.href);
+  await connection.dropDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'matterctl-'));
+});
+afterAll(async () => {
+  await connection.dropDatabase();
+  await connection.close();
+  await rm(folder, { recursive: true });
+});
+
+const run = (...args: string[]) => matterctl(args, { env });
+const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
+const secretsOf = async (clientId: string) => {
+  const found = await createClientDirectory(connection, createKeyRing([KEYS]), Date.now).find(
+    clientId,
+  );
+  return found?.secrets.map(({ secret }) => secret);
+};
+
+describe('clients', () => {
+  test('a secret is shown once, and is what verifies; after a rotation the old one goes on', async () => {
+    const created = await run('client', 'create', '--id', 'erp', '--system-code', 'ERP', '--json');
+    expect(created.stderr).toContain('shown only now');
+    const { secret } = JSON.parse(created.stdout);
+    expect(await secretsOf('erp')).toEqual([secret]);
+    const rotated = await json('client', 'rotate', 'erp', '--overlap', '2h');
+    expect(await secretsOf('erp')).toEqual([rotated.secret, secret]);
+    expect(Date.parse(rotated.oldSecretEndsAt) - Date.now()).toBeGreaterThan(7_100_000);
+    const listed = await run('client', 'list');
+    expect(listed.stdout).toMatch(/erp +ERP +CONFIDENTIAL +enabled/);
+    expect(listed.stdout).not.toContain(secret);
+  });
+
+  test('can be disabled and enabled', async () => {
+    await run('client', 'create', '--id', 'crm', '--system-code', 'CRM');
+    await run('client', 'disable', 'crm');
+    expect(await json('client', 'list')).toContainEqual(
+      expect.objectContaining({ clientId: 'crm', enabled: false }),
+    );
+    expect(await json('client', 'enable', 'crm')).toEqual({ clientId: 'crm', enabled: true });
+  });
+
+  test('a PUBLIC one gets no secret, and needs no key ring', async () => {
+    const args = ['client', 'create', '--id', 'spa', '--system-code', 'SPA', '--public', '--json'];
+    const { stdout } = await matterctl(args, { env: { MONGO_URL: given.href, DATA_DIR: folder } });
+    expect(JSON.parse(stdout)).toMatchObject({ type: 'PUBLIC', secret: null });
+  });
+
+  test.each([
+    [
+      ['client', 'create', '--id', 'erp', '--system-code', 'ERP'],
+      1,
+      'exists already; "client rotate"',
+    ],
+    [['client', 'create', '--id', 'a b', '--system-code', 'ERP'], 1, 'no spaces'],
+    [['client', 'rotate', 'nobody'], 1, 'there is no client nobody'],
+    [['client', 'rotate', 'spa'], 1, 'is PUBLIC'],
+    [['client', 'rotate', 'erp', '--overlap', '1y'], 2, 'a number with s, m, h or d'],
+    [['client', 'create', '--id', 'x'], 2, "required option '--system-code <code>'"],
+    [['client', 'lisst'], 2, 'Did you mean list?'],
+  ])('%j fails in one line', async (args, exitCode, message) => {
+    const failed = await run(...args);
+    expect(failed).toMatchObject({ exitCode, stdout: '' });
+    expect(failed.stderr).toContain(message);
+    expect(failed.stderr).not.toMatch(/\n +at /);
+  });
+});
+
+describe('users', () => {
+  test('all lines are imported, or none', async () => {
+    const file = join(folder, 'users.csv');
+    await writeFile(file, 'username,displayName\nli.lei,李雷\n,nobody\n');
+    const failed = await run('user', 'import', file);
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).toContain(`${file}:3: username is empty`);
+    expect(await json('user', 'list')).toEqual([]);
+    await writeFile(file, 'username,displayName\nli.lei,李雷\nhan.meimei,韩梅梅\n');
+    expect(await json('user', 'import', file)).toEqual({
+      created: 2,
+      updated: 0,
+      encoding: 'UTF-8',
+    });
+    await writeFile(file, 'username,displayName\nli.lei,Li Lei\n');
+    expect((await run('user', 'import', file)).stdout).toContain('0 new, 1 there already');
+    expect(await json('user', 'list')).toEqual([
+      { username: 'han.meimei', displayName: '韩梅梅', enabled: true },
+      { username: 'li.lei', displayName: 'Li Lei', enabled: true },
+    ]);
+  });
+
+  test('a file that is not there is told', async () => {
+    const { exitCode, stderr } = await run('user', 'import', join(folder, 'none.csv'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^matterctl: ENOENT.*none\.csv'\n$/);
+  });
+});
+
+describe('matters', () => {
+  const matter = (matterId: bigint, systemCode: string, more: Partial<Matter> = {}): Matter => ({
+    matterId,
+    systemCode,
+    externalId: `K-${matterId}`,
+    matterType: 'TODO',
+    title: '报销',
+    summary: null,
+    content: null,
+    pcUrl: null,
+    mobileUrl: null,
+    bizType: null,
+    priority: null,
+    bizStatus: 'PENDING',
+    phase: 'OPEN',
+    priorityRank: 1,
+    deadlineAt: Date.UTC(2026, 0, 31, 10),
+    initiatorExtId: null,
+    initiatorUsername: null,
+    externalStatusCode: null,
+    externalStatusLabel: null,
+    sourceUpdatedAt: Date.UTC(2026, 0, 1),
+    payloadJson: '{"a":1}',
+    parties: [{ username: 'li.lei', partyRole: 'ASSIGNEE', displayName: '李雷', unread: true }],
+    pastHandlers: [],
+    deleted: false,
+    createdAt: Date.UTC(2026, 0, 2),
+    updatedAt: Date.UTC(2026, 0, 3),
+    deletedAt: null,
+    revision: 2,
+    ...more,
+  });
+  const BIG = 9_007_199_254_740_993n;
+
+  beforeAll(async () => {
+    const matters = [matter(BIG, 'ERP'), matter(7n, 'ERP', { deleted: true }), matter(8n, 'CRM')];
+    await nativeCollection(matterModel(connection)).insertMany(matters.map(toRecord));
+  });
+
+  test('are shown with the field names of the specification', async () => {
+    expect(await json('matter', 'get', 'ERP', `K-${BIG}`)).toEqual({
+      systemCode: 'ERP',
+      externalId: `K-${BIG}`,
+      matterId: String(BIG),
+      matterType: 'TODO',
+      title: '报销',
+      summary: null,
+      content: null,
+      pcUrl: null,
+      mobileUrl: null,
+      bizType: null,
+      priority: null,
+      bizStatus: 'PENDING',
+      deadlineAt: '2026-01-31T18:00:00',
+      initiatorExtId: null,
+      initiatorUsername: null,
+      externalStatusCode: null,
+      externalStatusLabel: null,
+      sourceUpdatedAt: '2026-01-01T00:00:00.000Z',
+      payloadJson: '{"a":1}',
+      parties: [{ username: 'li.lei', partyRole: 'ASSIGNEE', displayName: '李雷', unread: true }],
+      deleted: false,
+      createdAt: '2026-01-02T00:00:00.000Z',
+      updatedAt: '2026-01-03T00:00:00.000Z',
+      revision: 2,
+    });
+    const table = await run('matter', 'get', 'ERP', `K-${BIG}`);
+    expect(table.stdout).toContain('ASSIGNEE li.lei (李雷) unread');
+  });
+
+  test('one that is absent is exit code 1', async () => {
+    const { exitCode, stderr } = await run('matter', 'get', 'CRM', `K-${BIG}`);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: `matterctl: there is no matter CRM/K-${BIG}\n`,
+    });
+  });
+
+  test('are exported in the order of their ids, all or of one system', async () => {
+    const ids = async (...more: string[]) => {
+      const { stdout } = await run('matter', 'export', ...more);
+      return stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).matterId);
+    };
+    expect(await ids()).toEqual(['7', '8', String(BIG)]);
+    expect(await ids('--system-code', 'ERP')).toEqual(['7', String(BIG)]);
+    expect((await run('matter', 'export', '--system-code', 'NONE')).stdout).toBe('');
+  });
+});
+
+describe('where the servers are', () => {
+  const endpoints = async (pid: number) => {
+    const dataDir = join(folder, `.data`);
+    await mkdir(dataDir, { recursive: true });
+    const text = JSON.stringify({
+      url: 'http://127.0.0.1:1',
+      mongoUrl: given.href,
+      redisUrl: '',
+      pid,
+    });
+    await writeFile(join(dataDir, 'endpoints.json'), text);
+    await writeFile(join(dataDir, 'secret-keys'), `${KEYS}\n`);
+  };
+
+  test('a running npm start is found, with its key ring', async () => {
+    await endpoints(process.pid);
+    const args = ['client', 'create', '--id', 'found', '--system-code', 'F', '--json'];
+    const { exitCode, stdout } = await matterctl(args, { cwd: folder });
+    expect(exitCode).toBe(0);
+    expect(await secretsOf('found')).toEqual([JSON.parse(stdout).secret]);
+  });
+
+  test('what a killed npm start left behind is not believed', async () => {
+    await endpoints(2 ** 22 + 1);
+    const env = { DATA_DIR: join(folder, '.data') };
+    const { exitCode, stderr } = await matterctl(['user', 'list'], { env });
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe(
+      'matterctl: no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL\n',
+    );
+  });
+
+  test('--mongo-url goes before all of it', async () => {
+    const { exitCode } = await matterctl(['user', 'list', '--mongo-url', given.href], {
+      env: { MONGO_URL: 'mongodb://127.0.0.1:1/none' },
+    });
+    expect(exitCode).toBe(0);
+  });
+
+  test('a database that cannot be reached, and a bad key ring, are one line', async () => {
+    const away = await matterctl(['user', 'list'], {
+      env: { MONGO_URL: 'mongodb://127.0.0.1:1/x' },
+    });
+    expect(away.stderr).toMatch(/^matterctl: MONGO_URL cannot be used: .*\n$/);
+    const args = ['client', 'rotate', 'erp'];
+    const bad = await matterctl(args, { env: { ...env, SECRET_KEYS: 'short' } });
+    expect(bad.stderr).toMatch(/^matterctl: .*SECRET_KEYS: must be id:base64 of 32 bytes\n$/);
+  });
+});
+
+test('help and version are no failures', async () => {
+  expect(await run('--version')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+/),
+  });
+  expect(await run('push', '--help')).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('--secret-file'),
+  });
+});

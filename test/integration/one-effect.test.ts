@@ -1,0 +1,136 @@
+/** Promise 3: a push takes effect at most once, however often it is taken up. */
+import type { Operation } from '../../src/domain/operation';
+import { matterModel } from '../../src/ledger/matter-model';
+import { entryModel } from '../../src/push-log/entry-model';
+import { createTurnRig, laneRead, type TurnRig } from '../support/turn-rig';
+
+let rig: TurnRig;
+beforeAll(async () => {
+  rig = await createTurnRig();
+}, 60_000);
+afterAll(() => rig.close());
+
+const upsert = (title: string): Operation => ({
+  op: 'upsert',
+  matterType: 'TODO',
+  title,
+  content: {},
+  parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }],
+  replaceParties: false,
+  assignedId: false,
+});
+const status = (bizStatus: string): Operation => ({
+  op: 'status',
+  bizStatus,
+  resetAssigneeUnread: false,
+});
+const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
+
+test('a lane that is read again after a crash gives the same replies and no second effect', async () => {
+  const pushes = [
+    await rig.queued('AGAIN', upsert('first')),
+    await rig.queued('AGAIN', status('DONE')),
+    await rig.queued('AGAIN', { op: 'delete' }),
+    await rig.queued('AGAIN', upsert('revived')),
+    await rig.queued('OTHER', status('DONE')),
+  ];
+  const first = await rig.newWorker()(laneRead(pushes));
+  const before = await stored('AGAIN');
+  const second = await rig.newWorker()(laneRead(pushes));
+  expect(second).toEqual(first);
+  expect(
+    first.map(({ settlement }) => ('outcome' in settlement ? settlement.outcome : '')),
+  ).toEqual(['CREATED', 'UPDATED', 'DELETED', 'REVIVED', '']);
+  expect(await stored('AGAIN')).toEqual(before);
+});
+
+test('what came later is kept where an old part of the lane is read again with it', async () => {
+  const early = await rig.queued('LATE', upsert('early'));
+  const done = await rig.queued('LATE', status('DONE'));
+  await rig.newWorker()(laneRead([early, done]));
+  await matterModel(rig.db).updateOne(
+    { externalId: 'LATE' },
+    { $set: { 'parties.0.unread': false } },
+  );
+  const more = await rig.queued('LATE', status('REOPENED'));
+  await rig.newWorker()(laneRead([early, done, more]));
+  expect(await stored('LATE')).toMatchObject({
+    bizStatus: 'REOPENED',
+    revision: 3,
+    parties: [{ username: 'alice', unread: false }],
+  });
+});
+
+test('two workers at the same pushes: one effect, one matterId, the same replies', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const key = `TWICE-${round}`;
+    const pushes = [await rig.queued(key, upsert('x')), await rig.queued(key, status('DONE'))];
+    const tries = [0, 1].map(() => rig.newWorker()(laneRead(pushes)));
+    const ends = await Promise.allSettled(tries);
+    const replies = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+    expect(replies.length).toBeGreaterThan(0);
+    for (const reply of replies) expect(reply).toEqual(replies[0]);
+    expect(await stored(key)).toMatchObject({ revision: 2, bizStatus: 'DONE' });
+    expect(await matterModel(rig.db).countDocuments({ externalId: key })).toBe(1);
+  }
+});
+
+test('a matter that changed under a turn is read again, and nothing of either is lost', async () => {
+  await rig.newWorker()(laneRead([await rig.queued('GUARD', upsert('one'))]));
+  const push = await rig.queued('GUARD', status('DONE'));
+  const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
+  const elsewhere = () => matterModel(rig.db).updateOne({ externalId: 'GUARD' }, bump);
+  await rig.newWorker(elsewhere)(laneRead([push]));
+  expect(await stored('GUARD')).toMatchObject({
+    bizStatus: 'DONE',
+    summary: 'from elsewhere',
+    revision: 3,
+  });
+});
+
+test('a matter that another worker creates under a turn gets one id, not two', async () => {
+  const first = await rig.queued('BIRTH', upsert('first'));
+  const second = await rig.queued('BIRTH', upsert('second'));
+  const other = rig.newWorker();
+  const replies = await rig.newWorker(() => other(laneRead([first])))(laneRead([first, second]));
+  expect(replies).toHaveLength(2);
+  expect(await stored('BIRTH')).toMatchObject({ title: 'second', revision: 2 });
+  expect(await matterModel(rig.db).countDocuments({ externalId: 'BIRTH' })).toBe(1);
+});
+
+test('a push past its deadline is settled as expired and not applied', async () => {
+  const late = await rig.queued('EXPIRED', upsert('too late'), { deadline: Date.now() - 1 });
+  const intime = await rig.queued('IN-TIME', upsert('in time'));
+  const replies = await rig.newWorker()(laneRead([late, intime]));
+  expect(replies.map(({ settlement }) => settlement.state).sort()).toEqual([
+    'EXPIRED',
+    'PERSISTED',
+  ]);
+  expect(await stored('EXPIRED')).toBeNull();
+  expect(await entryModel(rig.db).findById(late.id).lean()).toMatchObject({ state: 'EXPIRED' });
+});
+
+test('a push that was settled as expired is never applied later', async () => {
+  const push = await rig.queued('SETTLED', upsert('x'));
+  const settlement = { state: 'EXPIRED' } as const;
+  await rig.pushLog.settle([{ id: push.id, settlement }], { now: Date.now(), worker: 'sweeper' });
+  const replies = await rig.newWorker()(laneRead([push]));
+  expect(replies).toEqual([{ id: push.id, replyTo: 'ingress', settlement }]);
+  expect(await stored('SETTLED')).toBeNull();
+});
+
+test('a group that cannot be written does not hold up its neighbours in the lane', async () => {
+  const broken = { ...upsert('broken'), title: { toBSON: 1 } } as unknown as Operation;
+  const poison = await rig.queued('POISON', { op: 'status' } as Operation);
+  await rig.newWorker()(laneRead([await rig.queued('POISON', upsert('fine'))]));
+  const bad = await rig.queued('POISON', {
+    ...broken,
+    content: { summary: 'x'.repeat(17 << 20) },
+  } as Operation);
+  const good = await rig.queued('NEIGHBOUR', upsert('good'));
+  const replies = await rig.newWorker()(laneRead([poison, bad, good]));
+  const states = new Map(replies.map(({ id, settlement }) => [id, settlement]));
+  expect(states.get(good.id)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
+  expect(states.get(bad.id)).toEqual({ state: 'REFUSED', reason: 'OPERATION_FAILED' });
+  expect(await stored('NEIGHBOUR')).toMatchObject({ title: 'good' });
+});

@@ -1,0 +1,84 @@
+/** Promise 1: for one key, operations are applied one at a time, in the order of acceptance. */
+import { createBodyParsers } from '../../src/contract/requests';
+import type { OperationName } from '../../src/domain/operation';
+import { entryModel } from '../../src/push-log/entry-model';
+import {
+  type Acknowledged,
+  comparable,
+  sequentialFold,
+  storedMatter,
+} from '../support/ledger-check';
+import { type Service, startService } from '../support/service';
+
+const KEYS = ['HOT-1', 'HOT-2', 'HOT-3', 'HOT-4'];
+const OPERATIONS = 2_000;
+const CALLERS = 48;
+const NAMES = new Map(['alice', 'bob', 'carol'].map((name) => [name, name.toUpperCase()]));
+const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai' });
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ webs: 2, workers: 2, env: { PUSH_TIMEOUT: '60s' } });
+}, 60_000);
+afterAll(() => service.stop());
+
+/** Operation `n` of a run: it is told apart in the final matter, whichever comes last. */
+function operation(n: number, externalId: string): [OperationName, Record<string, unknown>] {
+  const party = ['alice', 'bob', 'carol'][n % 3];
+  const parties = [{ username: party, partyRole: n % 2 ? 'ASSIGNEE' : 'CC' }];
+  switch (n % 4) {
+    case 0:
+      return [
+        'status',
+        { externalId, bizStatus: n % 8 ? 'DONE' : 'PENDING', externalStatusCode: `${n}` },
+      ];
+    case 1:
+      return ['reopen', { externalId, externalStatusLabel: `label ${n}` }];
+    default:
+      return [
+        'upsert',
+        { matterType: 'TODO', externalId, title: `t${n}`, parties, replaceParties: n % 5 === 0 },
+      ];
+  }
+}
+
+test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their sequential fold`, async () => {
+  const acknowledged = new Map<string, Acknowledged[]>(KEYS.map((key) => [key, []]));
+  const accept = async (n: number, key: string, [name, body] = operation(n, key)) => {
+    const answer = await service.push(name, body, { url: service.urlOf(n % 2) });
+    expect(answer).toMatchObject({ code: 0 });
+    const parsed = parsers[name](body);
+    if (!parsed.success) throw parsed.error;
+    const { requestId } = answer;
+    acknowledged.get(key)?.push({ requestId, operation: parsed.data.operation });
+  };
+  for (const [n, key] of KEYS.entries()) {
+    await accept(n, key, ['upsert', { matterType: 'TODO', externalId: key, title: 'first' }]);
+  }
+  let next = 0;
+  const caller = async () => {
+    while (next < OPERATIONS) {
+      const n = next++;
+      await accept(n, KEYS[n % KEYS.length] ?? '');
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+
+  for (const externalId of KEYS) {
+    const key = { systemCode: 'TEST', externalId };
+    const folded = await sequentialFold(service.db, key, acknowledged.get(externalId) ?? [], NAMES);
+    const stored = await storedMatter(service.db, externalId);
+    expect(folded && comparable(folded)).toEqual(comparable(stored));
+  }
+  expect(await entryModel(service.db).countDocuments({ state: 'QUEUED' })).toBe(0);
+}, 180_000);
+
+test('a push that is sent after another was answered takes effect after it', async () => {
+  const externalId = 'IN-TURN';
+  for (let n = 1; n <= 40; n += 1) {
+    const body = { matterType: 'TODO', externalId, title: `t${n}` };
+    const answer = await service.push('upsert', body, { url: service.urlOf(n % 2) });
+    const entry = await entryModel(service.db).findById(answer.requestId).lean();
+    expect(entry?.revision).toBe(n);
+  }
+}, 60_000);

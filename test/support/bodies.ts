@@ -1,0 +1,35 @@
+/** Bodies as callers send them, and what the contract says to them. */
+import { fieldErrors } from '../../src/contract/json-body';
+import { createBodyParsers, type ParsedBody } from '../../src/contract/requests';
+import type { OperationName } from '../../src/domain/operation';
+import { NOW } from './builders';
+
+export type Body = Readonly<Record<string, unknown>>;
+
+export const CONTRACT = { timeZone: 'Asia/Shanghai', clock: () => NOW };
+
+const parsers = createBodyParsers(CONTRACT);
+
+/** The smallest body that is valid for an operation, with more laid over it. */
+export function aBody(operation: OperationName, over: Body = {}): Body {
+  const upsert = { matterType: 'TODO', externalId: 'A-1', title: 'title' };
+  return { ...(operation === 'upsert' ? upsert : { externalId: 'A-1' }), ...over };
+}
+
+/** @throws Error where the body is refused */
+export function accept(operation: OperationName, over: Body = {}): ParsedBody {
+  const parsed = parsers[operation](aBody(operation, over));
+  if (!parsed.success) throw new Error(JSON.stringify(fieldErrors(parsed.error)));
+  return parsed.data;
+}
+
+/** The fields that a body is refused for, each once; empty where it is accepted. */
+export function refusedFields(operation: OperationName, body: Body): string[] {
+  const parsed = parsers[operation](body);
+  if (parsed.success) return [];
+  return [...new Set(fieldErrors(parsed.error).map(({ field }) => field))];
+}
+
+/** The same for the smallest valid body with more laid over it. */
+export const refused = (operation: OperationName, over: Body) =>
+  refusedFields(operation, aBody(operation, over));

@@ -1,0 +1,42 @@
+/** matterctl in this process, with what it prints caught. */
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { runMatterctl } from '../../src/cli/program';
+import { createSettings } from '../../src/cli/settings';
+
+export interface CliRun {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliSurroundings {
+  readonly env?: Record<string, string | undefined>;
+  readonly cwd?: string;
+  readonly stdin?: string;
+}
+
+/** Runs one command line; the environment is only what is given. */
+export async function matterctl(
+  args: readonly string[],
+  { env = {}, cwd = '/', stdin }: CliSurroundings = {},
+): Promise<CliRun> {
+  const [stdout, stderr] = [createSink(), createSink()];
+  const exitCode = await runMatterctl(args, {
+    settings: createSettings(env, cwd),
+    stdin: stdin === undefined ? new PassThrough() : Readable.from([Buffer.from(stdin)]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+  });
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+function createSink() {
+  let text = '';
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      text += chunk;
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}

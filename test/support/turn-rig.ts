@@ -1,0 +1,110 @@
+/** A worker's turn without its process: the function that applies pushes, on the real database. */
+import { randomBytes } from 'node:crypto';
+import { type Connection, Types } from 'mongoose';
+import pino from 'pino';
+import { createUserDirectory } from '../../src/directory/users';
+import type { Operation } from '../../src/domain/operation';
+import { prepareDatabase } from '../../src/indexes';
+import { createLedger } from '../../src/ledger/matters';
+import { createSnowflakes } from '../../src/ledger/snowflake';
+import { connectMongo } from '../../src/mongo';
+import { createPushLog, type PushLog } from '../../src/push-log/log';
+import { createLogLookups } from '../../src/push-log/lookups';
+import type { LaneRead } from '../../src/queue/lanes';
+import type { WaitingPush } from '../../src/queue/push';
+import { createApplyTurn } from '../../workers/apply-turn';
+import { createTurnSessions } from '../../workers/turn-sessions';
+import { testServers, withDatabase } from './service';
+
+export interface TurnRig {
+  readonly db: Connection;
+  readonly pushLog: PushLog;
+  /**
+   * A worker of its own: applying on two of them is what two processes do.
+   *
+   * @param afterLoad runs once, between the turn's first read of the ledger and its write
+   */
+  newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createApplyTurn>;
+  /** Records a push in the log, as an ingress does, and gives it as a turn would read it. */
+  queued(
+    externalId: string,
+    operation: Operation,
+    more?: Partial<WaitingPush>,
+  ): Promise<WaitingPush>;
+  close(): Promise<void>;
+}
+
+export async function createTurnRig(): Promise<TurnRig> {
+  const name = `t-${randomBytes(5).toString('hex')}`;
+  const db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  await prepareDatabase(db, { retention: 86_400_000, concluded: ['DONE'] });
+  const pushLog = createPushLog(db);
+  const logger = pino({ level: 'silent' });
+  let workers = 0;
+  return {
+    db,
+    pushLog,
+    newWorker: (afterLoad) => {
+      const number = workers++;
+      const ledger = createLedger(db);
+      let interrupt = afterLoad;
+      return createApplyTurn({
+        ledger: {
+          write: ledger.write,
+          load: async (keys) => {
+            const found = await ledger.load(keys);
+            const now = interrupt;
+            interrupt = undefined;
+            await now?.();
+            return found;
+          },
+        },
+        pushLog,
+        lookups: createLogLookups(db),
+        users: createUserDirectory(db, Date.now),
+        sessions: createTurnSessions(db, logger),
+        clock: Date.now,
+        newMatterId: createSnowflakes(() => number, Date.now),
+        concluded: new Set(['DONE']),
+        workerName: `worker-${number}`,
+        logger,
+      });
+    },
+    queued: async (externalId, operation, more) => {
+      const _id = new Types.ObjectId();
+      const now = new Date();
+      await pushLog.append({
+        _id,
+        clientId: 'tester',
+        systemCode: 'TEST',
+        operation: operation.op,
+        externalId,
+        bodyHash: '',
+        bodySize: 0,
+        receivedAt: now,
+        deadlineAt: now,
+        state: 'QUEUED',
+      });
+      const id = String(_id);
+      const deadline = now.getTime() + 60_000;
+      const push = {
+        id,
+        systemCode: 'TEST',
+        externalId,
+        operation,
+        replyTo: 'ingress',
+        bodyHash: '',
+      };
+      return { ...push, deadline, ...more };
+    },
+    close: async () => {
+      await db.dropDatabase();
+      await db.close();
+    },
+  };
+}
+
+/** What a turn reads where its lane holds these pushes. */
+export function laneRead(pushes: readonly WaitingPush[], lane = 0): LaneRead {
+  return { lane, holder: '', displaced: undefined, now: Date.now(), pushes };
+}

@@ -1,0 +1,143 @@
+/** Start-up: every bad setting is told at once, before anything runs, and no secret with it. */
+import { ConfigError, readConfig, redactConfig } from '../../src/config';
+
+const KEY = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+const OLD_KEY = `k0:${Buffer.alloc(32, 2).toString('base64')}`;
+const REQUIRED = { MONGO_URL: 'mongodb://h/db', REDIS_URL: 'redis://h', SECRET_KEYS: KEY };
+
+function problems(env: Record<string, string>): string[] {
+  try {
+    readConfig({ ...REQUIRED, ...env });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(':')[0] ?? '');
+  }
+}
+
+test('what is not set has its default', () => {
+  const { SECRET_KEYS, ...rest } = readConfig(REQUIRED);
+  expect(SECRET_KEYS).toEqual([KEY]);
+  expect(rest).toEqual({
+    HOST: '0.0.0.0',
+    PORT: 3000,
+    MONGO_URL: 'mongodb://h/db',
+    REDIS_URL: 'redis://h',
+    REDIS_NAMESPACE: 'matter-push',
+    DATA_DIR: '.data',
+    BODY_LIMIT: 262_144,
+    HTTP_STATUS_MODE: 'code',
+    PORTAL_TIME_ZONE: 'Asia/Shanghai',
+    CONCLUDED_STATUSES: [
+      ...['DONE', 'COMPLETED', 'FINISHED', 'APPROVED', 'REJECTED', 'CANCELLED', 'CANCELED'],
+      ...['WITHDRAWN', 'REVOKED', 'TERMINATED', 'CLOSED', 'EXPIRED'],
+    ],
+    PUSH_TIMEOUT: 10_000,
+    RATE_LIMIT: 200,
+    RATE_BURST: 400,
+    IDEMPOTENT_REPLAY: 'on',
+    PUSH_LOG_RETENTION: 30 * 24 * 3_600_000,
+    MAX_IN_FLIGHT: 5_000,
+    LANE_LIMIT: 10_000,
+    WORKER_CONCURRENCY: 8,
+    DRAIN_TIMEOUT: 20_000,
+    LOG_LEVEL: 'info',
+  });
+});
+
+test('an empty variable counts as absent', () => {
+  expect(readConfig({ ...REQUIRED, PORT: '', PUSH_TIMEOUT: '' })).toEqual(readConfig(REQUIRED));
+  expect(problems({ MONGO_URL: '' })).toEqual(['MONGO_URL']);
+});
+
+test('every problem is told at once', () => {
+  const bad = {
+    PORT: 'http',
+    MONGO_URL: 'postgres://h',
+    REDIS_URL: 'h:6379',
+    SECRET_KEYS: 'k1:short',
+    PORTAL_TIME_ZONE: 'Asia/Nowhere',
+    PUSH_TIMEOUT: 'soon',
+    HTTP_STATUS_MODE: 'always',
+    IDEMPOTENT_REPLAY: 'maybe',
+    LOG_LEVEL: 'loud',
+    REDIS_NAMESPACE: 'a b',
+  };
+  expect(problems(bad).sort()).toEqual(Object.keys(bad).sort());
+});
+
+test('what is missing is called required', () => {
+  expect(() => readConfig({})).toThrow(/MONGO_URL: is required\n.*REDIS_URL: is required/);
+  expect(problems({ SECRET_KEYS: '' })).toEqual(['SECRET_KEYS']);
+});
+
+test.each([
+  ['PORT', ['0', '65535'], ['-1', '65536', '3000.5', 'x', ' ', '0x10', '1e3']],
+  ['BODY_LIMIT', ['1024', '16777216'], ['1023', '16777217']],
+  ['RATE_LIMIT', ['0', '1000000'], ['-1', '1000001', ' ']],
+  ['WORKER_CONCURRENCY', ['1', '64'], ['0', '65']],
+  ['PUSH_TIMEOUT', ['100ms', '100', '10s', '2m'], ['99', '3m', '-1s', '1.5s', '1 s', 's', '1w']],
+  ['PUSH_LOG_RETENTION', ['1h', '30d', '3650d'], ['59m', '3651d']],
+  ['HTTP_STATUS_MODE', ['code', 'always-200'], ['200', 'CODE']],
+  ['MONGO_URL', ['mongodb+srv://h', 'mongodb://a,b/?replicaSet=rs'], ['http://h', 'mongodb:h']],
+  ['REDIS_URL', ['rediss://h', 'redis://h/1'], ['http://h', '127.0.0.1']],
+  ['SECRET_KEYS', [KEY, `${KEY},${OLD_KEY}`, ` ${KEY} , ${OLD_KEY} `], ['k1', `k1:${KEY}`, ',']],
+  ['PORTAL_TIME_ZONE', ['UTC', 'Europe/Berlin'], ['Shanghai', '+8 hours']],
+])('%s takes %j, not %j', (name, good, bad) => {
+  for (const value of good) expect([value, problems({ [name]: value })]).toEqual([value, []]);
+  for (const value of bad) expect([value, problems({ [name]: value })]).toEqual([value, [name]]);
+});
+
+test('units of time become milliseconds, a list loses its blanks', () => {
+  const config = readConfig({
+    ...REQUIRED,
+    PUSH_TIMEOUT: '2m',
+    DRAIN_TIMEOUT: '5s',
+    PUSH_LOG_RETENTION: '2d',
+    CONCLUDED_STATUSES: ' DONE , ,ARCHIVED',
+  });
+  expect(config).toMatchObject({
+    PUSH_TIMEOUT: 120_000,
+    DRAIN_TIMEOUT: 5_000,
+    PUSH_LOG_RETENTION: 172_800_000,
+    CONCLUDED_STATUSES: ['DONE', 'ARCHIVED'],
+  });
+});
+
+test('a bad key is told without the key', () => {
+  const secret = 'a-secret-of-the-wrong-length';
+  const read = () => readConfig({ ...REQUIRED, SECRET_KEYS: `k1:${secret}` });
+  expect(read).toThrow('SECRET_KEYS');
+  expect(read).not.toThrow(secret);
+});
+
+test('two keys under one id are told: only one of them could ever open what it sealed', () => {
+  const second = `k1:${Buffer.alloc(32, 3).toString('base64')}`;
+  expect(problems({ SECRET_KEYS: `${KEY},${second}` })).toEqual(['SECRET_KEYS']);
+});
+
+test('settings are printed with the ids of the keys, not the keys', () => {
+  const printed = redactConfig(readConfig({ ...REQUIRED, SECRET_KEYS: `${KEY},${OLD_KEY}` }));
+  expect(printed.SECRET_KEYS).toEqual(['k1:[redacted]', 'k0:[redacted]']);
+  expect(printed).toMatchObject({ PORT: 3000, MONGO_URL: 'mongodb://h/db' });
+});
+
+test.each([
+  ['user and password', 'mongodb://user:hunter2@h:27017/db', 'redis://user:hunter2@h/1'],
+  ['a password alone', 'mongodb://:hunter2@h/db', 'redis://:hunter2@h'],
+  ['several hosts', 'mongodb://user:hunter2@a:1,b:2/db?replicaSet=rs', 'rediss://:hunter2@h'],
+  ['an @ in the password', 'mongodb://user:p@hunter2@h/db', 'redis://:p@hunter2@h'],
+  ['a slash in the password', 'mongodb://user:p/hunter2@h/db', 'redis://:p/hunter2@h'],
+  [
+    'a password among the options',
+    'mongodb://h/?tlsCertificateKeyFilePassword=hunter2',
+    'redis://h?password=hunter2',
+  ],
+])('no password is printed: %s', (_, MONGO_URL, REDIS_URL) => {
+  const printed = JSON.stringify(redactConfig(readConfig({ ...REQUIRED, MONGO_URL, REDIS_URL })));
+  expect(printed).not.toContain('hunter2');
+  expect(printed).toMatch(/mongodb:\/\/.*h/);
+});

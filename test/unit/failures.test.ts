@@ -1,0 +1,36 @@
+/** Which failures of a turn leave its outcome unknown, and which only need another try. */
+import { mongo } from 'mongoose';
+import { LeaseLost } from '../../src/queue/worker-number';
+import { CommitConflict, isOutage } from '../../workers/failures';
+
+function labelled(label: string, code?: number) {
+  const error = new mongo.MongoServerError({ message: 'x', ...(code && { code }) });
+  error.addErrorLabel(label);
+  return error;
+}
+
+test.each([
+  ['the network', new mongo.MongoNetworkError('x')],
+  ['a network timeout', new mongo.MongoNetworkTimeoutError('x')],
+  ['a closed client', new mongo.MongoClientClosedError()],
+  ['a closed topology', new mongo.MongoTopologyClosedError()],
+  ['no connection', new mongo.MongoNotConnectedError('x')],
+  ['a new primary', labelled('RetryableWriteError', 10107)],
+  ['a transaction that was broken off', labelled('TransientTransactionError', 251)],
+  ['a commit of unknown outcome', labelled('UnknownTransactionCommitResult')],
+  ['a commit of unknown outcome, conflict or not', labelled('UnknownTransactionCommitResult', 112)],
+  ['the lease of ids', new LeaseLost('x')],
+])('away, or unknown: %s', (_, error) => {
+  expect(isOutage(error)).toBe(true);
+});
+
+test.each([
+  ['a write conflict of two transactions', labelled('TransientTransactionError', 112)],
+  ['a second matter under one key', new mongo.MongoServerError({ message: 'x', code: 11000 })],
+  ['a document too large', new mongo.MongoServerError({ message: 'x', code: 10334 })],
+  ['a guard that failed', new CommitConflict('x')],
+  ['a fault of ours', new TypeError('x')],
+  ['nothing thrown at all', undefined],
+])('to be tried again group by group: %s', (_, error) => {
+  expect(isOutage(error)).toBe(false);
+});

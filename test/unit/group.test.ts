@@ -1,0 +1,36 @@
+/** One function maps matter keys to lanes; all processes of a deployment must agree on it. */
+import fc from 'fast-check';
+import { groupOf, LANES, laneOf } from '../../src/domain/group';
+
+const codes = fc.string({ unit: 'grapheme', maxLength: 20 });
+
+test('different keys are different groups', () => {
+  fc.assert(
+    fc.property(codes, codes, codes, codes, (s1, e1, s2, e2) => {
+      expect(groupOf(s1, e1) === groupOf(s2, e2)).toBe(s1 === s2 && e1 === e2);
+    }),
+  );
+  expect(groupOf('A', 'B/C')).not.toBe(groupOf('A/B', 'C'));
+  expect(groupOf('A', ':B')).not.toBe(groupOf('A:', 'B'));
+});
+
+test('every group has one lane, always the same', () => {
+  fc.assert(
+    fc.property(codes, codes, (systemCode, externalId) => {
+      const lane = laneOf(groupOf(systemCode, externalId));
+      expect(Number.isInteger(lane) && lane >= 0 && lane < LANES).toBe(true);
+      expect(laneOf(groupOf(systemCode, externalId))).toBe(lane);
+    }),
+  );
+});
+
+test('keys spread over all lanes about evenly', () => {
+  const counts = new Array(LANES).fill(0);
+  for (let n = 0; n < 8_000; n += 1) counts[laneOf(groupOf('OA', `A-${n}`))] += 1;
+  for (const count of counts) expect(count / (8_000 / LANES)).toBeGreaterThan(0.7);
+});
+
+test('the lanes of known keys never change: waiting pushes of an older version stay in order', () => {
+  // CRC-32 of the key, computed by Python's zlib.crc32, modulo 8.
+  expect([groupOf('OA', 'A-1'), groupOf('HR', '请假-7 🚀')].map(laneOf)).toEqual([5, 0]);
+});

@@ -1,0 +1,94 @@
+/** The push-log entry of a request (specification 2.3; decisions, "Idempotency key and push log"). */
+import { createHash } from 'node:crypto';
+import { PushError } from '../../src/errors';
+import { type EntrySource, newEntry, refusedEntry } from '../../src/ingress/log-entry';
+import { NOW } from '../support/builders';
+
+const rawBody = Buffer.from('{"title":"请假 hunter2"}');
+const source: EntrySource = {
+  requestId: '0123456789abcdef01234567',
+  clientId: 'demo-oa',
+  systemCode: 'OA',
+  secretId: 's1',
+  operation: 'upsert',
+  idempotencyKey: 'key-1',
+  rawBody,
+  receivedAt: NOW,
+  timeout: 10_000,
+};
+const keysOf = (over: Partial<EntrySource>) => {
+  const { keyId, replayKey } = newEntry({ ...source, ...over }, true);
+  return { keyId, replayKey };
+};
+
+test('an entry says who sent what when, and which secret signed', () => {
+  const entry = newEntry(source, true);
+  expect(String(entry._id)).toBe(source.requestId);
+  expect(entry).toMatchObject({
+    clientId: 'demo-oa',
+    systemCode: 'OA',
+    secretId: 's1',
+    operation: 'upsert',
+    idempotencyKey: 'key-1',
+    bodyHash: createHash('sha256').update(rawBody).digest('hex'),
+    bodySize: rawBody.length,
+    receivedAt: new Date(NOW),
+    deadlineAt: new Date(NOW + 10_000),
+    state: 'QUEUED',
+  });
+});
+
+test('the body itself is not kept', () => {
+  expect(JSON.stringify(newEntry(source, true))).not.toContain('hunter2');
+});
+
+test('the same client, operation, key and body is the same push; anything else is not', () => {
+  const same = keysOf({});
+  expect(keysOf({ requestId: 'f'.repeat(24), receivedAt: NOW + 1, secretId: 's2' })).toEqual(same);
+  const others: Partial<EntrySource>[] = [
+    { clientId: 'other' },
+    { operation: 'delete' },
+    { idempotencyKey: 'key-2' },
+  ];
+  for (const other of others) {
+    expect(keysOf(other).keyId).not.toBe(same.keyId);
+    expect(keysOf(other).replayKey).not.toBe(same.replayKey);
+  }
+});
+
+test('the same key with another body is known as the same key, and is no replay', () => {
+  const [first, second] = [keysOf({}), keysOf({ rawBody: Buffer.from('{}') })];
+  expect(second.keyId).toBe(first.keyId);
+  expect(second.replayKey).not.toBe(first.replayKey);
+});
+
+test('with replay off a key is recorded and nothing is replayed', () => {
+  const entry = newEntry(source, false);
+  expect(entry.idempotencyKey).toBe('key-1');
+  expect(entry.keyId).toBe(keysOf({}).keyId);
+  expect(entry).not.toHaveProperty('replayKey');
+});
+
+test('without a key there is an entry, and neither reuse nor replay', () => {
+  const entry = newEntry({ ...source, idempotencyKey: undefined }, true);
+  expect(entry.state).toBe('QUEUED');
+  for (const field of ['idempotencyKey', 'keyId', 'replayKey']) {
+    expect(entry).not.toHaveProperty(field);
+  }
+});
+
+test('a refused request can be found by its key, and is never replayed', () => {
+  const refused = refusedEntry(newEntry(source, true), new PushError('UNKNOWN_USER'), NOW + 5);
+  expect(refused).toMatchObject({
+    state: 'REFUSED',
+    reason: 'UNKNOWN_USER',
+    settledAt: new Date(NOW + 5),
+    idempotencyKey: 'key-1',
+  });
+  expect(refused).not.toHaveProperty('keyId');
+  expect(refused).not.toHaveProperty('replayKey');
+});
+
+test('a client without a system code has an entry too', () => {
+  expect(newEntry({ ...source, systemCode: null }, true)).not.toHaveProperty('systemCode');
+});

@@ -1,0 +1,182 @@
+/** A turn's plan: what is written and what each caller is told, from what was read. */
+import type { Precedent } from '../../src/domain/fold';
+import { groupOf } from '../../src/domain/group';
+import type { Matter } from '../../src/domain/matter';
+import type { WaitingPush } from '../../src/queue/push';
+import { groupPushes, type Loaded, planTurn } from '../../workers/plan-turn';
+import { aDelete, aMatter, anUpsert, aParty, aPush, aRef, aStatus, NOW } from '../support/builders';
+
+const push = (id: string, over: Partial<WaitingPush> = {}): WaitingPush => ({
+  ...aPush(over),
+  deadline: NOW + 1,
+  id,
+});
+
+interface Known {
+  readonly matters?: readonly Matter[];
+  readonly names?: ReadonlyMap<string, string>;
+  readonly precedents?: ReadonlyMap<string, Precedent>;
+  readonly firstBodies?: ReadonlyMap<string, string>;
+}
+
+function plan(pushes: readonly WaitingPush[], known: Known = {}) {
+  let id = 100n;
+  const loaded: Loaded = {
+    matters: new Map(
+      (known.matters ?? []).map((m) => [groupOf(m.systemCode, m.externalId), m] as const),
+    ),
+    names: known.names ?? new Map(),
+    precedents: known.precedents ?? new Map(),
+    firstBodies: known.firstBodies ?? new Map(),
+  };
+  const newMatterId = () => {
+    id += 1n;
+    return id;
+  };
+  const concluded = new Set(['DONE']);
+  return planTurn(groupPushes(pushes), loaded, { now: NOW, newMatterId, concluded });
+}
+
+test('pushes are grouped by their matter, in the order in which they came', () => {
+  const keys = [
+    ['OA', 'A-1'],
+    ['OA', 'A-2'],
+    ['HR', 'A-1'],
+    ['OA', 'A-1'],
+  ];
+  const pushes = keys.map(([systemCode, externalId], n) =>
+    push(`p${n}`, { systemCode: systemCode ?? '', externalId: externalId ?? '' }),
+  );
+  const groups = groupPushes(pushes);
+  expect(groups.map((g) => [g.systemCode, g.externalId, ...g.pushes.map((p) => p.id)])).toEqual([
+    ['OA', 'A-1', 'p0', 'p3'],
+    ['OA', 'A-2', 'p1'],
+    ['HR', 'A-1', 'p2'],
+  ]);
+});
+
+test('many pushes of one matter are one write, and each has its own outcome', () => {
+  const { changes, settled } = plan([
+    push('p1', { operation: anUpsert({ title: 'one' }) }),
+    push('p2', { operation: aStatus({ bizStatus: 'DONE' }) }),
+    push('p3', { operation: aDelete() }),
+    push('p4', { operation: aStatus() }),
+  ]);
+  expect(changes).toHaveLength(1);
+  expect(changes[0]?.before).toBeUndefined();
+  expect(changes[0]?.after).toMatchObject({ matterId: 101n, bizStatus: 'DONE', revision: 3 });
+  expect(settled).toEqual([
+    {
+      id: 'p1',
+      revision: 1,
+      settlement: { state: 'PERSISTED', outcome: 'CREATED', matterId: '101' },
+    },
+    {
+      id: 'p2',
+      revision: 2,
+      settlement: { state: 'PERSISTED', outcome: 'UPDATED', matterId: '101' },
+    },
+    {
+      id: 'p3',
+      revision: 3,
+      settlement: { state: 'PERSISTED', outcome: 'DELETED', matterId: '101' },
+    },
+    { id: 'p4', settlement: { state: 'REFUSED', reason: 'MATTER_DELETED' } },
+  ]);
+});
+
+test('a write names the matter that was read, so that the commit can guard its revision', () => {
+  const before = aMatter({ revision: 5 });
+  const { changes } = plan([push('p1')], { matters: [before] });
+  expect(changes).toHaveLength(1);
+  expect(changes[0]?.before).toBe(before);
+  expect(changes[0]?.after).toMatchObject({ matterId: 7n, revision: 6 });
+});
+
+test('what changes nothing writes nothing, and is answered all the same', () => {
+  const matter = aMatter({ sourceUpdatedAt: 2000 });
+  const gone = aMatter({ externalId: 'A-2', deleted: true, phase: 'DELETED' });
+  const { changes, settled } = plan(
+    [
+      push('p1', { operation: anUpsert({ sourceUpdatedAt: 1000 }) }),
+      push('p2', { operation: aDelete(), externalId: 'A-2' }),
+      push('p3', { operation: aDelete(), externalId: 'A-3' }),
+    ],
+    { matters: [matter, gone] },
+  );
+  expect(changes).toEqual([]);
+  expect(settled.map(({ settlement }) => settlement)).toEqual([
+    { state: 'PERSISTED', outcome: 'STALE_IGNORED', matterId: '7' },
+    { state: 'PERSISTED', outcome: 'ALREADY_DELETED', matterId: '7' },
+    { state: 'REFUSED', reason: 'MATTER_NOT_FOUND' },
+  ]);
+});
+
+test('each push that was decided tells the revision it found or made; a replay made none', () => {
+  const precedent = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
+  const { settled } = plan(
+    [
+      push('p1'),
+      push('p2', { operation: anUpsert({ sourceUpdatedAt: 1000 }) }),
+      push('p3', { replayKey: 'k' }),
+      push('p4'),
+    ],
+    { matters: [aMatter({ sourceUpdatedAt: 2000 })], precedents: new Map([['k', precedent]]) },
+  );
+  expect(settled.map(({ revision }) => revision)).toEqual([6, 6, undefined, 7]);
+});
+
+test('two matters created in one turn have two ids', () => {
+  const { changes } = plan([push('p1'), push('p2', { systemCode: 'HR' })]);
+  const made = changes.map(({ after }) => [after.systemCode, after.externalId, after.matterId]);
+  expect(made).toEqual([
+    ['OA', 'A-1', 101n],
+    ['HR', 'A-1', 102n],
+  ]);
+});
+
+test('an id beyond the safe integers is told digit by digit', () => {
+  const matterId = 2n ** 62n + 1n;
+  const { settled } = plan([push('p1')], { matters: [aMatter({ matterId })] });
+  expect(settled[0]?.settlement).toMatchObject({ matterId: '4611686018427387905' });
+});
+
+test('a retry of an earlier push is answered with its outcome and not applied', () => {
+  const precedent = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
+  const { changes, settled } = plan([push('p1', { replayKey: 'k' })], {
+    matters: [aMatter()],
+    precedents: new Map([['k', precedent]]),
+  });
+  expect(changes).toEqual([]);
+  expect(settled).toEqual([
+    {
+      id: 'p1',
+      settlement: { state: 'REPLAYED', outcome: 'CREATED', matterId: '7', origin: 'first' },
+    },
+  ]);
+});
+
+test('a key that comes with another body is marked, and the push applied', () => {
+  const known = { matters: [aMatter()], firstBodies: new Map([['key', 'first body']]) };
+  const { changes, settled } = plan(
+    [
+      push('p1', { keyId: 'key', bodyHash: 'other body' }),
+      push('p2', { keyId: 'key', bodyHash: 'first body' }),
+      push('p3', { keyId: 'unknown', bodyHash: 'x' }),
+      push('p4', { bodyHash: 'x' }),
+    ],
+    known,
+  );
+  expect(settled.map(({ mark }) => mark)).toEqual(['KEY_REUSED', undefined, undefined, undefined]);
+  expect(changes[0]?.after.revision).toBe(9);
+});
+
+test('display names are those of the directory when the push is applied', () => {
+  const operation = anUpsert({ parties: [aRef('li'), aRef('sun', 'CC')] });
+  const { changes } = plan([push('p1', { operation })], {
+    matters: [aMatter({ parties: [aParty('li', 'ASSIGNEE')] })],
+    names: new Map([['li', 'Li Si (new)']]),
+  });
+  const names = changes[0]?.after.parties.map(({ displayName }) => displayName);
+  expect(names).toEqual(['Li Si (new)', 'sun']);
+});

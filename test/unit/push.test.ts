@@ -1,0 +1,56 @@
+/** What travels through a lane arrives as it was sent. */
+import fc from 'fast-check';
+import { createBodyParsers } from '../../src/contract/requests';
+import { decodeItem, encodePush, headOf, type QueuedPush } from '../../src/queue/push';
+import { operations, wellFormedText } from '../support/arbitraries';
+import { aBody, CONTRACT } from '../support/bodies';
+import { aPush } from '../support/builders';
+
+const hex24 = fc.stringMatching(/^[0-9a-f]{24}$/);
+const deadlines = fc.integer({ min: 0, max: 9_999_999_999_999 });
+const pushes: fc.Arbitrary<QueuedPush> = fc.record(
+  {
+    id: hex24,
+    systemCode: wellFormedText,
+    externalId: wellFormedText,
+    operation: operations,
+    replyTo: wellFormedText,
+    bodyHash: wellFormedText,
+    keyId: wellFormedText,
+    replayKey: wellFormedText,
+  },
+  { requiredKeys: ['id', 'systemCode', 'externalId', 'operation', 'replyTo', 'bodyHash'] },
+);
+/** As Redis appends it: its own deadline in front. */
+const append = (deadline: number, push: QueuedPush) =>
+  String(deadline).padStart(13, '0') + encodePush(push);
+
+test('every push comes out of a lane as it went in, with its deadline', () => {
+  fc.assert(
+    fc.property(deadlines, pushes, (deadline, push) => {
+      expect(decodeItem(append(deadline, push))).toEqual({ ...push, deadline });
+    }),
+  );
+});
+
+test('an item begins with the head by which a trim recognizes it', () => {
+  fc.assert(
+    fc.property(deadlines, pushes, (deadline, push) => {
+      const item = append(deadline, push);
+      expect(headOf(decodeItem(item))).toBe(item.slice(0, 13 + 24));
+    }),
+  );
+});
+
+test('what the contract accepts loses nothing on the way: absent stays absent, null stays null', () => {
+  const parsers = createBodyParsers(CONTRACT);
+  const sent = { summary: null, content: '请假 🚀', sourceUpdatedAt: '2024-06-01 08:00:00' };
+  for (const op of ['upsert', 'status', 'reopen', 'delete'] as const) {
+    const parsed = parsers[op](aBody(op, { ...sent, externalStatusCode: null }));
+    const operation = parsed.data?.operation;
+    if (!operation) throw new Error(`${op} was refused`);
+    const { operation: arrived } = decodeItem(append(1, aPush({ operation })));
+    expect(arrived).toEqual(operation);
+    expect(arrived).toMatchObject({ sourceUpdatedAt: 1_717_200_000_000 });
+  }
+});

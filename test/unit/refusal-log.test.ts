@@ -1,0 +1,57 @@
+/** Refusals of known clients are logged at a bounded rate, and never get in a caller's way. */
+import { setImmediate as tick } from 'node:timers/promises';
+import { createRefusalLog } from '../../src/ingress/refusal-log';
+import { createLogger } from '../../src/logger';
+import type { LogEntry } from '../../src/push-log/entry-model';
+import type { PushLog } from '../../src/push-log/log';
+
+function recorder(append: () => Promise<void> = async () => {}) {
+  const clock = { now: 1_000_000 };
+  const recorded = new Map<string, number>();
+  const pushLog: PushLog = { append, settle: async () => 0, expire: async () => 0 };
+  const logger = createLogger('test', 'silent');
+  const log = createRefusalLog(pushLog, () => clock.now, logger);
+  const refuse = (clientId: string, times: number) => {
+    for (let count = 0; count < times; count += 1) {
+      log(clientId, () => {
+        recorded.set(clientId, (recorded.get(clientId) ?? 0) + 1);
+        return {} as LogEntry;
+      });
+    }
+  };
+  const total = () => [...recorded.values()].reduce((sum, count) => sum + count, 0);
+  return { clock, recorded, refuse, total };
+}
+
+test('one client fills at most 10 entries a second, whoever else is refused', () => {
+  const { recorded, refuse } = recorder();
+  refuse('noisy', 1_000);
+  refuse('quiet', 3);
+  expect(Object.fromEntries(recorded)).toEqual({ noisy: 10, quiet: 3 });
+});
+
+test('all clients together fill at most 100 a second', () => {
+  const { refuse, total } = recorder();
+  for (let client = 0; client < 50; client += 1) refuse(`c${client}`, 5);
+  expect(total()).toBe(100);
+});
+
+test('the next second starts afresh', () => {
+  const { clock, recorded, refuse } = recorder();
+  refuse('c', 20);
+  clock.now += 999;
+  refuse('c', 20);
+  expect(recorded.get('c')).toBe(10);
+  clock.now += 1;
+  refuse('c', 20);
+  expect(recorded.get('c')).toBe(20);
+});
+
+test('a log that cannot be written is nobody’s failure', async () => {
+  const { refuse, total } = recorder(async () => {
+    throw new Error('no database');
+  });
+  expect(() => refuse('c', 2)).not.toThrow();
+  await tick();
+  expect(total()).toBe(2);
+});
