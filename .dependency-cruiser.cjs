@@ -31,6 +31,17 @@ module.exports = {
     only('queue', ['domain/group\\.', 'domain/operation\\.', ...BASICS]),
     only('portal', ['contract/', 'domain/', 'ledger/', ...BASICS]),
     only('ingress', ['contract/', 'domain/', 'directory/', 'push-log/', 'queue/', ...BASICS]),
+    only('cli', [
+      'contract/',
+      'domain/',
+      'directory/',
+      'ledger/',
+      'portal/',
+      'ingress/signature\\.',
+      'config\\.',
+      ...BASICS,
+    ]),
+    only('embedded', ['config\\.']),
     {
       name: 'only-composition-roots-read-config',
       severity: 'error',

@@ -85,12 +85,11 @@ export function planTurn(
 function settledPush(push: WaitingPush, result: FoldResult, { firstBodies }: Loaded): SettledPush {
   const first = push.keyId === undefined ? undefined : firstBodies.get(push.keyId);
   const reused = first !== undefined && first !== push.bodyHash;
-  const { decision, replayOf } = result;
-  const took = decision.kind === 'accepted' && !replayOf;
+  const { decision, changed } = result;
   return {
     id: push.id,
     settlement: settlementOf(result),
-    ...(took && { revision: decision.matter.revision }),
+    ...(decision.kind === 'accepted' && changed && { revision: decision.matter.revision }),
     ...(reused && { mark: 'KEY_REUSED' }),
   };
 }

@@ -159,7 +159,10 @@ function blank(op: Upsert, around: Surroundings): Matter {
   };
 }
 
-/** The matter after an applied operation: derived fields, watermark, time and revision follow. */
+/**
+ * The matter after an applied operation: derived fields, watermark, time and revision follow. Where
+ * nothing differs it stays the same object, so that pushing the same again leaves no trace.
+ */
 function next(
   matter: Matter,
   op: Operation,
@@ -167,12 +170,14 @@ function next(
   around: Surroundings,
 ): Matter {
   const merged = { ...matter, ...changes };
-  return {
+  const after: Matter = {
     ...merged,
     phase: phaseOf(merged.bizStatus, merged.deleted, around.concluded),
     priorityRank: priorityRank(merged.priority),
     sourceUpdatedAt: op.sourceUpdatedAt ?? matter.sourceUpdatedAt,
-    updatedAt: around.now,
-    revision: matter.revision + 1,
   };
+  const fields = Object.keys(after) as (keyof Matter)[];
+  const isNew = matter.revision === 0;
+  if (!isNew && fields.every((field) => after[field] === matter[field])) return matter;
+  return { ...after, updatedAt: around.now, revision: matter.revision + 1 };
 }

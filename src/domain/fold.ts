@@ -22,6 +22,8 @@ export interface Precedent {
 
 export interface FoldResult {
   readonly decision: Decision;
+  /** Whether the matter is another one after it. */
+  readonly changed: boolean;
   /** Set where the push repeats an earlier one and therefore was not applied again. */
   readonly replayOf?: Precedent;
 }
@@ -42,9 +44,10 @@ export function fold<P extends FoldablePush & { readonly id: string }>(
     const earlier = push.replayKey === undefined ? undefined : seen.get(push.replayKey);
     if (earlier && current) {
       const decision: Decision = { kind: 'accepted', outcome: earlier.outcome, matter: current };
-      return { decision, replayOf: earlier };
+      return { decision, changed: false, replayOf: earlier };
     }
     const decision = decide(current, push.operation, around);
+    const changed = decision.kind === 'accepted' && decision.matter !== current;
     if (decision.kind === 'accepted') {
       current = decision.matter;
       if (push.replayKey !== undefined) {
@@ -52,7 +55,7 @@ export function fold<P extends FoldablePush & { readonly id: string }>(
         seen.set(push.replayKey, { pushId: push.id, outcome, matterId: current.matterId });
       }
     }
-    return { decision };
+    return { decision, changed };
   });
   return { matter: current, results };
 }

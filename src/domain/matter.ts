@@ -52,7 +52,7 @@ export interface Matter extends MatterContent {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
-  /** How many operations made this state; every commit names the revision that it read. */
+  /** How many operations changed the matter so far; every commit names the revision that it read. */
   readonly revision: number;
 }
 

@@ -34,17 +34,39 @@ export function changeParties(
       unread: old?.unread ?? true,
     });
   }
-  const parties = [...after.values()];
+  const parties = keepIfSame(before.parties, [...after.values()], isSameParty);
   const handlers = new Set(assignees(parties));
   const past = [...new Set([...before.pastHandlers, ...assignees(before.parties)])];
-  const pastHandlers = past.filter((username) => !handlers.has(username)).slice(-MAX_PAST_HANDLERS);
-  return { parties, pastHandlers };
+  const kept = past.filter((username) => !handlers.has(username)).slice(-MAX_PAST_HANDLERS);
+  return { parties, pastHandlers: keepIfSame(before.pastHandlers, kept, Object.is) };
 }
 
 /** Marks the matter unread for its handlers (resetAssigneeUnread of 4.2 and 4.3). */
 export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[] {
-  return parties.map((party) =>
+  const after = parties.map((party) =>
     party.partyRole === 'ASSIGNEE' && !party.unread ? { ...party, unread: true } : party,
+  );
+  return keepIfSame(parties, after, isSameParty);
+}
+
+/** Keeps the list that was there where the new one says the same: unchanged fields are not written. */
+function keepIfSame<T>(
+  before: readonly T[],
+  after: readonly T[],
+  isSame: (a: T, b: T) => boolean,
+): readonly T[] {
+  const unchanged =
+    before.length === after.length &&
+    after.every((item, index) => isSame(item, before[index] as T));
+  return unchanged ? before : after;
+}
+
+function isSameParty(a: Party, b: Party): boolean {
+  return (
+    a.username === b.username &&
+    a.partyRole === b.partyRole &&
+    a.displayName === b.displayName &&
+    a.unread === b.unread
   );
 }
 

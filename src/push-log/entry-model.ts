@@ -30,7 +30,7 @@ export interface LogEntry {
   outcome?: string;
   reason?: string;
   matterId?: bigint;
-  /** The matter's revision after a persisted push. */
+  /** The matter's revision after a push that changed it. */
   revision?: number;
   /** The entry whose outcome a replay repeated. */
   origin?: Types.ObjectId;

@@ -10,7 +10,7 @@ export interface SettledPush {
   /** Request id. */
   readonly id: string;
   readonly settlement: Settlement;
-  /** The matter's revision after it: the order in which pushes took effect. */
+  /** The matter's revision after it, where it changed the matter: the order of effects. */
   readonly revision?: number;
   /** The idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';

@@ -49,6 +49,8 @@ export async function sequentialFold(
   for (const entry of entries) {
     const operation = operations.get(String(entry._id));
     if (!operation) throw new Error(`the log has ${entry._id}, which nobody was told of`);
+    // A push that changed nothing has no revision.
+    if (entry.revision === undefined) continue;
     expected += 1;
     if (entry.revision !== expected) {
       throw new Error(`${key.externalId}: revision ${entry.revision} where ${expected} was due`);

@@ -43,3 +43,8 @@ test.each(['', '   ', '/relative', '//host/path', 'portal.example', '://x', '1ht
     expect(refused('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
   },
 );
+
+test.each(['\n', '\r', '\t', '\x00', '\x85'])('a URL has no control character in it: %j', (bad) => {
+  const url = `https://portal/a${bad}b`;
+  expect(refused('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+});

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { CommandFailure, EXIT_USAGE, explain } from '../failure';
+import { toServiceUrl, wholeNumber, withJson } from '../option-values';
+import { printJson, printLine } from '../print';
+import { type PushJob, type PushResult, runPush } from '../push/run-push';
+import { describe, summarize } from '../push/summary';
+import type { Tool } from '../tool';
+
+interface Options {
+  readonly clientId: string;
+  readonly secretFile: string;
+  readonly url?: string;
+  readonly concurrency: number;
+  readonly retries: number;
+  readonly checkpoint?: string;
+  readonly failures?: string;
+  readonly restart?: boolean;
+  readonly json?: boolean;
+}
+
+const ABOUT = `
+Each line is {"op":"upsert|status|reopen|delete","body":{...}}, and may have a "key", which is sent
+as X-Idempotency-Key. Lines of one externalId are sent in their order, others side by side.
+An interrupted run goes on where it was when the same command is given again.
+Lines that fail for good go to the failure file, which can be mended and pushed again.`;
+
+/** `push`: a file of pushes, signed and sent. */
+export function addPush(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('push')
+    .description('send the pushes of an NDJSON file')
+    .argument('<file>', 'one push a line; - reads standard input')
+    .requiredOption('--client-id <id>', 'the client that pushes')
+    .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
+    .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
+    .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 1_000), 32)
+    .option('--retries <n>', 'tries after the first', wholeNumber(0, 100), 8)
+    .option('--checkpoint <file>', 'where to note what is done (default: <file>.checkpoint)')
+    .option('--restart', 'start at the first line, whatever the checkpoint says')
+    .option('--failures <file>', 'where failed lines go (default: <file>.failed.ndjson)')
+    .addHelpText('after', ABOUT);
+  withJson(command, 'print the summary as JSON').action((file: string, options: Options) =>
+    push(file, options, tool),
+  );
+}
+
+async function push(file: string, options: Options, tool: Tool): Promise<void> {
+  const job = await toJob(file, options, tool);
+  const result = await runPush(job, tool);
+  const summary = summarize(result, job.failuresPath);
+  if (options.json) await printJson(tool.stdout, summary);
+  else await printLine(tool.stdout, describe(summary));
+  if (result.stopped) throw toFailure(result.stopped, job);
+  if (summary.failed > 0) {
+    const lines = summary.failed === 1 ? '1 line' : `${summary.failed} lines`;
+    throw new CommandFailure(`${lines} failed: see ${job.failuresPath}, mend and push it`);
+  }
+}
+
+async function toJob(file: string, options: Options, tool: Tool): Promise<PushJob> {
+  const isFile = file !== '-';
+  const checkpointPath = options.checkpoint ?? (isFile ? `${file}.checkpoint` : undefined);
+  const failuresPath = options.failures ?? `${isFile ? file : 'stdin'}.failed.ndjson`;
+  const written = [failuresPath, checkpointPath ?? `${failuresPath}.none`].map((path) =>
+    resolve(path),
+  );
+  if (new Set([...written, resolve(file), resolve(options.secretFile)]).size < 4) {
+    throw new CommandFailure(
+      'input, secret, checkpoint and failures must be four files',
+      EXIT_USAGE,
+    );
+  }
+  const secret = (await readFile(options.secretFile, 'utf8')).trim();
+  if (secret === '') throw new CommandFailure(`${options.secretFile} is empty: no secret in it`);
+  return {
+    ...options,
+    file: isFile ? file : undefined,
+    url: options.url ?? tool.settings.serviceUrl(),
+    secret,
+    checkpointPath,
+    failuresPath,
+    restart: options.restart ?? false,
+  };
+}
+
+function toFailure(
+  { signal, error }: NonNullable<PushResult['stopped']>,
+  { checkpointPath }: PushJob,
+): CommandFailure {
+  const next = checkpointPath === undefined ? '' : '; the same command goes on from here';
+  if (!signal) return new CommandFailure(`${explain(error).message}${next}`);
+  return new CommandFailure(`interrupted${next}`, 128 + constants.signals[signal]);
+}

@@ -1,0 +1,55 @@
+/** Checks of option values; what is wrong is a usage error (exit code 2). */
+import { type Command, InvalidArgumentError } from 'commander';
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const LONGEST = 365 * 86_400_000;
+
+/** Every command can answer with JSON. */
+export function withJson(command: Command, what = 'print JSON instead of a table'): Command {
+  return command.option('--json', what);
+}
+
+/** Every command that works on the database can be pointed at one. */
+export function withDatabase(command: Command): Command {
+  return withJson(command).option(
+    '--mongo-url <url>',
+    'the database (default: MONGO_URL, else that of the running npm start)',
+    toMongoUrl,
+  );
+}
+
+/** A whole number within bounds. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** A span such as 30m, 24h or 7d, in milliseconds; at most a year. */
+export function toSpan(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const span = digits === undefined ? Number.NaN : Number(digits) * (UNITS[unit] ?? Number.NaN);
+  if (span <= LONGEST) return span;
+  throw new InvalidArgumentError('It must be a number with s, m, h or d, at most 365d, e.g. 24h.');
+}
+
+/** The address of a service, without a slash at its end. */
+export function toServiceUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') {
+    return text.replace(/\/+$/, '');
+  }
+  throw new InvalidArgumentError('It must be an address like http://localhost:3000.');
+}
+
+function toMongoUrl(text: string): string {
+  if (/^mongodb(\+srv)?:\/\//.test(text)) return text;
+  throw new InvalidArgumentError('It must start with mongodb:// or mongodb+srv://.');
+}

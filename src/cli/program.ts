@@ -1,0 +1,57 @@
+/** The program: its commands, and how a run of it ends. */
+import { Command } from 'commander';
+import { addClientCreate } from './commands/client-create';
+import { addClientEnable } from './commands/client-enable';
+import { addClientList } from './commands/client-list';
+import { addClientRotate } from './commands/client-rotate';
+import { addMatterExport } from './commands/matter-export';
+import { addMatterGet } from './commands/matter-get';
+import { addPush } from './commands/push';
+import { addUserImport } from './commands/user-import';
+import { addUserList } from './commands/user-list';
+import { explain } from './failure';
+import type { Tool } from './tool';
+
+/**
+ * Runs one command line.
+ *
+ * @param args without node and script
+ * @returns the exit code: 0 done, 1 failed, 2 wrong usage, 128 + signal when interrupted
+ */
+export async function runMatterctl(args: readonly string[], tool: Tool): Promise<number> {
+  try {
+    await createProgram(tool).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { message, exitCode } = explain(error);
+    if (message) tool.stderr.write(`matterctl: ${message}\n`);
+    return exitCode;
+  }
+}
+
+function createProgram(tool: Tool): Command {
+  const program = new Command('matterctl')
+    .description(
+      'Operates a Matter Push service: clients, portal users, matters, pushes from a file',
+    )
+    .version(tool.settings.version)
+    .exitOverride()
+    .showHelpAfterError('(add --help for what is possible)')
+    .configureOutput({
+      writeOut: (text) => tool.stdout.write(text),
+      writeErr: (text) => tool.stderr.write(text),
+    });
+  const client = program.command('client').description('the systems that may push');
+  addClientCreate(client, tool);
+  addClientList(client, tool);
+  addClientEnable(client, tool);
+  addClientRotate(client, tool);
+  const user = program.command('user').description('the portal users that matters may name');
+  addUserImport(user, tool);
+  addUserList(user, tool);
+  const matter = program.command('matter').description('the ledger, to read');
+  addMatterGet(matter, tool);
+  addMatterExport(matter, tool);
+  addPush(program, tool);
+  return program;
+}

@@ -1,0 +1,84 @@
+/** The checkpoint file: lets an interrupted run go on where it was, with the same run id. */
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { CommandFailure } from '../failure';
+
+const COUNT = z.number().int().min(0);
+const COUNTS = z.record(z.string(), COUNT);
+
+const CHECKPOINT = z.object({
+  version: z.literal(1),
+  /** Part of every idempotency key of the run. */
+  runId: z.string().min(1),
+  /** What was pushed; null for standard input, which nobody can recognize. */
+  input: z.object({ size: COUNT, sha256: z.string() }).nullable(),
+  clientId: z.string(),
+  url: z.string(),
+  /** All lines up to it are done. */
+  doneThrough: COUNT,
+  /** Ranges of lines above it that are done too. */
+  doneAbove: z.array(z.tuple([COUNT, COUNT]).readonly()),
+  /** Bytes of the failure file that belong to the lines that are done. */
+  failuresSize: COUNT,
+  counts: z.object({
+    lines: COUNT,
+    failed: COUNT,
+    outcomes: COUNTS,
+    failures: COUNTS,
+    retries: COUNT,
+    replayed: COUNT,
+    afterFailure: COUNT,
+  }),
+});
+
+export type Checkpoint = z.infer<typeof CHECKPOINT>;
+export type RunIdentity = Pick<Checkpoint, 'input' | 'clientId' | 'url'>;
+
+/**
+ * @returns undefined where there is none: the run starts at the first line
+ * @throws CommandFailure where it belongs to another run
+ */
+export async function loadCheckpoint(
+  path: string,
+  identity: RunIdentity,
+): Promise<Checkpoint | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const checkpoint = parse(text);
+  const problem = checkpoint ? difference(checkpoint, identity) : 'it cannot be read';
+  if (checkpoint && !problem) return checkpoint;
+  throw new CommandFailure(
+    `${path} does not fit this run: ${problem}; --restart ignores it and starts at the first line`,
+  );
+}
+
+/** Written whole or not at all: a kill in the middle leaves the one before. */
+export async function saveCheckpoint(path: string, checkpoint: Checkpoint): Promise<void> {
+  await writeFile(`${path}.next`, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600, flush: true });
+  await rename(`${path}.next`, path);
+}
+
+export async function removeCheckpoint(path: string): Promise<void> {
+  await rm(path, { force: true });
+}
+
+function parse(text: string): Checkpoint | undefined {
+  try {
+    return CHECKPOINT.safeParse(JSON.parse(text)).data;
+  } catch {
+    // Not JSON: told like any other file that is not a checkpoint.
+    return undefined;
+  }
+}
+
+function difference(found: Checkpoint, wanted: RunIdentity): string | undefined {
+  const { input } = wanted;
+  if (found.input?.sha256 !== input?.sha256 || found.input?.size !== input?.size) {
+    return 'the input file has changed';
+  }
+  if (found.clientId !== wanted.clientId) return `it is of the client ${found.clientId}`;
+  return found.url === wanted.url ? undefined : `it is of the service at ${found.url}`;
+}

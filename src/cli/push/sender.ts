@@ -1,0 +1,97 @@
+/** One try of one push: signs the bytes, sends them, reads the answer. */
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { OperationName } from '../../domain/operation';
+import { sign } from '../../ingress/signature';
+
+const BASE_PATH = '/api/open/matters';
+const MAX_ANSWER = 1024 * 1024;
+
+export interface OutgoingPush {
+  readonly op: OperationName;
+  readonly body: Buffer;
+  readonly idempotencyKey: string;
+}
+
+/** What came back, not yet judged. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** The Retry-After header. */
+  readonly retryAfter: string | undefined;
+  readonly replayed: boolean;
+}
+
+export interface Sender {
+  /**
+   * Sends once, with a fresh timestamp.
+   *
+   * @throws the system's or node's error where no whole answer came in time
+   */
+  send(push: OutgoingPush): Promise<Answer>;
+  /** Cuts off what is still under way. */
+  close(): void;
+}
+
+export interface SenderOptions {
+  /** Of the service, without a slash at the end. */
+  readonly url: string;
+  readonly clientId: string;
+  readonly secret: string;
+  /** Connections that are kept open. */
+  readonly concurrency: number;
+  /** For one try, in milliseconds. */
+  readonly timeout: number;
+}
+
+class NoAnswerInTime extends Error {
+  readonly code = 'NO_ANSWER_IN_TIME';
+  override readonly message = 'no answer in time';
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const { url, clientId, secret, concurrency, timeout } = options;
+  const isHttps = url.startsWith('https:');
+  const pool = { keepAlive: true, maxSockets: concurrency, scheduling: 'lifo' } as const;
+  const agent = isHttps ? new HttpsAgent(pool) : new HttpAgent(pool);
+  const request = isHttps ? requestHttps : requestHttp;
+  return {
+    send: ({ op, body, idempotencyKey }) =>
+      new Promise((resolve, reject) => {
+        const timestamp = String(Math.floor(Date.now() / 1000));
+        const headers = {
+          'Content-Type': 'application/json; charset=utf-8',
+          'Content-Length': body.length,
+          'X-Client-Id': clientId,
+          'X-Timestamp': timestamp,
+          'X-Signature': sign(secret, clientId, timestamp, body),
+          'X-Idempotency-Key': idempotencyKey,
+        };
+        const sent = request(`${url}${BASE_PATH}/${op}`, { method: 'POST', agent, headers });
+        // For the whole of it: node's own timeout starts anew with every byte.
+        const timer = setTimeout(() => sent.destroy(new NoAnswerInTime()), timeout);
+        sent
+          .on('error', reject)
+          .on('close', () => clearTimeout(timer))
+          .on('response', (response) => readAnswer(response).then(resolve, reject))
+          .end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    size += chunk.length;
+    if (size > MAX_ANSWER) throw new Error('the answer is too large to be one of Matter Push');
+    chunks.push(chunk);
+  }
+  return {
+    status: response.statusCode ?? 0,
+    text: Buffer.concat(chunks).toString('utf8'),
+    retryAfter: response.headers['retry-after'],
+    replayed: response.headers['idempotency-replayed'] === 'true',
+  };
+}

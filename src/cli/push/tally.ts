@@ -1,0 +1,61 @@
+/** What became of the lines: counts per outcome and per reason of failure. */
+import type { Accepted } from './verdict';
+
+/** JSON-safe, since it is part of a checkpoint. */
+export interface Counts {
+  /** Lines that came to their end, blank ones left out. */
+  readonly lines: number;
+  readonly failed: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly retries: number;
+  /** Answers that repeated an earlier outcome. */
+  readonly replayed: number;
+  /** Lines that were sent although an earlier one of their key had failed. */
+  readonly afterFailure: number;
+}
+
+export interface Tally {
+  accepted(verdict: Accepted): void;
+  failed(reason: string): void;
+  retried(): void;
+  sentAfterFailure(): void;
+  counts(): Counts;
+}
+
+/** @param from the counts of the run that is continued */
+export function createTally(from?: Counts): Tally {
+  const outcomes = new Map(Object.entries(from?.outcomes ?? {}));
+  const failures = new Map(Object.entries(from?.failures ?? {}));
+  let { retries, replayed, afterFailure } = from ?? { retries: 0, replayed: 0, afterFailure: 0 };
+  return {
+    accepted: (verdict) => {
+      count(outcomes, verdict.outcome);
+      if (verdict.replayed) replayed += 1;
+    },
+    failed: (reason) => count(failures, reason),
+    retried: () => {
+      retries += 1;
+    },
+    sentAfterFailure: () => {
+      afterFailure += 1;
+    },
+    counts: () => {
+      const failed = sum(failures);
+      return {
+        lines: sum(outcomes) + failed,
+        failed,
+        outcomes: Object.fromEntries(outcomes),
+        failures: Object.fromEntries(failures),
+        retries,
+        replayed,
+        afterFailure,
+      };
+    },
+  };
+}
+
+const count = (counts: Map<string, number>, name: string) =>
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+
+const sum = (counts: Map<string, number>) => [...counts.values()].reduce((a, b) => a + b, 0);

@@ -1,0 +1,93 @@
+/** What an answer means for a push: done, refused for good, or to be tried again. */
+import { z } from 'zod';
+import type { Answer } from './sender';
+
+export interface Accepted {
+  readonly kind: 'accepted';
+  readonly outcome: string;
+  /** The answer repeats that of an earlier try, which had been applied. */
+  readonly replayed: boolean;
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly requestId: string | null;
+  readonly retryable: boolean;
+  /** Milliseconds that the service asks to wait. */
+  readonly retryAfter: number | undefined;
+}
+
+const ENVELOPE = z.object({
+  code: z.number(),
+  message: z.string().catch(''),
+  requestId: z.string().nullable().catch(null),
+  reason: z.string().optional(),
+  retryable: z.boolean().optional(),
+  data: z.object({ outcome: z.string() }).nullable().catch(null),
+  errors: z.array(z.object({ field: z.string(), message: z.string() })).catch([]),
+});
+
+/** Longest wait that a service may impose, in milliseconds. */
+const MAX_RETRY_AFTER = 300_000;
+const RATE_LIMITED = 429;
+
+export function judge(answer: Answer): Accepted | Refused {
+  const envelope = ENVELOPE.safeParse(parseJson(answer.text)).data;
+  const retryAfter = toMilliseconds(answer.retryAfter);
+  if (!envelope) {
+    // Not from the service but from something before it, or from nothing of the kind.
+    const message = `the answer is not one of Matter Push: ${answer.text.slice(0, 200).trim()}`;
+    const { status: code } = answer;
+    const retryable = isTemporary(code);
+    return { ...REFUSED, code, reason: `HTTP_${code}`, message, retryable, retryAfter };
+  }
+  const { code, message, requestId, errors } = envelope;
+  if (code === 0) {
+    const outcome = envelope.data?.outcome ?? 'OK';
+    return { kind: 'accepted', outcome, replayed: answer.replayed };
+  }
+  const details = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+  return {
+    kind: 'refused',
+    code,
+    reason: envelope.reason ?? `CODE_${code}`,
+    message: details ? `${message} (${details})` : message,
+    requestId,
+    retryable: envelope.retryable ?? isTemporary(code),
+    retryAfter,
+  };
+}
+
+const REFUSED = { kind: 'refused', requestId: null } as const;
+
+/** The client as a whole is too fast: what one line is told holds for all. */
+export const isRateLimit = ({ code }: Refused) => code === RATE_LIMITED;
+
+/** Whether every other line would be refused too: it lies in the client or the address. */
+export function concernsAllLines({ code, reason, retryable }: Refused): boolean {
+  if (retryable) return false;
+  return code === 401 || code === 403 || reason === 'PATH_NOT_FOUND';
+}
+
+const isTemporary = (code: number) => code === 408 || code === RATE_LIMITED || code >= 500;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A proxy's page; the caller tells so.
+    return undefined;
+  }
+}
+
+/** Retry-After is either seconds or a date (RFC 9110, 10.2.3). */
+function toMilliseconds(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  const wait = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter) * 1_000
+    : Date.parse(retryAfter) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_RETRY_AFTER);
+}

@@ -1,0 +1,78 @@
+/** A matter as readers outside see it: the specification's field names (2.1, 2.2), JSON-safe. */
+import { formatLocal } from '../contract/time';
+import type { Matter, MatterType, PartyRole } from '../domain/matter';
+
+export interface PartyView {
+  readonly username: string;
+  readonly partyRole: PartyRole;
+  readonly displayName: string;
+  readonly unread: boolean;
+}
+
+/** Absent values are null; instants are ISO-8601 UTC unless said otherwise. */
+export interface MatterView {
+  readonly systemCode: string;
+  readonly externalId: string;
+  /** Decimal digits: a 64-bit id does not survive as a JSON number. */
+  readonly matterId: string;
+  readonly matterType: MatterType;
+  readonly title: string;
+  readonly summary: string | null;
+  readonly content: string | null;
+  readonly pcUrl: string | null;
+  readonly mobileUrl: string | null;
+  readonly bizType: string | null;
+  readonly priority: string | null;
+  readonly bizStatus: string;
+  /** ISO-8601 local date-time of the portal's zone, as it is pushed. */
+  readonly deadlineAt: string | null;
+  readonly initiatorExtId: string | null;
+  readonly initiatorUsername: string | null;
+  readonly externalStatusCode: string | null;
+  readonly externalStatusLabel: string | null;
+  readonly sourceUpdatedAt: string | null;
+  readonly payloadJson: string | null;
+  readonly parties: readonly PartyView[];
+  readonly deleted: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly revision: number;
+}
+
+/** @param timeZone IANA zone of the portal (PORTAL_TIME_ZONE) */
+export function toMatterView(matter: Matter, timeZone: string): MatterView {
+  const { deadlineAt, sourceUpdatedAt } = matter;
+  return {
+    systemCode: matter.systemCode,
+    externalId: matter.externalId,
+    matterId: matter.matterId.toString(),
+    matterType: matter.matterType,
+    title: matter.title,
+    summary: matter.summary,
+    content: matter.content,
+    pcUrl: matter.pcUrl,
+    mobileUrl: matter.mobileUrl,
+    bizType: matter.bizType,
+    priority: matter.priority,
+    bizStatus: matter.bizStatus,
+    deadlineAt: deadlineAt === null ? null : formatLocal(deadlineAt, timeZone),
+    initiatorExtId: matter.initiatorExtId,
+    initiatorUsername: matter.initiatorUsername,
+    externalStatusCode: matter.externalStatusCode,
+    externalStatusLabel: matter.externalStatusLabel,
+    sourceUpdatedAt: sourceUpdatedAt === null ? null : toIso(sourceUpdatedAt),
+    payloadJson: matter.payloadJson,
+    parties: matter.parties.map(({ username, partyRole, displayName, unread }) => ({
+      username,
+      partyRole,
+      displayName,
+      unread,
+    })),
+    deleted: matter.deleted,
+    createdAt: toIso(matter.createdAt),
+    updatedAt: toIso(matter.updatedAt),
+    revision: matter.revision,
+  };
+}
+
+const toIso = (instant: number) => new Date(instant).toISOString();

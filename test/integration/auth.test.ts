@@ -1,0 +1,136 @@
+/** Authentication through HTTP: the conditions of the decisions, their codes and messages. */
+import { clientModel } from '../../src/directory/client-model';
+import { matterModel } from '../../src/ledger/matter-model';
+import { entryModel } from '../../src/push-log/entry-model';
+import type { Answer, PushOptions } from '../support/pusher';
+import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ env: { RATE_LIMIT: '50', RATE_BURST: '100' } });
+  const { secrets } = (await clientModel(service.db).findById('tester').lean()) ?? {};
+  const base = {
+    type: 'CONFIDENTIAL' as const,
+    systemCode: 'TEST',
+    enabled: true,
+    createdAt: new Date(),
+  };
+  await clientModel(service.db).create([
+    { ...base, _id: 'public', type: 'PUBLIC' as const },
+    { ...base, _id: 'secretless' },
+  ]);
+  expect(secrets).toHaveLength(1);
+}, 60_000);
+afterAll(() => service.stop());
+
+const body = { matterType: 'TODO', externalId: 'AUTH', title: 'x' };
+const now = () => Math.floor(Date.now() / 1000);
+const send = (options: Partial<PushOptions>): Promise<Answer> =>
+  service.push('upsert', body, options);
+const h = (headers: PushOptions['headers']) => ({ headers });
+
+const MISSING = [401, '缺少 HMAC 鉴权头', 'HMAC_HEADERS_MISSING'] as const;
+const WINDOW = [401, 'X-Timestamp 超出允许时间窗', 'TIMESTAMP_OUT_OF_WINDOW'] as const;
+const MISMATCH = [401, 'HMAC 签名校验失败', 'SIGNATURE_MISMATCH'] as const;
+const SECRET = [403, 'Client 无可用 client_secret', 'NO_USABLE_SECRET'] as const;
+
+const REFUSED: readonly [string, () => Partial<PushOptions>, readonly [number, string, string]][] =
+  [
+    ['no client id', () => h({ 'X-Client-Id': undefined }), MISSING],
+    ['no timestamp', () => h({ 'X-Timestamp': undefined }), MISSING],
+    ['no signature', () => h({ 'X-Signature': undefined }), MISSING],
+    ['an empty client id', () => h({ 'X-Client-Id': '' }), MISSING],
+    ['two signatures', () => h({ 'X-Signature': ['a'.repeat(64), 'b'.repeat(64)] }), MISSING],
+    ['two client ids', () => h({ 'X-Client-Id': ['tester', 'tester'] }), MISSING],
+    ['a timestamp 310 s old', () => ({ timestamp: String(now() - 310) }), WINDOW],
+    ['a timestamp 310 s ahead', () => ({ timestamp: String(now() + 310) }), WINDOW],
+    ['a timestamp in milliseconds', () => ({ timestamp: String(Date.now()) }), WINDOW],
+    ['a fractional timestamp', () => ({ timestamp: `${now()}.5` }), WINDOW],
+    ['an unknown client', () => ({ clientId: 'stranger' }), MISMATCH],
+    ['another secret', () => ({ secret: 'not it' }), MISMATCH],
+    ['63 digits', () => h({ 'X-Signature': 'a'.repeat(63) }), MISMATCH],
+    ['digits with junk behind them', () => h({ 'X-Signature': `${'a'.repeat(64)}zz` }), MISMATCH],
+    ['a body that was changed', () => h({ 'X-Signature': 'ab'.repeat(32) }), MISMATCH],
+    ['a public client', () => ({ clientId: 'public' }), SECRET],
+    ['a client without secret', () => ({ clientId: 'secretless' }), SECRET],
+  ];
+
+test.each(REFUSED)('%s is refused', async (_what, options, [code, message, reason]) => {
+  const answer = await send(options());
+  expect(answer).toMatchObject({ status: code, code, message, reason, data: null });
+  expect(await matterModel(service.db).countDocuments({ externalId: 'AUTH' })).toBe(0);
+});
+
+test('an upper-case signature and a timestamp 290 s old are fine', async () => {
+  const timestamp = String(now() - 290);
+  expect(await send({ timestamp })).toMatchObject({ code: 0 });
+});
+
+test('a header named __proto__ harms nothing', async () => {
+  const answer = await send({ headers: { __proto__x: '1', ['__proto__']: 'x' } });
+  expect(answer.code).toBe(0);
+});
+
+test('the same signature on another path is refused, on the same path it is a retry', async () => {
+  const timestamp = String(now() - 5);
+  const plain = { externalId: 'AUTH' };
+  expect(await service.push('delete', plain, { timestamp })).toMatchObject({ code: 0 });
+  const moved = await service.push('reopen', plain, { timestamp });
+  expect(moved).toMatchObject({ code: 401, reason: 'SIGNATURE_REUSED', retryable: true });
+  const again = await service.push('delete', plain, { timestamp });
+  expect(again).toMatchObject({ code: 0, data: { outcome: 'ALREADY_DELETED' } });
+});
+
+test('a disabled client, and one without system code, are told so after their signature holds', async () => {
+  const change = async (to: object) => {
+    await clientModel(service.db).updateOne({ _id: 'tester' }, { $set: to });
+  };
+  await change({ enabled: false });
+  const disabled = await until('the ingress to notice', async () => {
+    const answer = await send({});
+    return answer.code !== 0 && answer;
+  });
+  expect(disabled).toMatchObject({
+    code: 403,
+    message: 'Client 已停用',
+    reason: 'CLIENT_DISABLED',
+  });
+  expect(await send({ secret: 'wrong' })).toMatchObject({ reason: 'SIGNATURE_MISMATCH' });
+  await change({ enabled: true, systemCode: null });
+  const unbound = await until('the ingress to notice', async () => {
+    const answer = await send({});
+    return answer.reason === 'NO_SYSTEM_CODE' && answer;
+  });
+  expect(unbound).toMatchObject({ code: 403, message: 'Client 未绑定 system_code' });
+  await change({ systemCode: 'TEST' });
+  await until('the client to be back', async () => (await send({})).code === 0);
+});
+
+test('a refused request of a known client is in the log, one of a stranger is not', async () => {
+  const stranger = await send({ clientId: 'stranger' });
+  const entry = (id: string) => entryModel(service.db).findById(id).lean();
+  // Refusals are recorded in the background, at a bounded rate: one of a few is there soon.
+  const found = await until('a refusal in the log', async () => {
+    const refused = await send({ secret: 'wrong again' });
+    return entry(refused.requestId);
+  });
+  expect(found).toMatchObject({
+    state: 'REFUSED',
+    reason: 'SIGNATURE_MISMATCH',
+    clientId: 'tester',
+  });
+  expect(await entry(stranger.requestId)).toBeNull();
+});
+
+test('over its rate a client gets 429 with Retry-After', async () => {
+  const sent = Array.from({ length: 160 }, (_, n) =>
+    service.push('upsert', { ...body, externalId: `RATE-${n % 8}` }),
+  );
+  const answers = await Promise.all(sent);
+  const limited = answers.filter(({ code }) => code === 429);
+  expect(limited.length).toBeGreaterThan(0);
+  expect(answers.filter(({ code }) => code === 0).length).toBeGreaterThanOrEqual(50);
+  expect(limited[0]).toMatchObject({ reason: 'RATE_LIMITED', retryable: true, status: 429 });
+  expect(Number(limited[0]?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+});
