@@ -4,7 +4,12 @@ import { z } from 'zod';
 const CONCLUDED =
   'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
 
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
 const list = z.string().transform((value) =>
   value
     .split(',')
@@ -25,6 +30,15 @@ const span = (minMs: number, maxMs: number) =>
         .max(maxMs, `must be at most ${maxMs} ms`),
     );
 
+/** Statuses as callers may send them; DRAFT cannot conclude anything. */
+const statuses = list.pipe(
+  z
+    .array(
+      z.string().regex(/^(?!DRAFT$)[A-Z][A-Z0-9_]{0,63}$/, 'must be upper snake case, not DRAFT'),
+    )
+    .min(1, 'must name at least one status'),
+);
+
 const timeZone = z
   .string()
   .refine(isTimeZone, 'must be an IANA time zone, for example Asia/Shanghai');
@@ -33,7 +47,11 @@ const timeZone = z
 const secretKeys = list.pipe(
   z
     .array(z.string().regex(/^[\w-]{1,32}:[A-Za-z0-9+/]{43}=$/, 'must be id:base64 of 32 bytes'))
-    .min(1, 'must name at least one key, as id:base64 of 32 bytes'),
+    .min(1, 'must name at least one key, as id:base64 of 32 bytes')
+    .refine(
+      (keys) => new Set(keys.map((key) => key.split(':')[0])).size === keys.length,
+      'must not name an id twice',
+    ),
 );
 
 const schema = z.object({
@@ -62,7 +80,7 @@ const schema = z.object({
   /** Zone in which local date-times of the callers are read. */
   PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
   /** Values of bizStatus that conclude a matter. */
-  CONCLUDED_STATUSES: list.default(CONCLUDED.split(',')),
+  CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
   /** How long a caller waits for the confirmed write. */
   PUSH_TIMEOUT: span(100, 120_000).default(10_000),
   /** Pushes per second and client; 0 switches the limit off. */
@@ -118,7 +136,7 @@ export function redactConfig(config: Config): Record<string, unknown> {
 }
 
 function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//[redacted]@');
+  return url.replace(/\/\/.*@/, '//[redacted]@').replace(/\?.*$/, '?[redacted]');
 }
 
 function englishMissing(issue: { code?: string; input?: unknown }): string | undefined {

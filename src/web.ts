@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   const accept = createAcceptPush({
     admit: createAdmission(redis, keys, { rate: config.RATE_LIMIT, burst: config.RATE_BURST }),
     validate: createValidatePush({
-      parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE }),
+      parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
       concluded: new Set(config.CONCLUDED_STATUSES),
       clock,
       unknownUsers: users.unknown,

@@ -86,10 +86,13 @@ function settledPush(push: WaitingPush, result: FoldResult, { firstBodies }: Loa
   const first = push.keyId === undefined ? undefined : firstBodies.get(push.keyId);
   const reused = first !== undefined && first !== push.bodyHash;
   const { decision, changed } = result;
+  const settlement = settlementOf(result);
   return {
     id: push.id,
-    settlement: settlementOf(result),
+    settlement,
     ...(decision.kind === 'accepted' && changed && { revision: decision.matter.revision }),
+    ...(settlement.state === 'PERSISTED' &&
+      push.replayKey !== undefined && { precedentKey: push.replayKey }),
     ...(reused && { mark: 'KEY_REUSED' }),
   };
 }

@@ -1,6 +1,5 @@
 /** The rules of single fields, shared by the requests (specification 2.1; decisions, "Lengths"). */
 import { z } from 'zod';
-import { ASSIGNED_ID_PREFIX } from '../domain/operation';
 import { parseDateTime, parseInstant } from './time';
 
 const TEXT_CONTROLS = /\p{Cc}/u;
@@ -8,7 +7,7 @@ const TEXT_CONTROLS = /\p{Cc}/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const FORBIDDEN_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
-const REFUSED_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'file', 'blob']);
+const REFUSED_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'file']);
 
 /** Free text of at most `max` UTF-16 units that can be stored as it is (no lone surrogate, no NUL). */
 export const text = (max: number) =>
@@ -27,9 +26,6 @@ const key = (max: number) =>
 export const externalId = key(128);
 export const username = key(64);
 export const title = text(512).refine((value) => value.trim() !== '', '不能为空');
-
-/** Reserved: only ids that the service assigned have it; kept out here so the message names the field. */
-export const isAssignedId = (id: string) => id.startsWith(ASSIGNED_ID_PREFIX);
 
 export const url = text(2048).refine((value) => {
   if (TEXT_CONTROLS.test(value)) return false;
@@ -51,13 +47,15 @@ export const bizStatus = z
 export const payloadJson = text(65_536).refine(isJson, '必须是 JSON 字符串');
 
 /** Epoch milliseconds from any of the forms of decisions, "sourceUpdatedAt formats". */
-export const instant = (timeZone: string) =>
+const DAY = 24 * 3_600_000;
+export const instant = (timeZone: string, clock: () => number) =>
   z
     .union([z.string(), z.number()], { error: '必须是时间戳或 ISO-8601 时间' })
     .transform((value, ctx) => {
       const parsed = parseInstant(value, timeZone);
-      if (parsed !== undefined) return parsed;
-      ctx.issues.push({ code: 'custom', message: '不是支持的时间格式', input: value });
+      if (parsed !== undefined && parsed <= clock() + DAY) return parsed;
+      const message = parsed === undefined ? '不是支持的时间格式' : '比当前时间晚 24 小时以上';
+      ctx.issues.push({ code: 'custom', message, input: value });
       return z.NEVER;
     });
 

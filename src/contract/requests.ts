@@ -11,6 +11,7 @@ const inChinese = { error: z.locales.zhCN().localeError };
 export interface ContractSettings {
   /** IANA zone in which local date-times are read. */
   readonly timeZone: string;
+  readonly clock: () => number;
 }
 
 /** A validated body: the operation and the key that it is about (absent: the service assigns one). */
@@ -46,7 +47,7 @@ const party = z.object({
 const nullIsAbsent = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-function upsertSchema({ timeZone }: ContractSettings) {
+function upsertSchema({ timeZone, clock }: ContractSettings) {
   const content = {
     summary: fields.text(2_000).nullable().optional(),
     content: fields.text(65_536).nullable().optional(),
@@ -71,7 +72,7 @@ function upsertSchema({ timeZone }: ContractSettings) {
       bizStatus: fields.bizStatus
         .nullish()
         .transform((value) => (value === null ? 'PENDING' : value)),
-      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone)),
+      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone, clock)),
       replaceParties: nullIsAbsent(z.boolean()),
       parties: nullIsAbsent(z.array(party).max(MAX_PARTIES)),
     })
@@ -108,14 +109,18 @@ function upsertSchema({ timeZone }: ContractSettings) {
     });
 }
 
-function statusSchema({ timeZone }: ContractSettings, op: 'status' | 'reopen', resets: boolean) {
+function statusSchema(
+  { timeZone, clock }: ContractSettings,
+  op: 'status' | 'reopen',
+  resets: boolean,
+) {
   return z
     .object({
       externalId: fields.externalId,
       bizStatus: nullIsAbsent(fields.bizStatus),
       externalStatusCode: fields.text(128).nullable().optional(),
       externalStatusLabel: fields.text(256).nullable().optional(),
-      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone)),
+      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone, clock)),
       resetAssigneeUnread: nullIsAbsent(z.boolean()),
     })
     .transform(
@@ -126,11 +131,11 @@ function statusSchema({ timeZone }: ContractSettings, op: 'status' | 'reopen', r
     );
 }
 
-function deleteSchema({ timeZone }: ContractSettings) {
+function deleteSchema({ timeZone, clock }: ContractSettings) {
   return z
     .object({
       externalId: fields.externalId,
-      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone)),
+      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone, clock)),
     })
     .transform(
       ({ externalId, ...rest }): ParsedBody => ({
@@ -143,5 +148,7 @@ function deleteSchema({ timeZone }: ContractSettings) {
 /** Rules across fields run beside other fields' errors, so that every problem is named at once. */
 function unless(field: string) {
   return ({ issues, value }: z.core.ParsePayload) =>
-    typeof value === 'object' && !issues.some((issue) => issue.path?.[0] === field);
+    typeof value === 'object' &&
+    value !== null &&
+    !issues.some((issue) => issue.path?.[0] === field);
 }

@@ -32,7 +32,9 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
     },
     open: (sealed, clientId) => {
       const [id = '', iv = '', tag = '', data = ''] = sealed.split('.');
-      const decipher = createDecipheriv('aes-256-gcm', keyOf(id), Buffer.from(iv, 'base64url'));
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(id), Buffer.from(iv, 'base64url'), {
+        authTagLength: 16,
+      });
       decipher.setAAD(Buffer.from(clientId)).setAuthTag(Buffer.from(tag, 'base64url'));
       return decipher.update(data, 'base64url', 'utf8') + decipher.final('utf8');
     },

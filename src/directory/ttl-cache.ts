@@ -23,8 +23,11 @@ export function createTtlCache<V>(
       if (kept && kept.until > now) return kept.value;
       forget(key);
       const value = load(key);
-      value.catch(() => forget(key));
-      entries.set(key, { value, until: now + ttl });
+      const entry = { value, until: now + ttl };
+      entries.set(key, entry);
+      value.catch(() => {
+        if (entries.get(key) === entry) forget(key);
+      });
       const oldest = entries.keys().next();
       if (entries.size > maxEntries && !oldest.done) forget(oldest.value);
       return value;

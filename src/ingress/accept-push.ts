@@ -8,14 +8,14 @@ import type { OperationName } from '../domain/operation';
 import { type FieldError, matterNotFound, PushError } from '../errors';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
-import type { LogLookups } from '../push-log/lookups';
-import type { Settlement } from '../push-log/settlement';
+import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
+import { type Settlement, settlementOf } from '../push-log/settlement';
 import type { Admission, AdmissionRequest } from '../queue/admission';
 import type { GroupQueue } from '../queue/group-queue';
 import type { ReplyInbox } from '../queue/replies';
 import type { Caller } from './authenticate';
 import { databaseCall, queueCall } from './availability';
-import { newEntry, refusedEntry } from './log-entry';
+import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry';
 import type { LogRefusal } from './refusal-log';
 import type { ValidatePush, ValidPush } from './validate-push';
 
@@ -73,7 +73,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     }
   };
 
-  const validate = async (request: PushRequest, entry: LogEntry): Promise<ValidPush> => {
+  const validate = (request: PushRequest): Promise<ValidPush> => {
     const { caller, operation, signature, idempotencyKey, headerErrors } = request;
     const origin = {
       clientId: caller.clientId,
@@ -82,30 +82,45 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       idempotencyKey,
       headerErrors,
     };
-    try {
-      return await databaseCall(deps.validate(request.rawBody, origin), left(request));
-    } catch (error) {
-      if (error instanceof PushError && error.code < 500) {
-        const refused = refusedEntry(entry, error, deps.clock());
-        await databaseCall(deps.pushLog.append(refused), left(request));
-      }
-      throw error;
-    }
+    return databaseCall(deps.validate(request.rawBody, origin), left(request));
+  };
+
+  /**
+   * The body does not pass. A retry is answered as its first try was all the same: what it names
+   * may have passed then (a user who left since).
+   */
+  const refuse = async (request: PushRequest, entry: LogEntry, error: unknown) => {
+    if (!(error instanceof PushError) || error.code >= 500) throw error;
+    const now = deps.clock();
+    const replayKey = deps.replays ? replayKeyOf(entry) : undefined;
+    const found = replayKey
+      ? deps.lookups.precedentEntries([replayKey], now - REPLAY_WINDOW)
+      : Promise.resolve(new Map<string, LogEntry>());
+    const [first] = (await databaseCall(found, left(request))).values();
+    const end = first ? replayedEntry(entry, first, now) : refusedEntry(entry, error, now);
+    await databaseCall(deps.pushLog.append(end), left(request));
+    const settlement = settlementOf(end);
+    if (!first || !settlement) throw error;
+    const { systemCode } = request.caller;
+    return answer(settlement, { systemCode, externalId: first.externalId ?? '', warnings: [] });
   };
 
   return async (request) => {
     const { caller, ...about } = request;
-    const entry = newEntry({ ...about, ...caller, timeout: deps.timeout }, deps.replays);
+    const entry = newEntry({ ...about, ...caller, timeout: deps.timeout });
     await admit(request).catch((error) => {
       if (error instanceof PushError) {
         deps.logRefusal(caller.clientId, () => refusedEntry(entry, error, deps.clock()));
       }
       throw error;
     });
-    const { operation, externalId, warnings } = await validate(request, entry);
+    const valid = await validate(request).catch((error) => ({ error }));
+    if ('error' in valid) return refuse(request, entry, valid.error);
+    const { operation, externalId, warnings } = valid;
     await databaseCall(deps.pushLog.append({ ...entry, externalId }), left(request));
     const { systemCode } = caller;
     const reply = deps.inbox.wait(request.requestId, Math.max(0, left(request)));
+    const replayKey = deps.replays ? replayKeyOf(entry) : undefined;
     const push = {
       id: request.requestId,
       systemCode,
@@ -114,7 +129,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       replyTo: deps.ingressId,
       bodyHash: entry.bodyHash,
       ...(entry.keyId && { keyId: entry.keyId }),
-      ...(entry.replayKey && { replayKey: entry.replayKey }),
+      ...(replayKey && { replayKey }),
     };
     const settlement =
       (await enqueue(deps, push, left(request))) ??
@@ -123,6 +138,9 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     return answer(settlement, { systemCode, externalId, warnings });
   };
 }
+
+/** Milliseconds for a last word from the log, at most after the caller's deadline. */
+const LAST_LOOK = 500;
 
 type Push = Parameters<GroupQueue['enqueue']>[0];
 
@@ -141,13 +159,14 @@ async function enqueue(
   const settlement: Settlement = { state: 'REFUSED', reason };
   deps.inbox.deliver(push.id, settlement);
   const by = { now: deps.clock(), worker: deps.ingressId };
-  const settled = await deps.pushLog.settle([{ id: push.id, settlement }], by).catch(() => 1);
+  const settling = deps.pushLog.settle([{ id: push.id, settlement }], by);
+  // Where the log cannot be reached either, the entry is ended as expired later.
+  const settled = await databaseCall(settling, LAST_LOOK).catch(() => 1);
   return settled === 1 ? settlement : lastLook(deps, push.id);
 }
 
 /** The reply did not come in time: the log may know, where a reply was lost. */
 async function lastLook(deps: AcceptDependencies, id: string): Promise<Settlement | undefined> {
-  const LAST_LOOK = 500;
   const found = await databaseCall(deps.lookups.settlements([id]), LAST_LOOK).catch(
     () => undefined,
   );

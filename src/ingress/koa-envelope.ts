@@ -10,7 +10,6 @@ export interface EnvelopeOptions {
   readonly newRequestId: () => string;
   /** Whether every answer has status 200 (HTTP_STATUS_MODE). */
   readonly always200: boolean;
-  /** Bytes after which an unread body is not waited for. */
   readonly logger: Logger;
 }
 

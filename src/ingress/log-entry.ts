@@ -19,11 +19,10 @@ export interface EntrySource {
   readonly timeout: number;
 }
 
-/** A queued entry; with `replays`, its key and body can be answered from an earlier push. */
-export function newEntry(source: EntrySource, replays: boolean): LogEntry {
+/** A queued entry. */
+export function newEntry(source: EntrySource): LogEntry {
   const { clientId, operation, idempotencyKey, rawBody, receivedAt } = source;
   const bodyHash = createHash('sha256').update(rawBody).digest('hex');
-  const keyParts = [clientId, operation, idempotencyKey];
   return {
     _id: new Types.ObjectId(source.requestId),
     clientId,
@@ -31,8 +30,7 @@ export function newEntry(source: EntrySource, replays: boolean): LogEntry {
     operation,
     ...(idempotencyKey !== undefined && {
       idempotencyKey,
-      keyId: digest(keyParts),
-      ...(replays && { replayKey: digest([...keyParts, bodyHash]) }),
+      keyId: digest([clientId, operation, idempotencyKey]),
     }),
     bodyHash,
     bodySize: rawBody.length,
@@ -43,9 +41,28 @@ export function newEntry(source: EntrySource, replays: boolean): LogEntry {
   };
 }
 
-/** The entry of a request that was refused before it was queued. It can be found, never replayed. */
+/** What a retry has in common with its first try: client, operation, idempotency key and body. */
+export function replayKeyOf(entry: LogEntry): string | undefined {
+  return entry.keyId === undefined ? undefined : digest([entry.keyId, entry.bodyHash]);
+}
+
+/** The entry of a retry that was answered from its first try without being queued. */
+export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): LogEntry {
+  const { externalId, outcome, matterId } = first;
+  return {
+    ...entry,
+    ...(externalId !== undefined && { externalId }),
+    ...(outcome !== undefined && { outcome }),
+    ...(matterId !== undefined && { matterId }),
+    state: 'REPLAYED',
+    origin: first._id,
+    settledAt: new Date(now),
+  };
+}
+
+/** The entry of a request that was refused before it was queued. It counts for no reuse of a key. */
 export function refusedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
-  const { keyId: _, replayKey: __, ...rest } = entry;
+  const { keyId: _, ...rest } = entry;
   return { ...rest, state: 'REFUSED', reason: error.reason, settledAt: new Date(now) };
 }
 

@@ -47,7 +47,7 @@ export function pushRoute(
       } catch (error) {
         if (client && error instanceof PushError) {
           deps.logRefusal(client.clientId, () => {
-            const entry = newEntry({ ...about, ...client, timeout: 0 }, false);
+            const entry = newEntry({ ...about, ...client, timeout: 0 });
             return refusedEntry(entry, error, receivedAt);
           });
         }

@@ -7,7 +7,6 @@ import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domai
 import { type FieldError, PushError } from '../errors';
 
 const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 /** Statuses that the portal knows besides the concluded ones (decisions, "bizStatus"). */
 const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
@@ -41,10 +40,8 @@ export type ValidatePush = (rawBody: Uint8Array, origin: PushOrigin) => Promise<
 /** @throws (the built function) PushError INVALID_*, VALIDATION_FAILED or UNKNOWN_USER */
 export function createValidatePush(deps: ValidatorDependencies): ValidatePush {
   return async (rawBody, origin) => {
-    const parsed = deps.parsers[origin.operation](parseJsonBody(rawBody));
-    const bodyErrors = parsed.success
-      ? futureError(parsed.data.operation, deps.clock())
-      : fieldErrors(parsed.error);
+    const parsed = deps.parsers[origin.operation](parseBody(rawBody, origin.headerErrors));
+    const bodyErrors = parsed.success ? [] : fieldErrors(parsed.error);
     const errors = [...origin.headerErrors, ...bodyErrors];
     if (!parsed.success || errors.length > 0) {
       throw new PushError('VALIDATION_FAILED', { errors });
@@ -52,7 +49,7 @@ export function createValidatePush(deps: ValidatorDependencies): ValidatePush {
     const { operation } = parsed.data;
     return {
       operation,
-      externalId: parsed.data.externalId ?? assignId(origin),
+      externalId: parsed.data.externalId ?? assignId(origin, rawBody),
       warnings: [
         ...statusWarning(operation, deps.concluded),
         ...futureWarning(operation, deps.clock()),
@@ -62,19 +59,25 @@ export function createValidatePush(deps: ValidatorDependencies): ValidatePush {
   };
 }
 
-/** A notice without an id gets one that its retry gets again (decisions, "No externalId"). */
-function assignId({ clientId, idempotencyKey, signature }: PushOrigin): string {
-  const source =
-    idempotencyKey === undefined
-      ? `signature\n${clientId}\n${signature}`
-      : `key\n${clientId}\n${idempotencyKey}`;
-  return ASSIGNED_ID_PREFIX + createHash('sha256').update(source).digest('hex').slice(0, 32);
+function parseBody(raw: Uint8Array, headerErrors: readonly FieldError[]) {
+  try {
+    return parseJsonBody(raw);
+  } catch (error) {
+    if (!(error instanceof PushError) || !error.errors) throw error;
+    throw new PushError(error.reason, { errors: [...headerErrors, ...error.errors] });
+  }
 }
 
-/** A time far in the future would freeze the matter: nothing newer could come for long. */
-function futureError({ sourceUpdatedAt }: Operation, now: number): FieldError[] {
-  if (sourceUpdatedAt === undefined || sourceUpdatedAt <= now + DAY) return [];
-  return [{ field: 'sourceUpdatedAt', message: '比当前时间晚 24 小时以上' }];
+/**
+ * A notice without an id gets one that its retry gets again (decisions, "No externalId"). The body
+ * counts too: another notice under a reused key is a new push and must not overwrite the first.
+ */
+function assignId(origin: PushOrigin, rawBody: Uint8Array): string {
+  const { clientId, idempotencyKey, signature } = origin;
+  const digest = createHash('sha256');
+  if (idempotencyKey === undefined) digest.update(`signature\n${clientId}\n${signature}`);
+  else digest.update(`key\n${clientId}\n${idempotencyKey}\n`).update(rawBody);
+  return ASSIGNED_ID_PREFIX + digest.digest('hex').slice(0, 32);
 }
 
 function futureWarning({ sourceUpdatedAt }: Operation, now: number): FieldError[] {

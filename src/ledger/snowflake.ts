@@ -18,19 +18,21 @@ export const MAX_WORKERS = 1 << Number(WORKER_BITS);
 export function createSnowflakes(workerNumber: () => number, clock: Clock): () => bigint {
   let last = 0;
   let sequence = 0;
+  let lastWorker = -1;
   return () => {
     const worker = workerNumber();
     const now = clock() - EPOCH;
     if (now > last) {
       last = now;
       sequence = 0;
-    } else if (sequence < MAX_SEQUENCE) {
+    } else if (sequence < MAX_SEQUENCE && worker === lastWorker) {
       sequence += 1;
     } else {
-      // More than 4,096 in a millisecond, or the clock stepped back: borrow the next one.
+      // More than 4,096 in a millisecond, or another worker number: borrow the next millisecond.
       last += 1;
       sequence = 0;
     }
+    lastWorker = worker;
     const high = (BigInt(last) << WORKER_BITS) | BigInt(worker);
     return (high << SEQUENCE_BITS) | BigInt(sequence);
   };

@@ -15,8 +15,11 @@ export interface LogEntry {
   idempotencyKey?: string;
   /** Digest of client, operation and idempotency key: finds reuse of a key. */
   keyId?: string;
-  /** Digest of client, operation, idempotency key and body: finds what to replay. */
-  replayKey?: string;
+  /**
+   * Digest of client, operation, idempotency key and body, set when the push was persisted: finds
+   * the outcome that a retry is answered with.
+   */
+  precedentKey?: string;
   /** SHA-256 of the raw body, hex. */
   bodyHash: string;
   bodySize: number;
@@ -47,7 +50,7 @@ const entrySchema = new Schema<LogEntry>(
     externalId: String,
     idempotencyKey: String,
     keyId: String,
-    replayKey: String,
+    precedentKey: String,
     bodyHash: { type: String, required: true },
     bodySize: { type: Number, required: true },
     secretId: String,
@@ -68,14 +71,8 @@ const entrySchema = new Schema<LogEntry>(
 
 entrySchema.index({ clientId: 1, _id: -1 }, { name: 'client_newest' });
 entrySchema.index({ systemCode: 1, externalId: 1, _id: -1 }, { name: 'matter_history' });
-entrySchema.index(
-  { replayKey: 1, state: 1, settledAt: 1 },
-  { name: 'replays', partialFilterExpression: { replayKey: { $exists: true } } },
-);
-entrySchema.index(
-  { keyId: 1, _id: 1 },
-  { name: 'key_reuse', partialFilterExpression: { keyId: { $exists: true } } },
-);
+entrySchema.index({ precedentKey: 1 }, { name: 'precedents', sparse: true });
+entrySchema.index({ keyId: 1, _id: 1 }, { name: 'key_reuse' });
 // Covers the guard of a settlement, finds what was lost on the way, and lists by what became of it.
 entrySchema.index({ state: 1, _id: 1 }, { name: 'states' });
 

@@ -12,6 +12,8 @@ export interface SettledPush {
   readonly settlement: Settlement;
   /** The matter's revision after it, where it changed the matter: the order of effects. */
   readonly revision?: number;
+  /** Makes it the precedent of retries with the same key and body. */
+  readonly precedentKey?: string;
   /** The idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';
 }
@@ -78,7 +80,7 @@ export function createPushLog(connection: Connection): PushLog {
 }
 
 function toWrite(
-  { id, settlement, revision, mark }: SettledPush,
+  { id, settlement, revision, precedentKey, mark }: SettledPush,
   { now, worker }: Settling,
 ): mongo.AnyBulkWriteOperation<LogEntry> {
   const { state } = settlement;
@@ -95,6 +97,7 @@ function toWrite(
           ...(state === 'REPLAYED' && { origin: new Types.ObjectId(settlement.origin) }),
           ...(state === 'REFUSED' && { reason: settlement.reason }),
           ...(revision !== undefined && { revision }),
+          ...(precedentKey !== undefined && { precedentKey }),
           ...(mark && { mark }),
         },
       },

@@ -14,12 +14,24 @@ export interface LogLookups {
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /** The first persisted push of each replay key since `since` (epoch milliseconds). */
   precedents(replayKeys: readonly string[], since: number): Promise<Map<string, Precedent>>;
+  /** The same as whole entries. */
+  precedentEntries(replayKeys: readonly string[], since: number): Promise<Map<string, LogEntry>>;
   /** By key id, the body hash that the key was first used with. */
   firstBodies(keyIds: readonly string[]): Promise<Map<string, string>>;
 }
 
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
+  const precedentEntries: LogLookups['precedentEntries'] = async (replayKeys, since) => {
+    if (replayKeys.length === 0) return new Map();
+    const found = await collection
+      .find({ precedentKey: { $in: [...new Set(replayKeys)] } })
+      .toArray();
+    const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
+    // Newest first, so that the map keeps the first one of each key.
+    recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
+    return new Map(recent.map((entry) => [String(entry.precedentKey), entry]));
+  };
   return {
     settlements: async (ids) => {
       const found = await collection
@@ -28,19 +40,10 @@ export function createLogLookups(connection: Connection): LogLookups {
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
     },
+    precedentEntries,
     precedents: async (replayKeys, since) => {
-      if (replayKeys.length === 0) return new Map();
-      const found = await collection
-        .find({
-          replayKey: { $in: [...new Set(replayKeys)] },
-          state: 'PERSISTED',
-          settledAt: { $gt: new Date(since) },
-        })
-        .sort({ _id: -1 })
-        .project<LogEntry>({ replayKey: 1, outcome: 1, matterId: 1 })
-        .toArray();
-      // Newest first, so that the first one wins.
-      return new Map(found.map((entry) => [String(entry.replayKey), precedentOf(entry)]));
+      const found = await precedentEntries(replayKeys, since);
+      return new Map([...found].map(([key, entry]) => [key, precedentOf(entry)]));
     },
     firstBodies: async (keyIds) => {
       if (keyIds.length === 0) return new Map();

@@ -1,4 +1,5 @@
 /** The four operations through HTTP, signed, against real servers: what callers see and what stays. */
+import { userModel } from '../../src/directory/user-model';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { type Service, startService } from '../support/service';
@@ -127,6 +128,32 @@ describe('the push log', () => {
     const entry = await entryOf(late.requestId);
     expect(entry).toMatchObject({ state: 'REPLAYED' });
     expect(String(entry?.origin)).toBe(first.requestId);
+  });
+
+  test('a retry is answered with the first outcome even where its party has left since', async () => {
+    const users = userModel(service.db);
+    await users.create({ _id: 'leaver', displayName: 'Leaver', enabled: true });
+    const body = todo('LEFT', { parties: [{ username: 'leaver', partyRole: 'CC' }] });
+    const first = await service.push('upsert', body, { idempotencyKey: 'left-1' });
+    await users.updateOne({ _id: 'leaver' }, { $set: { enabled: false } });
+    await service.startWeb();
+    const elsewhere = { url: service.urlOf(1) };
+    const other = await service.push('upsert', body, elsewhere);
+    expect(other).toMatchObject({ code: 400, reason: 'UNKNOWN_USER' });
+    const retry = await service.push('upsert', body, { ...elsewhere, idempotencyKey: 'left-1' });
+    expect(retry).toMatchObject({ code: 0, data: first.data });
+    expect(retry.headers['idempotency-replayed']).toBe('true');
+    expect(await entryOf(retry.requestId)).toMatchObject({ state: 'REPLAYED', externalId: 'LEFT' });
+  });
+
+  test('two notices under one key are two matters, each retry of them is none', async () => {
+    const send = (title: string) =>
+      service.push('upsert', { matterType: 'NOTICE', title }, { idempotencyKey: 'notices' });
+    const ids = [await send('one'), await send('two'), await send('one')].map(
+      ({ data }) => data.externalId,
+    );
+    expect(ids[1]).not.toBe(ids[0]);
+    expect(ids[2]).toBe(ids[0]);
   });
 
   test('the same key with another body is a new push, marked KEY_REUSED', async () => {

@@ -150,3 +150,17 @@ test('a stale upsert changes no party either', () => {
   const stale = anUpsert({ sourceUpdatedAt: 1000, replaceParties: true, parties: [] });
   expect(applied(before, stale).parties).toEqual(parties);
 });
+
+test('pushing the same again is answered UPDATED and leaves no trace', () => {
+  const same = anUpsert({
+    content: { summary: 's' },
+    parties: [aRef('li')],
+    replaceParties: true,
+    sourceUpdatedAt: 2000,
+  });
+  const before = applied(aMatter(), same);
+  const again = decide(before, same, around({ now: NOW + 1 }));
+  expect(again).toMatchObject({ kind: 'accepted', outcome: 'UPDATED' });
+  expect(again.kind === 'accepted' && again.matter === before).toBe(true);
+  expect(applied(before, { ...same, sourceUpdatedAt: 2001 }).revision).toBe(before.revision + 1);
+});

@@ -1,7 +1,13 @@
 /** The push-log entry of a request (specification 2.3; decisions, "Idempotency key and push log"). */
 import { createHash } from 'node:crypto';
 import { PushError } from '../../src/errors';
-import { type EntrySource, newEntry, refusedEntry } from '../../src/ingress/log-entry';
+import {
+  type EntrySource,
+  newEntry,
+  refusedEntry,
+  replayedEntry,
+  replayKeyOf,
+} from '../../src/ingress/log-entry';
 import { NOW } from '../support/builders';
 
 const rawBody = Buffer.from('{"title":"请假 hunter2"}');
@@ -17,12 +23,12 @@ const source: EntrySource = {
   timeout: 10_000,
 };
 const keysOf = (over: Partial<EntrySource>) => {
-  const { keyId, replayKey } = newEntry({ ...source, ...over }, true);
-  return { keyId, replayKey };
+  const entry = newEntry({ ...source, ...over });
+  return { keyId: entry.keyId, replayKey: replayKeyOf(entry) };
 };
 
 test('an entry says who sent what when, and which secret signed', () => {
-  const entry = newEntry(source, true);
+  const entry = newEntry(source);
   expect(String(entry._id)).toBe(source.requestId);
   expect(entry).toMatchObject({
     clientId: 'demo-oa',
@@ -39,7 +45,7 @@ test('an entry says who sent what when, and which secret signed', () => {
 });
 
 test('the body itself is not kept', () => {
-  expect(JSON.stringify(newEntry(source, true))).not.toContain('hunter2');
+  expect(JSON.stringify(newEntry(source))).not.toContain('hunter2');
 });
 
 test('the same client, operation, key and body is the same push; anything else is not', () => {
@@ -62,23 +68,15 @@ test('the same key with another body is known as the same key, and is no replay'
   expect(second.replayKey).not.toBe(first.replayKey);
 });
 
-test('with replay off a key is recorded and nothing is replayed', () => {
-  const entry = newEntry(source, false);
-  expect(entry.idempotencyKey).toBe('key-1');
-  expect(entry.keyId).toBe(keysOf({}).keyId);
-  expect(entry).not.toHaveProperty('replayKey');
-});
-
 test('without a key there is an entry, and neither reuse nor replay', () => {
-  const entry = newEntry({ ...source, idempotencyKey: undefined }, true);
+  const entry = newEntry({ ...source, idempotencyKey: undefined });
   expect(entry.state).toBe('QUEUED');
-  for (const field of ['idempotencyKey', 'keyId', 'replayKey']) {
-    expect(entry).not.toHaveProperty(field);
-  }
+  for (const field of ['idempotencyKey', 'keyId']) expect(entry).not.toHaveProperty(field);
+  expect(replayKeyOf(entry)).toBeUndefined();
 });
 
 test('a refused request can be found by its key, and is never replayed', () => {
-  const refused = refusedEntry(newEntry(source, true), new PushError('UNKNOWN_USER'), NOW + 5);
+  const refused = refusedEntry(newEntry(source), new PushError('UNKNOWN_USER'), NOW + 5);
   expect(refused).toMatchObject({
     state: 'REFUSED',
     reason: 'UNKNOWN_USER',
@@ -86,9 +84,22 @@ test('a refused request can be found by its key, and is never replayed', () => {
     idempotencyKey: 'key-1',
   });
   expect(refused).not.toHaveProperty('keyId');
-  expect(refused).not.toHaveProperty('replayKey');
+});
+
+test('a retry that was answered from its first try points at it', () => {
+  const first = { ...newEntry(source), externalId: 'A-1', outcome: 'CREATED', matterId: 7n };
+  const retry = newEntry({ ...source, requestId: 'f'.repeat(24) });
+  expect(replayedEntry(retry, first, NOW + 5)).toMatchObject({
+    _id: retry._id,
+    state: 'REPLAYED',
+    origin: first._id,
+    externalId: 'A-1',
+    outcome: 'CREATED',
+    matterId: 7n,
+    settledAt: new Date(NOW + 5),
+  });
 });
 
 test('a client without a system code has an entry too', () => {
-  expect(newEntry({ ...source, systemCode: null }, true)).not.toHaveProperty('systemCode');
+  expect(newEntry({ ...source, systemCode: null })).not.toHaveProperty('systemCode');
 });

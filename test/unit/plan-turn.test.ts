@@ -112,7 +112,7 @@ test('what changes nothing writes nothing, and is answered all the same', () => 
   ]);
 });
 
-test('each push that was decided tells the revision it found or made; a replay made none', () => {
+test('a push that changed the matter tells the revision it made; a stale or repeated one made none', () => {
   const precedent = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
   const { settled } = plan(
     [
@@ -120,10 +120,11 @@ test('each push that was decided tells the revision it found or made; a replay m
       push('p2', { operation: anUpsert({ sourceUpdatedAt: 1000 }) }),
       push('p3', { replayKey: 'k' }),
       push('p4'),
+      push('p5', { operation: anUpsert({ title: 'another' }) }),
     ],
     { matters: [aMatter({ sourceUpdatedAt: 2000 })], precedents: new Map([['k', precedent]]) },
   );
-  expect(settled.map(({ revision }) => revision)).toEqual([6, 6, undefined, 7]);
+  expect(settled.map(({ revision }) => revision)).toEqual([6, undefined, undefined, undefined, 7]);
 });
 
 test('two matters created in one turn have two ids', () => {
@@ -160,15 +161,15 @@ test('a key that comes with another body is marked, and the push applied', () =>
   const known = { matters: [aMatter()], firstBodies: new Map([['key', 'first body']]) };
   const { changes, settled } = plan(
     [
-      push('p1', { keyId: 'key', bodyHash: 'other body' }),
-      push('p2', { keyId: 'key', bodyHash: 'first body' }),
-      push('p3', { keyId: 'unknown', bodyHash: 'x' }),
-      push('p4', { bodyHash: 'x' }),
+      push('p1', { keyId: 'key', bodyHash: 'other body', operation: anUpsert({ title: 'of p1' }) }),
+      push('p2', { keyId: 'key', bodyHash: 'first body', operation: aStatus() }),
+      push('p3', { keyId: 'unknown', bodyHash: 'x', operation: aStatus() }),
+      push('p4', { bodyHash: 'x', operation: aStatus() }),
     ],
     known,
   );
   expect(settled.map(({ mark }) => mark)).toEqual(['KEY_REUSED', undefined, undefined, undefined]);
-  expect(changes[0]?.after.revision).toBe(9);
+  expect(changes[0]?.after.revision).toBe(6);
 });
 
 test('display names are those of the directory when the push is applied', () => {

@@ -60,3 +60,13 @@ test('beyond its bound the oldest go', async () => {
   await cache.get('a');
   expect(loads).toEqual(['a', 'b', 'c', 'a']);
 });
+
+test('a value that was read again counts among the newest', async () => {
+  const { cache, loads, pass } = counting(2);
+  await cache.get('a');
+  pass(60);
+  await cache.get('b');
+  pass(60);
+  for (const key of ['a', 'c', 'a']) await cache.get(key);
+  expect(loads).toEqual(['a', 'b', 'a', 'c']);
+});

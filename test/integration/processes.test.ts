@@ -1,0 +1,75 @@
+/** The processes as operators meet them: bad settings, rotation, logs, health, the status mode. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { createClientAdmin } from '../../src/directory/client-admin';
+import { createKeyRing } from '../../src/directory/sealing';
+import { entryModel } from '../../src/push-log/entry-model';
+import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
+
+const PROJECT = path.resolve(__dirname, '../..');
+const MARKER = 'marker-that-no-log-may-hold';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({ env: { HTTP_STATUS_MODE: 'always-200', LOG_LEVEL: 'trace' } });
+}, 60_000);
+afterAll(() => service.stop());
+
+const todo = { matterType: 'TODO', externalId: 'P-1', title: MARKER };
+
+test.each(['dist/src/web.js', 'dist/workers/main.js', 'dist/src/release.js'])(
+  '%s ends at once with every problem of its configuration',
+  (script) => {
+    const env = { PATH: process.env.PATH, PORT: 'many', REDIS_URL: 'http://x', PUSH_TIMEOUT: '9y' };
+    const file = path.join(PROJECT, script);
+    const { status, stderr } = spawnSync(process.execPath, [file], { env, timeout: 30_000 });
+    expect(status).toBe(1);
+    for (const name of ['MONGO_URL', 'REDIS_URL', 'SECRET_KEYS', 'PORT', 'PUSH_TIMEOUT']) {
+      expect(String(stderr)).toContain(`${name}:`);
+    }
+    expect(String(stderr)).not.toMatch(/\n\s+at /);
+  },
+);
+
+test('HTTP_STATUS_MODE=always-200 keeps the code in the envelope alone', async () => {
+  const answer = await service.push('status', { externalId: 'NONE' });
+  expect(answer).toMatchObject({ status: 200, code: 404, reason: 'MATTER_NOT_FOUND' });
+});
+
+test('health and readiness answer', async () => {
+  for (const probe of ['/healthz', '/readyz']) {
+    const response = await fetch(service.urlOf() + probe);
+    expect(await response.json()).toMatchObject({ code: 0 });
+  }
+});
+
+test('while a secret is rotated both sign, the log tells which, and the old one ends', async () => {
+  const ring = createKeyRing([String(service.env.SECRET_KEYS)]);
+  const admin = createClientAdmin(service.db, ring, Date.now);
+  const secretIdOf = async (secret: string) => {
+    const { code, requestId } = await service.push('upsert', todo, { secret });
+    return code === 0 ? (await entryModel(service.db).findById(requestId).lean())?.secretId : '';
+  };
+  const before = await secretIdOf(service.secret);
+  const { secret } = await admin.rotate('tester', 3_600_000);
+  const after = await until('the new secret to be known', () => secretIdOf(secret));
+  expect(after).not.toBe(before);
+  expect(await secretIdOf(service.secret)).toBe(before);
+  await admin.rotate('tester', 0);
+  await until('the oldest secret to end', async () => (await secretIdOf(service.secret)) === '');
+});
+
+test('no log holds a secret or a body', async () => {
+  await service.push('upsert', todo);
+  await service.push('upsert', { ...todo, priority: 5 });
+  await service.push('upsert', todo, { secret: 'wrong' });
+  for (const { logFile } of [...service.webs, ...service.workers]) {
+    const log = readFileSync(logFile, 'utf8');
+    expect(log).toContain('starting');
+    expect(log).not.toContain(MARKER);
+    expect(log).not.toContain(service.secret);
+    expect(log).not.toContain(String(service.env.SECRET_KEYS).split(':')[1]);
+  }
+});
