@@ -8,7 +8,7 @@ import { createClientDirectory } from './directory/clients';
 import { createKeyRing } from './directory/sealing';
 import { createUserDirectory } from './directory/users';
 import { createAcceptPush } from './ingress/accept-push';
-import { createApp } from './ingress/app';
+import { BASE_PATH, createApp } from './ingress/app';
 import { createHealthProbe } from './ingress/health';
 import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
@@ -53,12 +53,13 @@ async function main(): Promise<void> {
   const lookups = createLogLookups(mongo);
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger));
 
-  const clients = createClientDirectory(mongo, createKeyRing(config.SECRET_KEYS), clock);
+  const clients = createClientDirectory(mongo, createKeyRing(config.SECRET_KEYS), clock, logger);
   const users = createUserDirectory(mongo, clock);
   const health = createHealthProbe({
     isDatabaseUp: () => isMongoReady(mongo),
     isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber),
-    ping: () => Promise.all([pingMongo(mongo), redis.ping()]),
+    pingDatabase: () => pingMongo(mongo),
+    pingQueue: () => redis.ping(),
   });
   const logRefusal = createRefusalLog(pushLog, clock, logger);
   const accept = createAcceptPush({
@@ -83,7 +84,9 @@ async function main(): Promise<void> {
     envelope: {
       clock,
       newRequestId: () => new Types.ObjectId().toHexString(),
-      always200: config.HTTP_STATUS_MODE === 'always-200',
+      // Load balancers know a status only, so health keeps its own.
+      always200: (path) =>
+        config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${BASE_PATH}/`),
       logger,
     },
     push: {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
+import type { Logger } from '../logger';
 import { type ClientRecord, type ClientSecret, clientModel } from './client-model';
 import type { KeyRing } from './sealing';
 import { createTtlCache } from './ttl-cache';
@@ -35,6 +36,7 @@ export function createClientDirectory(
   connection: Connection,
   keyRing: KeyRing,
   clock: Clock,
+  logger: Logger,
 ): ClientDirectory {
   const model = clientModel(connection);
   const lookups = createBatcher<string, ClientRecord | undefined>({
@@ -46,17 +48,28 @@ export function createClientDirectory(
     maxBatch: 500,
     maxRunning: 2,
   });
+  /** One secret that cannot be opened (its key left SECRET_KEYS) must not take the other with it. */
+  const openable: OpenSecret = ({ id, sealed }, clientId) => {
+    try {
+      return [{ id, secret: keyRing.open(sealed, clientId) }];
+    } catch (error) {
+      logger.error({ clientId, secretId: id, error: String(error) }, 'secret cannot be resolved');
+      return [];
+    }
+  };
   const cache = createTtlCache(
     async (id) => {
       const record = await lookups.add(id);
-      return record && toKnownClient(record, keyRing, clock());
+      return record && toKnownClient(record, openable, clock());
     },
     { ttl: BELIEVED_FOR, maxEntries: 10_000, clock },
   );
   return { find: (clientId) => cache.get(clientId) };
 }
 
-function toKnownClient(record: ClientRecord, keyRing: KeyRing, now: number): KnownClient {
+type OpenSecret = (secret: ClientSecret, clientId: string) => UsableSecret[];
+
+function toKnownClient(record: ClientRecord, open: OpenSecret, now: number): KnownClient {
   const alive = record.secrets.filter(
     ({ expiresAt }) => expiresAt === null || expiresAt.getTime() > now,
   );
@@ -65,7 +78,7 @@ function toKnownClient(record: ClientRecord, keyRing: KeyRing, now: number): Kno
     type: record.type,
     enabled: record.enabled,
     systemCode: record.systemCode,
-    secrets: alive.map(({ id, sealed }) => ({ id, secret: keyRing.open(sealed, record._id) })),
+    secrets: alive.flatMap((secret) => open(secret, record._id)),
   };
 }
 

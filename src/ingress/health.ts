@@ -1,5 +1,9 @@
 /** Whether this process may get requests. */
 import { PushError } from '../errors';
+import { databaseCall, queueCall } from './availability';
+
+/** Milliseconds: a server that is silent for longer is as good as away. */
+const PING_TIMEOUT = 2_000;
 
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
@@ -13,8 +17,9 @@ export interface HealthProbe {
 export interface HealthSources {
   readonly isDatabaseUp: () => boolean;
   readonly isQueueUp: () => boolean;
-  /** A real round trip to both. */
-  readonly ping: () => Promise<unknown>;
+  /** Real round trips. */
+  readonly pingDatabase: () => Promise<unknown>;
+  readonly pingQueue: () => Promise<unknown>;
 }
 
 export function createHealthProbe(sources: HealthSources): HealthProbe {
@@ -31,7 +36,10 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     },
     ready: async () => {
       check();
-      await sources.ping();
+      await Promise.all([
+        databaseCall(sources.pingDatabase(), PING_TIMEOUT),
+        queueCall(sources.pingQueue(), PING_TIMEOUT),
+      ]);
       return { status: 'ready' };
     },
   };

@@ -8,8 +8,8 @@ import type { Logger } from '../logger';
 export interface EnvelopeOptions {
   readonly clock: Clock;
   readonly newRequestId: () => string;
-  /** Whether every answer has status 200 (HTTP_STATUS_MODE). */
-  readonly always200: boolean;
+  /** Whether an answer on this path has status 200 whatever its code is (HTTP_STATUS_MODE). */
+  readonly always200: (path: string) => boolean;
   readonly logger: Logger;
 }
 
@@ -68,7 +68,7 @@ function renderError(ctx: Context, error: PushError, options: EnvelopeOptions): 
 }
 
 function render(ctx: Context, envelope: Envelope, options: EnvelopeOptions): void {
-  ctx.status = options.always200 || envelope.code === 0 ? 200 : envelope.code;
+  ctx.status = envelope.code === 0 || options.always200(ctx.path) ? 200 : envelope.code;
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = JSON.stringify(envelope);
 }

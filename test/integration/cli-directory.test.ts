@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from 'mongoose';
+import pino from 'pino';
 import { createClientDirectory } from '../../src/directory/clients';
 import { createKeyRing } from '../../src/directory/sealing';
 import type { Matter } from '../../src/domain/matter';
@@ -32,9 +33,9 @@ afterAll(async () => {
 const run = (...args: string[]) => matterctl(args, { env });
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
 const secretsOf = async (clientId: string) => {
-  const found = await createClientDirectory(connection, createKeyRing([KEYS]), Date.now).find(
-    clientId,
-  );
+  const logger = pino({ level: 'silent' });
+  const ring = createKeyRing([KEYS]);
+  const found = await createClientDirectory(connection, ring, Date.now, logger).find(clientId);
   return found?.secrets.map(({ secret }) => secret);
 };
 

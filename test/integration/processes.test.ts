@@ -1,8 +1,11 @@
 /** The processes as operators meet them: bad settings, rotation, logs, health, the status mode. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClientAdmin } from '../../src/directory/client-admin';
+import { clientModel } from '../../src/directory/client-model';
 import { createKeyRing } from '../../src/directory/sealing';
 import { entryModel } from '../../src/push-log/entry-model';
 import { type Service, startService } from '../support/service';
@@ -36,6 +39,47 @@ test.each(['dist/src/web.js', 'dist/workers/main.js', 'dist/src/release.js'])(
 test('HTTP_STATUS_MODE=always-200 keeps the code in the envelope alone', async () => {
   const answer = await service.push('status', { externalId: 'NONE' });
   expect(answer).toMatchObject({ status: 200, code: 404, reason: 'MATTER_NOT_FOUND' });
+});
+
+test('a secret whose key is not at hand is no usable secret, and harms no other', async () => {
+  const clients = clientModel(service.db);
+  const { secrets = [] } = (await clients.findById('tester').lean()) ?? {};
+  const lost = { ...secrets[0], id: 'lost', sealed: `gone.${'A'.repeat(16)}.${'A'.repeat(22)}.AA` };
+  const about = { systemCode: 'TEST', createdAt: new Date(), type: 'CONFIDENTIAL' } as const;
+  await clients.insertMany([{ ...about, _id: 'keyless', secrets: [lost] }]);
+  const answer = await service.push('upsert', todo, { clientId: 'keyless' });
+  expect(answer).toMatchObject({ code: 403, reason: 'NO_USABLE_SECRET' });
+  await clients.updateOne({ _id: 'tester' }, { $push: { secrets: lost } });
+  await sleep(1_500);
+  expect(await service.push('upsert', todo)).toMatchObject({ code: 0 });
+  await clients.updateOne({ _id: 'tester' }, { $set: { secrets } });
+});
+
+test('an ingress that is stopping is not ready, with a status that load balancers see', async () => {
+  const web = await service.startWeb();
+  const url = service.urlOf(1);
+  // A connection that is kept alive across the stop: new ones are refused.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const statusOf = () =>
+    new Promise<number | undefined>((resolve, reject) => {
+      get(`${url}/readyz`, { agent }, (res) => {
+        res.resume().on('end', () => resolve(res.statusCode));
+      }).on('error', reject);
+    });
+  expect(await statusOf()).toBe(200);
+  service.workers[0]?.kill('SIGSTOP');
+  const held = service.push('upsert', todo, { url });
+  await until('the push to be held', () =>
+    entryModel(service.db).findOne({ state: 'QUEUED' }).lean(),
+  );
+  const stopped = web.stop();
+  await until('the drain', async () => {
+    const status = await statusOf().catch(() => 'refused');
+    return status === 503 || status === 'refused';
+  });
+  service.workers[0]?.kill('SIGCONT');
+  expect(await held).toMatchObject({ code: 0 });
+  await stopped;
 });
 
 test('health and readiness answer', async () => {

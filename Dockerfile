@@ -1,0 +1,20 @@
+# One image for all process types: web by default, worker and release by their command.
+FROM node:20-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev --ignore-scripts
+COPY tsconfig.json ./
+COPY src ./src
+COPY workers ./workers
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:20-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./package.json
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER node
+EXPOSE 3000
+# No shell around it: SIGTERM reaches the process, which drains.
+CMD ["node", "dist/src/web.js"]

@@ -1,0 +1,66 @@
+/** The README's first push, pasted as it stands there into bash, against a running service. */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Service, startService } from '../support/service';
+
+const ROOT = join(__dirname, '../..');
+const TOOLS = { bash: '--version', openssl: 'version', curl: '--version' };
+const missing = Object.entries(TOOLS)
+  .filter(([tool, flag]) => spawnSync(tool, [flag]).status !== 0)
+  .map(([tool]) => tool);
+/** Not the settings of whoever runs the tests: their start-up files may print or fail. */
+const SHELL = ['--noprofile', '--norc', '-euo', 'pipefail', '-c'];
+const run = promisify(execFile);
+
+if (missing.length > 0) {
+  console.warn(`SKIPPED: the README's first push was not tried, for want of ${missing.join(', ')}`);
+  test.skip(`the README's first push (skipped: no ${missing.join(', ')} here)`, () => {});
+} else {
+  describe("the README's first push", tryFirstPush);
+}
+
+function tryFirstPush(): void {
+  const dataDir = mkdtempSync(join(tmpdir(), 'matter-push-readme-'));
+  let service: Service;
+  let demo: { clientId: string; secret: string };
+  beforeAll(async () => {
+    service = await startService();
+    // The step by which npm start makes the demo client and the users that the block names.
+    const env = { ...process.env, ...service.env, DATA_DIR: dataDir };
+    const { stdout } = await run(process.execPath, [join(ROOT, 'dist/src/demo.js')], { env });
+    demo = JSON.parse(stdout);
+  }, 60_000);
+  afterAll(async () => {
+    await service?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const paste = async (variables: Record<string, string>) => {
+    const [, block = ''] =
+      /```bash\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+    const env = { PATH: process.env.PATH, URL: service.urlOf(), ...variables };
+    const { stdout, stderr } = await run('bash', [...SHELL, block], { env });
+    expect(stderr).toBe('');
+    return stdout;
+  };
+
+  test('finds the demo client where npm start keeps it', async () => {
+    const answer = await paste({ DATA_DIR: dataDir });
+    expect(answer).toContain('"code":0');
+    expect(JSON.parse(answer)).toMatchObject({ data: { outcome: 'CREATED' } });
+  });
+
+  test('takes client and secret as variables; pasted again it is answered as the first time', async () => {
+    const answer = await paste({ CLIENT_ID: demo.clientId, CLIENT_SECRET: demo.secret });
+    expect(answer).toContain('"code":0');
+    expect(JSON.parse(answer)).toMatchObject({ data: { outcome: 'CREATED' } });
+  });
+
+  test('with a wrong secret it is refused', async () => {
+    const answer = await paste({ CLIENT_ID: demo.clientId, CLIENT_SECRET: 'wrong' });
+    expect(JSON.parse(answer)).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });
+  });
+}

@@ -1,0 +1,209 @@
+/** What the papers around the code say must be so: settings, errors, tree, scripts, links. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, ConfigError, readConfig } from '../../src/config';
+import { readStartSettings } from '../../src/embedded/settings';
+import { matterNotFound, PushError, type Reason } from '../../src/errors';
+
+const ROOT = join(__dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const exists = (path: string) => existsSync(join(ROOT, path));
+const README = read('README.md');
+const ENV_EXAMPLE = read('.env.example');
+
+const REQUIRED_SET = {
+  MONGO_URL: 'mongodb://host/db',
+  REDIS_URL: 'redis://host',
+  SECRET_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+};
+const DEFAULTS = readConfig(REQUIRED_SET);
+const REQUIRED = requiredSettings();
+const OPTIONAL = Object.keys(DEFAULTS).filter((name) => !REQUIRED.includes(name));
+/** Not a setting of the service's processes. */
+const OF_NPM_START = 'WORKERS';
+
+function requiredSettings(): string[] {
+  try {
+    readConfig({});
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [...error.message.matchAll(/^ {2}(\w+): is required$/gm)].map(([, name = '']) => name);
+  }
+}
+
+/** The text under a heading of the README, up to the next one of its level. */
+function section(title: string): string {
+  const [, text] = README.split(`\n## ${title}\n`);
+  if (text === undefined) throw new Error(`README.md has no section "${title}"`);
+  return text.split('\n## ')[0] ?? '';
+}
+
+/** The rows of the table whose head starts so, as lists of cells without their back quotes. */
+function table(text: string, head: string): string[][] {
+  const [, rest] = text.split(`\n| ${head} |`);
+  if (rest === undefined) throw new Error(`README.md has no table that starts with "${head}"`);
+  const lines = rest.split('\n').slice(2);
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines.slice(0, end).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')),
+  );
+}
+
+function parsed(name: string, text: string): unknown {
+  return readConfig({ ...REQUIRED_SET, [name]: text })[name as keyof Config];
+}
+
+describe('the settings', () => {
+  const rows = new Map(
+    table(section('Settings'), 'Variable').map(([name = '', value = '']) => [name, value]),
+  );
+  const examples = new Map(
+    [...ENV_EXAMPLE.matchAll(/^(# )?([A-Z_]+)=(.*)$/gm)].map(([, off, name = '', value = '']) => [
+      name,
+      { on: off === undefined, value },
+    ]),
+  );
+
+  test('the schema was read', () => {
+    expect(REQUIRED).toEqual(['MONGO_URL', 'REDIS_URL', 'SECRET_KEYS']);
+    expect(OPTIONAL).toContain('PUSH_TIMEOUT');
+  });
+
+  test('the README has every variable, and no other', () => {
+    expect([...rows.keys()].sort()).toEqual([...REQUIRED, ...OPTIONAL].sort());
+  });
+
+  test.each(REQUIRED)('the README says that %s is required', (name) => {
+    expect(rows.get(name)).toBe('required');
+  });
+
+  test.each(OPTIONAL)('the README has the default of %s', (name) => {
+    expect(parsed(name, rows.get(name) ?? '')).toEqual(DEFAULTS[name as keyof Config]);
+  });
+
+  test('the README has what npm start takes differently', () => {
+    const own = new Map(
+      table(section('Settings'), 'Variable | Default under `npm start`').map(
+        ([name = '', value = '']) => [name, value],
+      ),
+    );
+    const start = readStartSettings({}, '/project');
+    expect(own.get('HOST')).toBe(start.host);
+    expect(own.get(OF_NPM_START)).toBe(String(start.workers));
+    expect(`/project/${own.get('DATA_DIR')}`).toBe(start.dataDir);
+  });
+
+  test('.env.example has every variable, and no other', () => {
+    expect([...examples.keys()].sort()).toEqual([...REQUIRED, ...OPTIONAL, OF_NPM_START].sort());
+  });
+
+  test('.env.example sets what is required, and shows the defaults of the rest', () => {
+    const set = [...examples].filter(([, { on }]) => on).map(([name]) => name);
+    expect(set).toEqual(REQUIRED);
+    for (const name of OPTIONAL) {
+      const shown = examples.get(name)?.value ?? '';
+      expect([name, parsed(name, shown)]).toEqual([name, DEFAULTS[name as keyof Config]]);
+    }
+  });
+});
+
+describe('the errors', () => {
+  const rows = new Map(table(section('Errors'), 'code').map((cells) => [cells[1] ?? '', cells]));
+  const reasons = [...read('src/errors.ts').matchAll(/^ {2}([A-Z_]+): \[\d/gm)].map(
+    ([, reason]) => reason as Reason,
+  );
+
+  test('the README has every reason, and no other', () => {
+    expect(reasons).toContain('CONFIRMATION_TIMEOUT');
+    expect([...rows.keys()].sort()).toEqual([...reasons].sort());
+  });
+
+  test.each(reasons)('the README tells %s word for word', (reason) => {
+    const error =
+      reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED'
+        ? matterNotFound(reason, '{systemCode}', '{externalId}')
+        : new PushError(reason);
+    const told = [String(error.code), reason, error.message, error.retryable ? 'yes' : 'no'];
+    expect(rows.get(reason)?.slice(0, 4)).toEqual(told);
+  });
+});
+
+describe('the tree', () => {
+  const named = treePaths(section('The tree'));
+
+  test('everything that it names is there', () => {
+    expect(named).toContain('src/ingress/push-route.ts');
+    expect(named.filter((path) => !exists(path))).toEqual([]);
+  });
+
+  test.each(['src', 'test'])('it names every folder of %s', (parent) => {
+    const folders = readdirSync(join(ROOT, parent), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `${parent}/${name}/`);
+    expect(folders.filter((folder) => !named.includes(folder))).toEqual([]);
+  });
+});
+
+/** Paths of a tree that is drawn by indentation; folders end with a slash. */
+function treePaths(text: string): string[] {
+  const [, drawn = ''] = text.split('```text\n');
+  const above: string[] = [];
+  return (drawn.split('\n```')[0] ?? '').split('\n').map((line) => {
+    const [, indent = '', name = ''] = /^( *)(\S+)/.exec(line) ?? [];
+    above.length = indent.length / 2;
+    above.push(name);
+    return above.join('');
+  });
+}
+
+describe.each(['Procfile', 'docker-compose.yml', 'Dockerfile', 'README.md'])('%s', (paper) => {
+  test('names only scripts that the build makes', () => {
+    const scripts = read(paper).match(/dist\/[\w/.-]+\.js/g) ?? [];
+    expect(scripts.length).toBeGreaterThan(0);
+    const sources = scripts.map((script) => script.replace('dist/', '').replace(/js$/, 'ts'));
+    expect([...scripts, ...sources].filter((path) => !exists(path))).toEqual([]);
+  });
+});
+
+test('Procfile and docker-compose.yml start the same process types in the same way', () => {
+  const types = [...read('Procfile').matchAll(/^(\w+): node (\S+)$/gm)];
+  expect(types.map(([, type]) => type)).toEqual(['web', 'worker', 'release']);
+  for (const [, type, script] of types) {
+    const [, service = ''] = read('docker-compose.yml').split(`\n  ${type}:\n`);
+    expect(service.split(/\n {2}\w/)[0]).toContain(`command: ["node", "${script}"]`);
+  }
+});
+
+test('docker-compose.yml leaves more time than DRAIN_TIMEOUT before it kills', () => {
+  const [, seconds] = /stop_grace_period: (\d+)s/.exec(read('docker-compose.yml')) ?? [];
+  expect(Number(seconds) * 1000).toBeGreaterThan(DEFAULTS.DRAIN_TIMEOUT);
+});
+
+test.each(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'])(
+  'what %s points to is there',
+  (paper) => {
+    const text = read(paper);
+    const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path = '']) => path);
+    const mentions = [...text.matchAll(/`((?:src|workers|scripts|test)\/[\w/.-]+)`/g)];
+    const paths = [...links, ...mentions.map(([, path = '']) => path)];
+    expect(paths.filter((path) => !exists(path))).toEqual([]);
+  },
+);
+
+test('every link within the README has its heading', () => {
+  const slugs = [...README.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title.toLowerCase().replace(/ /g, '-'),
+  );
+  const anchors = [...README.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
+  expect(anchors.length).toBeGreaterThan(0);
+  expect(anchors.filter((anchor) => !slugs.includes(anchor))).toEqual([]);
+});
+
+test('the changelog is about this version', () => {
+  const { version } = JSON.parse(read('package.json'));
+  expect(read('CHANGELOG.md')).toContain(`\n## [${version}] - `);
+});
