@@ -98,6 +98,20 @@ test('a matter that another worker creates under a turn gets one id, not two', a
   expect(await matterModel(rig.db).countDocuments({ externalId: 'BIRTH' })).toBe(1);
 });
 
+test('a turn that died between its first write and its commit is ended by its successor', async () => {
+  await rig.newWorker()(laneRead([await rig.queued('DIED', upsert('before'))]));
+  const dead = rig.db.getClient().startSession();
+  dead.startTransaction();
+  const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
+  await matterModel(rig.db).updateOne({ externalId: 'DIED' }, half, { session: dead });
+  const push = await rig.queued('DIED', status('DONE'));
+  const displaced = dead.id?.id.toString('hex');
+  const [reply] = await rig.newWorker()({ ...laneRead([push]), displaced });
+  expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
+  expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
+  await dead.endSession();
+});
+
 test('a push past its deadline is settled as expired and not applied', async () => {
   const late = await rig.queued('EXPIRED', upsert('too late'), { deadline: Date.now() - 1 });
   const intime = await rig.queued('IN-TIME', upsert('in time'));

@@ -1,0 +1,115 @@
+/** The lanes in Redis: order, bounds, deadlines, and what a turn that was overtaken may not do. */
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { LANES, laneOf } from '../../src/domain/group';
+import { createRedisKeys } from '../../src/queue/keys';
+import { createLanes, type Lanes } from '../../src/queue/lanes';
+import type { QueuedPush } from '../../src/queue/push';
+import { testServers } from '../support/service';
+
+const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
+let redis: Redis;
+let lanes: Lanes;
+beforeAll(() => {
+  redis = new Redis(testServers().redisUrl);
+});
+beforeEach(async () => {
+  lanes = createLanes(redis, keys, 4);
+  for (let lane = 0; lane < LANES; lane += 1) await redis.del(keys.lane(lane));
+  await redis.del(keys.holders);
+});
+afterAll(async () => {
+  const left = await redis.keys(`${keys.bullPrefix}*`);
+  if (left.length > 0) await redis.del(left);
+  redis.disconnect();
+});
+
+const KEY = { systemCode: 'S', externalId: 'E' };
+const LANE = laneOf(`${KEY.systemCode}\n${KEY.externalId}`);
+const ids = Array.from({ length: 9 }, () => randomBytes(12).toString('hex'));
+const push = (n: number): QueuedPush => ({
+  ...KEY,
+  id: ids[n] ?? '',
+  operation: { op: 'delete' },
+  replyTo: 'ingress',
+  bodyHash: '',
+});
+const append = (...numbers: number[]) =>
+  lanes.append(numbers.map((n) => ({ push: push(n), timeout: 5_000 })));
+const idsIn = async (holder: string) => (await lanes.read(LANE, holder)).pushes.map(({ id }) => id);
+
+test('pushes are read in the order of their acceptance, with their deadline in the time of Redis', async () => {
+  await append(0, 1);
+  await append(2);
+  const read = await lanes.read(LANE, 'a');
+  expect(read.pushes.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+  expect(read.pushes[0]).toMatchObject({ ...push(0), deadline: expect.any(Number) });
+  const left = Number(read.pushes[0]?.deadline) - read.now;
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(5_000);
+});
+
+test('only a lane that was empty asks for a turn', async () => {
+  expect((await append(0, 1)).toWake).toEqual([LANE]);
+  expect((await append(2)).toWake).toEqual([]);
+  await lanes.finish(await lanes.read(LANE, 'a'), []);
+  expect((await append(3)).toWake).toEqual([LANE]);
+});
+
+test('a full lane takes no more', async () => {
+  expect((await append(0, 1, 2, 3, 4, 5)).taken).toEqual([true, true, true, true, false, false]);
+});
+
+test('reading removes nothing; finishing trims what was read and tells what is left', async () => {
+  await append(0, 1);
+  expect(await idsIn('a')).toEqual(ids.slice(0, 2));
+  const read = await lanes.read(LANE, 'a');
+  await append(2);
+  expect(await lanes.finish(read, [])).toBe(1);
+  expect(await idsIn('a')).toEqual([ids[2]]);
+  expect(await lanes.waiting()).toEqual([LANE]);
+});
+
+test('a turn that was overtaken trims nothing of what came after it', async () => {
+  await append(0, 1);
+  const overtaken = await lanes.read(LANE, 'a');
+  const successor = await lanes.read(LANE, 'b');
+  await lanes.finish(successor, []);
+  await append(2, 3);
+  expect(await lanes.finish(overtaken, [])).toBe(2);
+  expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
+});
+
+test('whoever takes a lane over is told of the holder that never finished', async () => {
+  await append(0);
+  expect((await lanes.read(LANE, 'a')).displaced).toBeUndefined();
+  expect((await lanes.read(LANE, 'a')).displaced).toBeUndefined();
+  const taken = await lanes.read(LANE, 'b');
+  expect(taken.displaced).toBe('a');
+  await lanes.finish(taken, []);
+  await append(1);
+  expect((await lanes.read(LANE, 'c')).displaced).toBeUndefined();
+});
+
+test('replies go out with the trim, a message per ingress', async () => {
+  const subscriber = redis.duplicate();
+  await subscriber.subscribe(keys.replies('one'), keys.replies('two'));
+  const messages: [string, string][] = [];
+  const both = new Promise<void>((resolve) => {
+    subscriber.on('message', (channel, payload) => {
+      messages.push([channel, payload]);
+      if (messages.length === 2) resolve();
+    });
+  });
+  await append(0);
+  await lanes.finish(await lanes.read(LANE, 'a'), [
+    { ingressId: 'one', payload: 'x' },
+    { ingressId: 'two', payload: 'y' },
+  ]);
+  await both;
+  expect(messages).toEqual([
+    [keys.replies('one'), 'x'],
+    [keys.replies('two'), 'y'],
+  ]);
+  subscriber.disconnect();
+});
