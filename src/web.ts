@@ -1,8 +1,7 @@
-/** Composition root of the ingress: reads the configuration, wires, listens, drains. */
+/** Composition root of the ingress: wires, listens, drains. */
 import { randomBytes } from 'node:crypto';
 import { Types } from 'mongoose';
 import { systemClock } from './clock';
-import { readConfig, redactConfig } from './config';
 import { createBodyParsers } from './contract/requests';
 import { createClientDirectory } from './directory/clients';
 import { createKeyRing } from './directory/sealing';
@@ -14,39 +13,22 @@ import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
 import { createRefusalLog } from './ingress/refusal-log';
 import { createValidatePush } from './ingress/validate-push';
-import { announceReady, createLifecycle, runMain } from './lifecycle';
-import { createLogger } from './logger';
-import { connectMongo, isMongoReady, pingMongo } from './mongo';
+import { announceReady, runMain } from './lifecycle';
+import { isMongoReady, pingMongo } from './mongo';
+import { startProcess } from './process';
 import { createPushLog } from './push-log/log';
 import { createLogLookups } from './push-log/lookups';
 import type { Settlement } from './push-log/settlement';
 import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
-import { createRedisKeys } from './queue/keys';
-import { createLanes } from './queue/lanes';
-import { connectFailFast, connectSubscriber, isRedisReady, redisReady } from './queue/redis';
+import { connectSubscriber, isRedisReady } from './queue/redis';
 import { createReplyInbox } from './queue/replies';
-import { createTurns } from './queue/turns';
 
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
-  const logger = createLogger('web', config.LOG_LEVEL);
-  logger.info({ config: redactConfig(config) }, 'starting');
-  const lifecycle = createLifecycle(logger, config.DRAIN_TIMEOUT);
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } = await startProcess('web');
   const clock = systemClock;
-
-  const mongo = await connectMongo(config.MONGO_URL);
-  lifecycle.onStop('database', () => mongo.close());
-  const redis = connectFailFast(config.REDIS_URL, logger);
-  await redisReady(redis);
-  lifecycle.onStop('redis', () => redis.disconnect());
   const subscriber = connectSubscriber(config.REDIS_URL, logger);
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
-
-  const keys = createRedisKeys(config.REDIS_NAMESPACE);
-  const turns = createTurns(redis, keys);
-  lifecycle.onStop('turns', () => turns.close());
-  const lanes = createLanes(redis, keys, config.LANE_LIMIT);
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
   const pushLog = createPushLog(mongo);

@@ -1,45 +1,27 @@
 /** Composition root of the worker: takes turns, sweeps lanes, ends what was lost. */
 import { hostname } from 'node:os';
 import { systemClock } from '../src/clock';
-import { readConfig, redactConfig } from '../src/config';
 import { createUserDirectory } from '../src/directory/users';
 import { createLedger } from '../src/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/ledger/snowflake';
-import { announceReady, createLifecycle, runMain } from '../src/lifecycle';
-import { createLogger } from '../src/logger';
-import { connectMongo } from '../src/mongo';
+import { announceReady, runMain } from '../src/lifecycle';
+import { startProcess } from '../src/process';
 import { createPushLog } from '../src/push-log/log';
 import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
-import { createRedisKeys } from '../src/queue/keys';
-import { createLanes } from '../src/queue/lanes';
-import { connectBlocking, connectFailFast, redisReady } from '../src/queue/redis';
+import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
-import { createTurns } from '../src/queue/turns';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
 import { createApplyTurn } from './apply-turn';
 import { startExpiry } from './expire-lost';
 import { createTurnSessions } from './turn-sessions';
 
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
-  const logger = createLogger('worker', config.LOG_LEVEL);
-  logger.info({ config: redactConfig(config) }, 'starting');
-  const lifecycle = createLifecycle(logger, config.DRAIN_TIMEOUT);
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } =
+    await startProcess('worker');
   const clock = systemClock;
-
-  const mongo = await connectMongo(config.MONGO_URL);
-  lifecycle.onStop('database', () => mongo.close());
-  const redis = connectFailFast(config.REDIS_URL, logger);
-  await redisReady(redis);
-  lifecycle.onStop('redis', () => redis.disconnect());
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('turn connection', () => blocking.disconnect());
-
-  const keys = createRedisKeys(config.REDIS_NAMESPACE);
-  const lanes = createLanes(redis, keys, config.LANE_LIMIT);
-  const turns = createTurns(redis, keys);
-  lifecycle.onStop('turns', () => turns.close());
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
   lifecycle.onStop('worker number', () => number.release());
   const workerName = `${hostname()}:${process.pid}`;

@@ -1,0 +1,117 @@
+/** Turns without the sweep: the job groups alone must leave no push behind in its lane. */
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import pino from 'pino';
+import { groupOf, laneOf } from '../../src/domain/group';
+import { createGroupWorker, type GroupWorker } from '../../src/queue/group-worker';
+import { createRedisKeys } from '../../src/queue/keys';
+import { createLanes, type Lanes } from '../../src/queue/lanes';
+import { createTurns, type Turns } from '../../src/queue/turns';
+import { testServers } from '../support/service';
+import { until } from '../support/wait';
+
+const logger = pino({ level: 'silent' });
+let redis: Redis;
+let blocking: Redis;
+let lanes: Lanes;
+let turns: Turns;
+let worker: GroupWorker | undefined;
+const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
+beforeAll(() => {
+  const { redisUrl } = testServers();
+  redis = new Redis(redisUrl);
+  blocking = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  lanes = createLanes(redis, keys, 100);
+  turns = createTurns(redis, keys);
+});
+afterEach(() => worker?.close());
+afterAll(async () => {
+  await turns.close();
+  const left = await redis.keys(`${keys.bullPrefix}*`);
+  if (left.length > 0) await redis.del(left);
+  redis.disconnect();
+  blocking.disconnect();
+});
+
+async function append(externalId: string): Promise<number[]> {
+  const push = {
+    id: randomBytes(12).toString('hex'),
+    systemCode: 'S',
+    externalId,
+    operation: { op: 'delete' } as const,
+    replyTo: 'ingress',
+    bodyHash: '',
+  };
+  return (await lanes.append([{ push, timeout: 60_000 }])).toWake;
+}
+
+/** A worker that writes down what it applies. */
+function start(more: { lanes?: Lanes; apply?: () => Promise<void> } = {}): string[] {
+  const applied: string[] = [];
+  worker = createGroupWorker({
+    connection: blocking,
+    keys,
+    lanes: more.lanes ?? lanes,
+    turns,
+    holderOf: () => 'holder',
+    concurrency: 4,
+    logger,
+    apply: async ({ pushes }) => {
+      await more.apply?.();
+      applied.push(...pushes.map(({ externalId }) => externalId));
+      return [];
+    },
+  });
+  return applied;
+}
+
+test('a push that comes between the last look of a turn and its end gets a turn of its own', async () => {
+  let late = false;
+  const finish: Lanes['finish'] = async (read, replies) => {
+    const left = await lanes.finish(read, replies);
+    // The turn has seen its lane empty and is about to end; its job is still active.
+    if (!late) {
+      late = true;
+      await turns.wake(await append('K'));
+    }
+    return left;
+  };
+  const applied = start({ lanes: { ...lanes, finish } });
+  await turns.wake(await append('K'));
+  await until('both pushes', async () => applied.length === 2);
+});
+
+test('many wakes of a lane are one turn, and what came meanwhile is applied in its order', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const applied = start({ apply: () => held });
+  const sent = Array.from({ length: 12 }, (_, n) => `M-${n}`);
+  const lane = laneOf(groupOf('S', 'M-0'));
+  const mine = sent.filter((externalId) => laneOf(groupOf('S', externalId)) === lane);
+  for (const externalId of mine) {
+    await append(externalId);
+    await turns.wake([lane]);
+  }
+  release();
+  await until('all of them', async () => applied.length === mine.length);
+  expect(applied).toEqual(mine);
+});
+
+test('a turn that failed leaves its pushes in the lane, and the next wake applies them', async () => {
+  let fail = true;
+  const applied = start({
+    apply: async () => {
+      if (fail) throw new Error('the database is away');
+    },
+  });
+  const toWake = await append('F');
+  await turns.wake(toWake);
+  await until('the turn to fail', async () => (await redis.exists(keys.holders)) === 1);
+  fail = false;
+  await until('the push', async () => {
+    await turns.wake(await lanes.waiting());
+    return applied.includes('F');
+  });
+});
