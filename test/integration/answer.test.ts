@@ -41,7 +41,8 @@ describe('with no worker running', () => {
 describe('with a worker', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    // Longer than the test may take: only the log can answer where a reply is lost.
+    service = await startService({ env: { PUSH_TIMEOUT: '120s' } });
   }, 60_000);
   afterAll(() => service.stop());
 
