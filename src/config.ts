@@ -89,8 +89,8 @@ const schema = z.object({
   RATE_BURST: whole(1, 1_000_000).default(400),
   /** `off` applies a repeated idempotency key again instead of answering with the first outcome. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
-  /** How long push-log entries are kept. */
-  PUSH_LOG_RETENTION: span(3_600_000, 3650 * 86_400_000).default(30 * 86_400_000),
+  /** How long push-log entries are kept; a retry is answered from them for 24 h. */
+  PUSH_LOG_RETENTION: span(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
   /** Pushes that one ingress may have in flight; beyond it callers get 503. */
   MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
   /** Pushes that one lane may hold; beyond it callers get 503. */
@@ -100,6 +100,12 @@ const schema = z.object({
   /** How long a stopping process may take to finish what is in flight. */
   DRAIN_TIMEOUT: span(1_000, 300_000).default(20_000),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+const consistent = schema.refine((config) => config.DRAIN_TIMEOUT > config.PUSH_TIMEOUT, {
+  path: ['DRAIN_TIMEOUT'],
+  message: 'must be longer than PUSH_TIMEOUT, so that a stop answers what was accepted',
+  when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'PUSH_TIMEOUT'),
 });
 
 export type Config = Readonly<z.infer<typeof schema>>;
@@ -117,7 +123,7 @@ export class ConfigError extends Error {
  */
 export function readConfig(env: Environment): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = schema.safeParse(present, { error: englishMissing });
+  const parsed = consistent.safeParse(present, { error: englishMissing });
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map(
     (issue) => `  ${issue.path[0]?.toString()}: ${issue.message}`,

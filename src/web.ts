@@ -16,6 +16,7 @@ import { createValidatePush } from './ingress/validate-push';
 import { announceReady, runMain } from './lifecycle';
 import { isMongoReady, pingMongo } from './mongo';
 import { startProcess } from './process';
+import { createFinalize } from './push-log/finalize';
 import { createPushLog } from './push-log/log';
 import { createLogLookups } from './push-log/lookups';
 import type { Settlement } from './push-log/settlement';
@@ -54,6 +55,7 @@ async function main(): Promise<void> {
     }),
     pushLog,
     lookups,
+    finalize: createFinalize(pushLog, lookups),
     logRefusal,
     queue: createGroupQueue(lanes, turns, logger),
     inbox,
@@ -61,6 +63,7 @@ async function main(): Promise<void> {
     clock,
     timeout: config.PUSH_TIMEOUT,
     replays: config.IDEMPOTENT_REPLAY === 'on',
+    logger,
   });
   const app = createApp({
     envelope: {

@@ -8,12 +8,14 @@ import { groupOf } from '../src/domain/group';
 import type { Operation } from '../src/domain/operation';
 import type { Ledger } from '../src/ledger/matters';
 import type { Logger } from '../src/logger';
+import type { Finalize } from '../src/push-log/finalize';
 import type { PushLog, SettledPush } from '../src/push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import type { Settlement } from '../src/push-log/settlement';
 import type { ApplyTurn } from '../src/queue/group-worker';
+import type { LaneRead } from '../src/queue/lanes';
 import type { WaitingPush } from '../src/queue/push';
-import { CommitConflict, isOutage } from './failures';
+import { CommitConflict, isContention, isOutage } from './failures';
 import { type Group, groupPushes, type Loaded, type PlanSettings, planTurn } from './plan-turn';
 import type { TurnSessions } from './turn-sessions';
 
@@ -24,6 +26,7 @@ export interface TurnDependencies {
   readonly ledger: Ledger;
   readonly pushLog: PushLog;
   readonly lookups: LogLookups;
+  readonly finalize: Finalize;
   readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
   /** The sessions in which turns commit. */
   readonly sessions: TurnSessions;
@@ -36,27 +39,57 @@ export interface TurnDependencies {
 
 /** Builds the function that applies the pushes of a turn. */
 export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
-  return async ({ lane, now, pushes, displaced }) => {
-    if (displaced !== undefined) await deps.sessions.fence(displaced);
-    const settlements = new Map<string, Settlement>();
-    const record = (settled: readonly SettledPush[]) => {
-      for (const { id, settlement } of settled) settlements.set(id, settlement);
-    };
-    const expired = pushes.filter((push) => push.deadline < now);
-    const groups = groupPushes(pushes.filter((push) => push.deadline >= now));
-    try {
-      record(await attempt(deps, lane, groups, expired));
-    } catch (error) {
+  return async (read) => {
+    if (read.displaced.length > 0) await deps.sessions.fence(read.displaced);
+    const settled = await together(deps, read, read.pushes).catch(async (error) => {
       if (isOutage(error)) throw error;
-      deps.logger.info({ error: String(error), groups: groups.length }, 'turn split into groups');
-      for (const group of groups) record(await applyAlone(deps, lane, group));
-      record(await settleAlone(deps, expired));
-    }
-    return pushes.flatMap(({ id, replyTo }) => {
+      return afterConflict(deps, read);
+    });
+    const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
+    return read.pushes.flatMap(({ id, replyTo }) => {
       const settlement = settlements.get(id);
       return settlement ? [{ id, replyTo, settlement }] : [];
     });
   };
+}
+
+/** Pushes of a lane in one transaction; those past their deadline are ended in it. */
+function together(
+  deps: TurnDependencies,
+  { lane, now }: LaneRead,
+  pushes: readonly WaitingPush[],
+): Promise<readonly SettledPush[]> {
+  const groups = groupPushes(pushes.filter((push) => push.deadline >= now));
+  return attempt(
+    deps,
+    lane,
+    groups,
+    pushes.filter((push) => push.deadline < now),
+  );
+}
+
+/**
+ * Usually some pushes were settled before (a turn taken up again): without them the rest still goes
+ * together. Only where that fails too does each group go on its own.
+ */
+async function afterConflict(
+  deps: TurnDependencies,
+  read: LaneRead,
+): Promise<readonly SettledPush[]> {
+  const done = await alreadySettled(deps, read.pushes);
+  const open = read.pushes.filter(({ id }) => !done.has(id));
+  const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
+  const rest = await together(deps, read, open).catch(async (error) => {
+    if (isOutage(error)) throw error;
+    deps.logger.info({ error: String(error), pushes: open.length }, 'turn split into groups');
+    const late = open.filter((push) => push.deadline < read.now);
+    const settled = [await end(deps, late, { state: 'EXPIRED' })];
+    for (const group of groupPushes(open.filter((push) => push.deadline >= read.now))) {
+      settled.push(await applyAlone(deps, read.lane, group));
+    }
+    return settled.flat();
+  });
+  return [...kept, ...rest];
 }
 
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
@@ -98,39 +131,35 @@ async function applyAlone(
     try {
       return [...kept, ...(await attempt(deps, lane, [{ ...group, pushes: open }], []))];
     } catch (error) {
-      if (isOutage(error) || (error instanceof CommitConflict && tries >= MAX_TRIES)) throw error;
+      if (isOutage(error)) throw error;
       if (tries >= MAX_TRIES) return [...kept, ...(await giveUp(deps, group, open, error))];
       await sleep(10 * 2 ** tries * (0.5 + Math.random()));
     }
   }
 }
 
-/** Pushes past their deadline, or failed for good: settled without an effect. */
-async function settleAlone(
-  deps: TurnDependencies,
-  pushes: readonly WaitingPush[],
-  settlement: Settlement = { state: 'EXPIRED' },
-): Promise<readonly SettledPush[]> {
-  const ids = pushes.map(({ id }) => id);
-  const by = { now: deps.clock(), worker: deps.workerName };
-  await deps.pushLog.settle(
-    ids.map((id) => ({ id, settlement })),
-    by,
-  );
-  const final = await deps.lookups.settlements(ids);
-  return ids.map((id) => ({ id, settlement: final.get(id) ?? settlement }));
-}
-
-/** A group whose operations the database refuses again and again must not hold up its lane. */
+/** A group that cannot be written must not hold up its lane: its pushes end without an effect. */
 function giveUp(
   deps: TurnDependencies,
-  group: Group,
+  { systemCode, externalId }: Group,
   open: readonly WaitingPush[],
   error: unknown,
 ): Promise<readonly SettledPush[]> {
-  const { systemCode, externalId } = group;
-  deps.logger.error({ systemCode, externalId, error: String(error) }, 'pushes cannot be written');
-  return settleAlone(deps, open, { state: 'REFUSED', reason: 'OPERATION_FAILED' });
+  const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
+  deps.logger.error({ systemCode, externalId, reason, error: String(error) }, 'group given up');
+  return end(deps, open, { state: 'REFUSED', reason });
+}
+
+/** Ends pushes without an effect, unless somebody settled them first. */
+async function end(
+  deps: TurnDependencies,
+  pushes: readonly WaitingPush[],
+  settlement: Settlement,
+): Promise<readonly SettledPush[]> {
+  const by = { now: deps.clock(), worker: deps.workerName };
+  const ended = pushes.map(({ id }) => ({ id, settlement }));
+  const final = await deps.finalize(ended, by);
+  return ended.map(({ id }, index) => ({ id, settlement: final[index] ?? settlement }));
 }
 
 async function alreadySettled(deps: TurnDependencies, pushes: readonly WaitingPush[]) {

@@ -20,6 +20,7 @@ export function isOutage(error: unknown): boolean {
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||
     error instanceof mongo.MongoNotConnectedError ||
+    error.name === 'MongoWaitQueueTimeoutError' ||
     error instanceof mongo.MongoTopologyClosedError ||
     error instanceof mongo.MongoClientClosedError ||
     error.hasErrorLabel('TransientTransactionError') ||
@@ -27,4 +28,15 @@ export function isOutage(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether somebody else keeps changing, or holds, what the push is about: the push is in order, and
+ * may go through a moment later.
+ */
+export function isContention(error: unknown): boolean {
+  if (error instanceof CommitConflict) return true;
+  const code = error instanceof mongo.MongoError ? error.code : undefined;
+  return code === WRITE_CONFLICT || code === DUPLICATE_KEY;
+}
+
 const WRITE_CONFLICT = 112;
+const DUPLICATE_KEY = 11_000;

@@ -6,6 +6,7 @@ import { createLedger } from '../src/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/ledger/snowflake';
 import { announceReady, runMain } from '../src/lifecycle';
 import { startProcess } from '../src/process';
+import { createFinalize } from '../src/push-log/finalize';
 import { createPushLog } from '../src/push-log/log';
 import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
   lifecycle.onStop('worker number', () => number.release());
   const workerName = `${hostname()}:${process.pid}`;
   const pushLog = createPushLog(mongo);
+  const lookups = createLogLookups(mongo);
 
   const sessions = createTurnSessions(mongo, logger);
   lifecycle.onStop('sessions', () => sessions.end());
@@ -33,7 +35,8 @@ async function main(): Promise<void> {
   const apply = createApplyTurn({
     ledger: createLedger(mongo),
     pushLog,
-    lookups: createLogLookups(mongo),
+    lookups,
+    finalize: createFinalize(pushLog, lookups),
     users: createUserDirectory(mongo, clock),
     sessions,
     clock,

@@ -12,8 +12,8 @@ export interface TurnSessions {
   holderOf(lane: number): string;
   /** Runs writes in one transaction of the lane's session. Turns of a lane never overlap here. */
   commit<T>(lane: number, work: (session: mongo.ClientSession) => Promise<T>): Promise<T>;
-  /** Ends whatever transaction a displaced holder still has open. */
-  fence(holder: string): Promise<void>;
+  /** Ends whatever transactions displaced holders still have open. */
+  fence(holders: readonly string[]): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -28,10 +28,10 @@ export function createTurnSessions(connection: Connection, logger: Logger): Turn
   return {
     holderOf: (lane) => sessionOf(lane).id?.id.toString('hex') ?? '',
     commit: (lane, work) => inTransaction(sessionOf(lane), work),
-    fence: async (holder) => {
-      logger.warn({ holder }, 'ending the transaction of a turn that never finished');
-      const lsid = { id: new mongo.UUID(Buffer.from(holder, 'hex')) };
-      await client.db('admin').command({ killSessions: [lsid] });
+    fence: async (holders) => {
+      logger.warn({ holders }, 'ending the transactions of turns that never finished');
+      const ids = holders.map((holder) => ({ id: new mongo.UUID(Buffer.from(holder, 'hex')) }));
+      await client.db('admin').command({ killSessions: ids });
     },
     end: async () => {
       await Promise.all([...sessions.values()].map((session) => session.endSession()));

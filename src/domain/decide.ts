@@ -128,7 +128,11 @@ function decideStatus(
 
 function decideDelete(matter: Matter | undefined, op: Delete, around: Surroundings): Decision {
   if (!matter) return { kind: 'rejected', rejection: 'MATTER_NOT_FOUND' };
-  if (matter.deleted) return accepted('ALREADY_DELETED', matter);
+  if (matter.deleted) {
+    // A newer delete moves the watermark: nothing between the two may revive the matter.
+    const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
+    return accepted('ALREADY_DELETED', newer ? next(matter, op, {}, around) : matter);
+  }
   const changes = { deleted: true, deletedAt: around.now };
   return accepted('DELETED', next(matter, op, changes, around));
 }

@@ -2,12 +2,15 @@
  * The synchronous way of an authenticated push: admit, validate, record, queue, wait for the
  * worker's word. Whatever happens, it ends by the caller's deadline, with a settlement or an error.
  */
+import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
 import type { PushData } from '../contract/envelope';
 import type { OperationName } from '../domain/operation';
 import { type FieldError, matterNotFound, PushError } from '../errors';
+import type { Logger } from '../logger';
 import type { LogEntry } from '../push-log/entry-model';
-import type { PushLog } from '../push-log/log';
+import type { Finalize } from '../push-log/finalize';
+import type { PushLog, SettledPush } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
 import { type Settlement, settlementOf } from '../push-log/settlement';
 import type { Admission, AdmissionRequest } from '../queue/admission';
@@ -32,7 +35,7 @@ export interface PushRequest {
   readonly idempotencyKey: string | undefined;
   readonly headerErrors: readonly FieldError[];
   readonly rawBody: Uint8Array;
-  /** Epoch milliseconds. */
+  /** When the whole request was there, epoch milliseconds: the caller's wait is counted from it. */
   readonly receivedAt: number;
 }
 
@@ -47,6 +50,7 @@ export interface AcceptDependencies {
   readonly validate: ValidatePush;
   readonly pushLog: PushLog;
   readonly lookups: LogLookups;
+  readonly finalize: Finalize;
   readonly logRefusal: LogRefusal;
   readonly queue: GroupQueue;
   readonly inbox: ReplyInbox<Settlement>;
@@ -55,12 +59,23 @@ export interface AcceptDependencies {
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
   readonly replays: boolean;
+  readonly logger: Logger;
 }
 
 export type AcceptPush = (request: PushRequest) => Promise<AcceptedPush>;
 
 export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const left = ({ receivedAt }: PushRequest) => receivedAt + deps.timeout - deps.clock();
+  // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
+  const ending = createBatcher<SettledPush, Settlement>({
+    run: (pushes) => deps.finalize(pushes, { now: deps.clock(), worker: deps.ingressId }),
+    maxBatch: 500,
+    maxRunning: 2,
+  });
+
+  /** Ends a push without an effect, unless a worker was first; undefined where nobody can tell. */
+  const end = (id: string, settlement: Settlement): Promise<Settlement | undefined> =>
+    databaseCall(ending.add({ id, settlement }), LAST_WORD).catch(() => undefined);
 
   const admit = async (request: PushRequest): Promise<void> => {
     const { caller, path, signature, timestamp } = request;
@@ -108,9 +123,11 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   return async (request) => {
     const { caller, ...about } = request;
     const entry = newEntry({ ...about, ...caller, timeout: deps.timeout });
-    await admit(request).catch((error) => {
+    await admit(request).catch(async (error) => {
       if (error instanceof PushError) {
-        deps.logRefusal(caller.clientId, () => refusedEntry(entry, error, deps.clock()));
+        const refused = () => refusedEntry(entry, error, deps.clock());
+        if (error.code >= 429) deps.logRefusal(caller.clientId, refused);
+        else await databaseCall(deps.pushLog.append(refused()), left(request));
       }
       throw error;
     });
@@ -131,46 +148,37 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       ...(entry.keyId && { keyId: entry.keyId }),
       ...(replayKey && { replayKey }),
     };
-    const settlement =
-      (await enqueue(deps, push, left(request))) ??
-      (await reply) ??
-      (await lastLook(deps, push.id));
+    const refusal = await enqueue(deps, push, left(request));
+    if (refusal) {
+      // It may be in its lane all the same. Ended here, it can take no effect there; or a worker
+      // was first, and then its word counts.
+      deps.inbox.deliver(push.id, refusal);
+      return answer((await end(push.id, refusal)) ?? refusal, { systemCode, externalId, warnings });
+    }
+    // At the deadline: from here on the push is not applied any more, or it was.
+    const settlement = (await reply) ?? (await end(push.id, { state: 'EXPIRED' }));
     return answer(settlement, { systemCode, externalId, warnings });
   };
 }
 
-/** Milliseconds for a last word from the log, at most after the caller's deadline. */
-const LAST_LOOK = 500;
+/** Milliseconds for the log's last word, at most after the caller's deadline. */
+const LAST_WORD = 500;
 
 type Push = Parameters<GroupQueue['enqueue']>[0];
 
-/** @returns undefined once the push is queued; a settlement where it could not be */
+/** @returns undefined once the push is queued; why, where it could not be */
 async function enqueue(
   deps: AcceptDependencies,
   push: Push,
   timeout: number,
 ): Promise<Settlement | undefined> {
-  const reason = await queueCall(deps.queue.enqueue(push, timeout), timeout)
-    .then((taken) => (taken ? undefined : ('BACKLOG_FULL' as const)))
-    .catch(() => 'QUEUE_UNAVAILABLE' as const);
-  if (reason === undefined) return undefined;
-  // It may be in its lane all the same. Settled here, it can take no effect there; or a worker was
-  // first, and then its word counts.
-  const settlement: Settlement = { state: 'REFUSED', reason };
-  deps.inbox.deliver(push.id, settlement);
-  const by = { now: deps.clock(), worker: deps.ingressId };
-  const settling = deps.pushLog.settle([{ id: push.id, settlement }], by);
-  // Where the log cannot be reached either, the entry is ended as expired later.
-  const settled = await databaseCall(settling, LAST_LOOK).catch(() => 1);
-  return settled === 1 ? settlement : lastLook(deps, push.id);
-}
-
-/** The reply did not come in time: the log may know, where a reply was lost. */
-async function lastLook(deps: AcceptDependencies, id: string): Promise<Settlement | undefined> {
-  const found = await databaseCall(deps.lookups.settlements([id]), LAST_LOOK).catch(
-    () => undefined,
-  );
-  return found?.get(id);
+  try {
+    const taken = await queueCall(deps.queue.enqueue(push, timeout), timeout);
+    return taken ? undefined : { state: 'REFUSED', reason: 'BACKLOG_FULL' };
+  } catch (error) {
+    deps.logger.warn({ requestId: push.id, error: String(error) }, 'not queued');
+    return { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' };
+  }
 }
 
 /** A settlement as the caller is told. @throws PushError for everything but success */

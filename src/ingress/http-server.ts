@@ -32,6 +32,8 @@ export async function listen(
     handler,
   );
   server.on('clientError', answerBrokenRequest);
+  // An expectation that nobody knows is no reason to leave the envelope.
+  server.on('checkExpectation', handler);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       reject(

@@ -49,10 +49,8 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
     return error ?? new Error('something empty was thrown');
   }
   if (ctx.state.data !== undefined) return undefined;
-  // The router found nothing, or only other methods (allowedMethods has set the status).
-  return new PushError(
-    ctx.status === 405 || ctx.status === 501 ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND',
-  );
+  // The router found nothing, or only other methods (allowedMethods has named them).
+  return new PushError(ctx.response.get('Allow') === '' ? 'PATH_NOT_FOUND' : 'METHOD_NOT_ALLOWED');
 }
 
 function renderError(ctx: Context, error: PushError, options: EnvelopeOptions): void {

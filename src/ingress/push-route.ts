@@ -34,8 +34,10 @@ export function pushRoute(
   deps: PushRouteDependencies,
 ): Middleware<RequestState> {
   return async (ctx) => {
-    const { requestId, receivedAt } = ctx.state;
+    const { requestId } = ctx.state;
     const rawBody = await readRawBody(ctx.req, deps.bodyLimit);
+    // A slow upload is the caller's own time; the wait for the write begins here.
+    const receivedAt = deps.clock();
     const headers = readAuthHeaders(ctx.req.rawHeaders);
     deps.checkReady();
     const client = await databaseCall(deps.findClient(headers.clientId), deps.timeout);

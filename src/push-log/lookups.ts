@@ -9,6 +9,9 @@ import { type Settlement, settlementOf } from './settlement';
 /** How long a persisted outcome is repeated for the same key and body (decisions, "Idempotency key"). */
 export const REPLAY_WINDOW = 24 * 3_600_000;
 
+/** Answers rest on these reads: they must not see what the majority has not confirmed yet. */
+const CONFIRMED_READ = { readConcern: { level: 'majority' } } as const;
+
 export interface LogLookups {
   /** What became of pushes, by request id; `undefined` for those still queued, no entry for unknown. */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
@@ -25,7 +28,7 @@ export function createLogLookups(connection: Connection): LogLookups {
   const precedentEntries: LogLookups['precedentEntries'] = async (replayKeys, since) => {
     if (replayKeys.length === 0) return new Map();
     const found = await collection
-      .find({ precedentKey: { $in: [...new Set(replayKeys)] } })
+      .find({ precedentKey: { $in: [...new Set(replayKeys)] } }, CONFIRMED_READ)
       .toArray();
     const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
     // Newest first, so that the map keeps the first one of each key.
@@ -35,7 +38,7 @@ export function createLogLookups(connection: Connection): LogLookups {
   return {
     settlements: async (ids) => {
       const found = await collection
-        .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } })
+        .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
         .project<LogEntry>({ state: 1, outcome: 1, reason: 1, matterId: 1, origin: 1 })
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));

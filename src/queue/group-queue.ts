@@ -17,8 +17,14 @@ export interface GroupQueue {
 }
 
 export function createGroupQueue(lanes: Lanes, turns: Turns, logger: Logger): GroupQueue {
-  const batcher = createBatcher<TimedPush, boolean>({
-    run: async (pushes) => {
+  const batcher = createBatcher<{ push: QueuedPush; until: number }, boolean>({
+    run: async (waiting) => {
+      const pushes = waiting.map(
+        ({ push, until }): TimedPush => ({
+          push,
+          timeout: until - performance.now(),
+        }),
+      );
       const { taken, toWake } = await lanes.append(pushes);
       // The pushes are in their lanes now: a failed wake costs time, until the sweep, not a push.
       turns.wake(toWake).catch((error: Error) => {
@@ -30,5 +36,5 @@ export function createGroupQueue(lanes: Lanes, turns: Turns, logger: Logger): Gr
     // One at a time keeps the order of acceptance within this ingress.
     maxRunning: 1,
   });
-  return { enqueue: (push, timeout) => batcher.add({ push, timeout }) };
+  return { enqueue: (push, timeout) => batcher.add({ push, until: performance.now() + timeout }) };
 }

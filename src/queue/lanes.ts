@@ -9,10 +9,10 @@ export interface LaneRead {
   readonly lane: number;
   readonly holder: string;
   /**
-   * An earlier holder that read this lane and never finished: it died, or it lost its lock and may
-   * still be at work. Whatever it has open must be ended before this turn commits.
+   * Earlier holders that read this lane and never finished: they died, or lost their lock and may
+   * still be at work. Whatever they have open must be ended before this turn commits.
    */
-  readonly displaced: string | undefined;
+  readonly displaced: readonly string[];
   /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
   readonly now: number;
   readonly pushes: readonly WaitingPush[];
@@ -77,7 +77,7 @@ for i = 2, #ARGV, 3 do
 end
 return {taken, wake}`;
 
-/** KEYS: lane, holders. ARGV: most items, most bytes, lane number, holder. */
+/** KEYS: lane, holders. ARGV: most items, most bytes, lane number, holder, most displaced. */
 const READ = `
 local time = redis.call('TIME')
 local items, bytes, from = {}, 0, 0
@@ -90,9 +90,15 @@ while #items < tonumber(ARGV[1]) and bytes < tonumber(ARGV[2]) do
   end
   from = from + 32
 end
-local displaced = redis.call('HGET', KEYS[2], ARGV[3])
-if #items > 0 then redis.call('HSET', KEYS[2], ARGV[3], ARGV[4]) end
-return {time[1] * 1000 + math.floor(time[2] / 1000), displaced or '', items}`;
+-- The holder in front, then those that it displaced, until a turn finishes.
+local displaced = {}
+for other in string.gmatch(redis.call('HGET', KEYS[2], ARGV[3]) or '', '%S+') do
+  if other ~= ARGV[4] and #displaced < tonumber(ARGV[5]) then displaced[#displaced + 1] = other end
+end
+if #items > 0 then
+  redis.call('HSET', KEYS[2], ARGV[3], ARGV[4] .. ' ' .. table.concat(displaced, ' '))
+end
+return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, items}`;
 
 /**
  * KEYS: lane, holders. ARGV: how many were read, head of the first one, lane number, holder, then
@@ -106,15 +112,18 @@ local first = redis.call('LINDEX', KEYS[1], 0)
 if first and string.sub(first, 1, #ARGV[2]) == ARGV[2] then
   redis.call('LTRIM', KEYS[1], ARGV[1], -1)
 end
-if redis.call('HGET', KEYS[2], ARGV[3]) == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end
+local holder = redis.call('HGET', KEYS[2], ARGV[3]) or ''
+if string.match(holder, '^%S*') == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end
 return redis.call('LLEN', KEYS[1])`;
 
 const MAX_READ = 500;
+/** Holders that can die on one lane, one after the other, before the oldest is forgotten. */
+const MAX_DISPLACED = 20;
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 interface LaneCommands {
   appendToLanes(keys: number, ...args: (string | number)[]): Promise<[number[], number[]]>;
-  readLane(...args: (string | number)[]): Promise<[number, string, string[]]>;
+  readLane(...args: (string | number)[]): Promise<[number, string[], string[]]>;
   finishTurn(...args: (string | number)[]): Promise<number>;
 }
 
@@ -152,10 +161,9 @@ export function createLanes(redis: Redis, keys: RedisKeys, perLane: number): Lan
         MAX_READ_BYTES,
         lane,
         holder,
+        MAX_DISPLACED,
       );
-      const other = displaced !== '' && displaced !== holder;
-      const pushes = items.map(decodeItem);
-      return { lane, holder, now, pushes, displaced: other ? displaced : undefined };
+      return { lane, holder, now, displaced, pushes: items.map(decodeItem) };
     },
     finish: ({ lane, holder, pushes }, replies) => {
       const first = pushes[0];

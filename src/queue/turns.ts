@@ -24,6 +24,8 @@ export function createTurns(redis: Redis, keys: RedisKeys): Turns {
     streams: { events: { maxLen: 100 } },
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
   });
+  // The connection reports its own loss; without a listener BullMQ prints every attempt.
+  queue.on('error', () => undefined);
   return {
     wake: async (lanes) => {
       if (lanes.length === 0) return;

@@ -108,10 +108,12 @@ whereData('the help desk file', () => {
     await victim?.exited;
     await service.startWorker();
     const summary = await pushing;
-    console.info(`longest wait of a push, the worker's death included: ${await longestWait()} ms`);
+    const longest = await longestWait();
+    console.info(`longest wait of a push, the worker's death included: ${longest} ms`);
     expect(summary.failed).toBe(0);
     expect(total(summary.outcomes)).toBe(LINES);
-    // No push ran into its deadline: the dead worker's keys moved on long before.
+    // The dead worker's keys moved on within 3 s, and as much again for a slow machine.
+    expect(longest).toBeLessThan(6_000);
     expect(summary.retries).toBe(0);
     expect(await entryModel(service.db).countDocuments({ state: 'PERSISTED' })).toBe(LINES);
   }, 600_000);

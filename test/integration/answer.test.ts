@@ -1,5 +1,6 @@
 /** Promise 4: every caller gets an answer by its deadline. */
 import { Redis } from 'ioredis';
+import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
@@ -13,13 +14,18 @@ describe('with no worker running', () => {
   }, 60_000);
   afterAll(() => service.stop());
 
-  test('a push is answered 504, retryable, and what became of it stands in the log later', async () => {
+  test('a push is answered 504, retryable, and is not applied afterwards either', async () => {
     const answer = await service.push('upsert', todo('ALONE'));
     expect(answer).toMatchObject({ code: 504, reason: 'CONFIRMATION_TIMEOUT', retryable: true });
     const entry = () => entryModel(service.db).findById(answer.requestId).lean();
-    expect(await entry()).toMatchObject({ state: 'QUEUED' });
+    expect(await entry()).toMatchObject({ state: 'EXPIRED' });
     const worker = await service.startWorker();
-    await until('its settlement', async () => (await entry())?.state === 'EXPIRED');
+    const next = await until('a push that is applied', async () => {
+      const sent = await service.push('upsert', todo('ALONE-2'));
+      return sent.code === 0 && sent;
+    });
+    expect(next.data.outcome).toBe('CREATED');
+    expect(await matterModel(service.db).countDocuments({ externalId: 'ALONE' })).toBe(0);
     await worker.stop();
   });
 

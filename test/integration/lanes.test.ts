@@ -80,15 +80,16 @@ test('a turn that was overtaken trims nothing of what came after it', async () =
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
-test('whoever takes a lane over is told of the holder that never finished', async () => {
+test('whoever takes a lane over is told of every holder that never finished', async () => {
   await append(0);
-  expect((await lanes.read(LANE, 'a')).displaced).toBeUndefined();
-  expect((await lanes.read(LANE, 'a')).displaced).toBeUndefined();
-  const taken = await lanes.read(LANE, 'b');
-  expect(taken.displaced).toBe('a');
+  expect((await lanes.read(LANE, 'a')).displaced).toEqual([]);
+  expect((await lanes.read(LANE, 'a')).displaced).toEqual([]);
+  expect((await lanes.read(LANE, 'b')).displaced).toEqual(['a']);
+  const taken = await lanes.read(LANE, 'c');
+  expect(taken.displaced).toEqual(['b', 'a']);
   await lanes.finish(taken, []);
   await append(1);
-  expect((await lanes.read(LANE, 'c')).displaced).toBeUndefined();
+  expect((await lanes.read(LANE, 'd')).displaced).toEqual([]);
 });
 
 test('replies go out with the trim, a message per ingress', async () => {

@@ -105,7 +105,7 @@ test('a turn that died between its first write and its commit is ended by its su
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
   await matterModel(rig.db).updateOne({ externalId: 'DIED' }, half, { session: dead });
   const push = await rig.queued('DIED', status('DONE'));
-  const displaced = dead.id?.id.toString('hex');
+  const displaced = [dead.id?.id.toString('hex') ?? ''];
   const [reply] = await rig.newWorker()({ ...laneRead([push]), displaced });
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
   expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
@@ -131,6 +131,31 @@ test('a push that was settled as expired is never applied later', async () => {
   const replies = await rig.newWorker()(laneRead([push]));
   expect(replies).toEqual([{ id: push.id, replyTo: 'ingress', settlement }]);
   expect(await stored('SETTLED')).toBeNull();
+});
+
+test('an entry whose push was lost on the way is ended once it is old enough, not before', async () => {
+  const lost = await rig.queued('NEVER-QUEUED', upsert('x'));
+  const by = { now: Date.now(), worker: 'sweeper' };
+  const entry = () => entryModel(rig.db).findById(lost.id).lean();
+  await rig.pushLog.expire(Date.now() - 5_000, by);
+  expect(await entry()).toMatchObject({ state: 'QUEUED' });
+  await rig.pushLog.expire(Date.now() + 5_000, by);
+  expect(await entry()).toMatchObject({ state: 'EXPIRED', worker: 'sweeper' });
+});
+
+test('a matter that somebody else holds is answered as retryable, and its neighbours go on', async () => {
+  await rig.newWorker()(laneRead([await rig.queued('HELD', upsert('held'))]));
+  const holder = rig.db.getClient().startSession();
+  holder.startTransaction();
+  const touch = { $set: { summary: 'held' } };
+  await matterModel(rig.db).updateOne({ externalId: 'HELD' }, touch, { session: holder });
+  const held = await rig.queued('HELD', status('DONE'));
+  const free = await rig.queued('FREE', upsert('free'));
+  const replies = await rig.newWorker()(laneRead([held, free]));
+  await holder.abortTransaction();
+  const ends = new Map(replies.map(({ id, settlement }) => [id, settlement]));
+  expect(ends.get(held.id)).toEqual({ state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' });
+  expect(ends.get(free.id)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
 });
 
 test('a group that cannot be written does not hold up its neighbours in the lane', async () => {

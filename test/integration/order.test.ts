@@ -1,14 +1,19 @@
 /** Promise 1: for one key, operations are applied one at a time, in the order of acceptance. */
+import { Redis } from 'ioredis';
 import { createBodyParsers } from '../../src/contract/requests';
+import { groupOf, laneOf } from '../../src/domain/group';
 import type { OperationName } from '../../src/domain/operation';
 import { entryModel } from '../../src/push-log/entry-model';
+import { createRedisKeys } from '../../src/queue/keys';
 import {
   type Acknowledged,
   comparable,
   sequentialFold,
   storedMatter,
 } from '../support/ledger-check';
+import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
 
 const KEYS = ['HOT-1', 'HOT-2', 'HOT-3', 'HOT-4'];
 const OPERATIONS = 2_000;
@@ -72,6 +77,26 @@ test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their seq
   }
   expect(await entryModel(service.db).countDocuments({ state: 'QUEUED' })).toBe(0);
 }, 180_000);
+
+test('pushes of a key take effect in the order in which they came, whichever ingress took them', async () => {
+  const redis = new Redis(service.env.REDIS_URL ?? '');
+  const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
+  const externalId = 'QUEUED';
+  const lane = keys.lane(laneOf(groupOf('TEST', externalId)));
+  for (const worker of service.workers) worker.kill('SIGSTOP');
+  const sent: Promise<Answer>[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    const body = { matterType: 'TODO', externalId, title: `t${n}` };
+    sent.push(service.push('upsert', body, { url: service.urlOf(n % 2) }));
+    await until('its place in the lane', async () => (await redis.llen(lane)) === n + 1);
+  }
+  for (const worker of service.workers) worker.kill('SIGCONT');
+  const answers = await Promise.all(sent);
+  const applied = await entryModel(service.db).find({ externalId }).sort({ revision: 1 }).lean();
+  expect(applied.map(({ _id }) => String(_id))).toEqual(answers.map(({ requestId }) => requestId));
+  expect((await storedMatter(service.db, externalId)).title).toBe('t39');
+  redis.disconnect();
+}, 60_000);
 
 test('a push that is sent after another was answered takes effect after it', async () => {
   const externalId = 'IN-TURN';

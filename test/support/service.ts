@@ -71,6 +71,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     SECRET_KEYS,
     HOST: '127.0.0.1',
     RATE_LIMIT: '0',
+    DRAIN_TIMEOUT: '125s',
     LOG_LEVEL: 'debug',
     ...options.env,
   };

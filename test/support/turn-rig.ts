@@ -8,6 +8,7 @@ import { prepareDatabase } from '../../src/indexes';
 import { createLedger } from '../../src/ledger/matters';
 import { createSnowflakes } from '../../src/ledger/snowflake';
 import { connectMongo } from '../../src/mongo';
+import { createFinalize } from '../../src/push-log/finalize';
 import { createPushLog, type PushLog } from '../../src/push-log/log';
 import { createLogLookups } from '../../src/push-log/lookups';
 import type { LaneRead } from '../../src/queue/lanes';
@@ -39,6 +40,7 @@ export async function createTurnRig(): Promise<TurnRig> {
   const db = await connectMongo(withDatabase(testServers().mongoUrl, name));
   await prepareDatabase(db, { retention: 86_400_000, concluded: ['DONE'] });
   const pushLog = createPushLog(db);
+  const lookups = createLogLookups(db);
   const logger = pino({ level: 'silent' });
   let workers = 0;
   return {
@@ -60,7 +62,8 @@ export async function createTurnRig(): Promise<TurnRig> {
           },
         },
         pushLog,
-        lookups: createLogLookups(db),
+        lookups,
+        finalize: createFinalize(pushLog, lookups),
         users: createUserDirectory(db, Date.now),
         sessions: createTurnSessions(db, logger),
         clock: Date.now,
@@ -106,5 +109,5 @@ export async function createTurnRig(): Promise<TurnRig> {
 
 /** What a turn reads where its lane holds these pushes. */
 export function laneRead(pushes: readonly WaitingPush[], lane = 0): LaneRead {
-  return { lane, holder: '', displaced: undefined, now: Date.now(), pushes };
+  return { lane, holder: 'none', displaced: [], now: Date.now(), pushes };
 }

@@ -79,8 +79,8 @@ test.each([
   ['BODY_LIMIT', ['1024', '16777216'], ['1023', '16777217']],
   ['RATE_LIMIT', ['0', '1000000'], ['-1', '1000001', ' ']],
   ['WORKER_CONCURRENCY', ['1', '64'], ['0', '65']],
-  ['PUSH_TIMEOUT', ['100ms', '100', '10s', '2m'], ['99', '3m', '-1s', '1.5s', '1 s', 's', '1w']],
-  ['PUSH_LOG_RETENTION', ['1h', '30d', '3650d'], ['59m', '3651d']],
+  ['PUSH_TIMEOUT', ['100ms', '100', '10s'], ['99', '3m', '-1s', '1.5s', '1 s', 's', '1w']],
+  ['PUSH_LOG_RETENTION', ['1d', '30d', '3650d'], ['23h', '3651d']],
   ['HTTP_STATUS_MODE', ['code', 'always-200'], ['200', 'CODE']],
   ['MONGO_URL', ['mongodb+srv://h', 'mongodb://a,b/?replicaSet=rs'], ['http://h', 'mongodb:h']],
   ['REDIS_URL', ['rediss://h', 'redis://h/1'], ['http://h', '127.0.0.1']],
@@ -95,16 +95,21 @@ test('units of time become milliseconds, a list loses its blanks', () => {
   const config = readConfig({
     ...REQUIRED,
     PUSH_TIMEOUT: '2m',
-    DRAIN_TIMEOUT: '5s',
+    DRAIN_TIMEOUT: '3m',
     PUSH_LOG_RETENTION: '2d',
     CONCLUDED_STATUSES: ' DONE , ,ARCHIVED',
   });
   expect(config).toMatchObject({
     PUSH_TIMEOUT: 120_000,
-    DRAIN_TIMEOUT: 5_000,
+    DRAIN_TIMEOUT: 180_000,
     PUSH_LOG_RETENTION: 172_800_000,
     CONCLUDED_STATUSES: ['DONE', 'ARCHIVED'],
   });
+});
+
+test('a drain that is shorter than the wait of a push is refused: it would cut off what was accepted', () => {
+  expect(problems({ PUSH_TIMEOUT: '20s', DRAIN_TIMEOUT: '20s' })).toEqual(['DRAIN_TIMEOUT']);
+  expect(problems({ PUSH_TIMEOUT: '20s', DRAIN_TIMEOUT: '21s' })).toEqual([]);
 });
 
 test('a bad key is told without the key', () => {

@@ -2,7 +2,16 @@
 import { decide } from '../../src/domain/decide';
 import type { Matter } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
-import { aDelete, aMatter, aParty, aReopen, around, aStatus, NOW } from '../support/builders';
+import {
+  aDelete,
+  aMatter,
+  anUpsert,
+  aParty,
+  aReopen,
+  around,
+  aStatus,
+  NOW,
+} from '../support/builders';
 
 const before = aMatter({
   bizStatus: 'PROCESSING',
@@ -62,7 +71,10 @@ test('a deletion is soft: the matter keeps all it had, and the time is noted', (
   expect(applied(aDelete())).toEqual({ ...before, ...deleted });
 });
 
-test('a second deletion does not move the time of the first', () => {
-  const gone = aMatter({ deleted: true, deletedAt: 3, phase: 'DELETED' });
-  expect(applied(aDelete({ sourceUpdatedAt: NOW }), gone)).toBe(gone);
+test('a newer deletion moves the watermark, not the time of the first: nothing in between revives', () => {
+  const gone = aMatter({ deleted: true, deletedAt: 3, phase: 'DELETED', sourceUpdatedAt: 1000 });
+  const again = applied(aDelete({ sourceUpdatedAt: 3000 }), gone);
+  expect(again).toMatchObject({ deleted: true, deletedAt: 3, sourceUpdatedAt: 3000 });
+  const between = anUpsert({ sourceUpdatedAt: 2000 });
+  expect(applied(between, again)).toBe(again);
 });

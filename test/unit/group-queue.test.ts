@@ -1,0 +1,57 @@
+/** The ingress' end of the job groups: one append per tick, in the order of acceptance. */
+import pino from 'pino';
+import { createGroupQueue } from '../../src/queue/group-queue';
+import type { Lanes, TimedPush } from '../../src/queue/lanes';
+import type { QueuedPush } from '../../src/queue/push';
+
+const logger = pino({ level: 'silent' });
+const push = (id: string): QueuedPush => ({
+  id,
+  systemCode: 'S',
+  externalId: 'E',
+  operation: { op: 'delete' },
+  replyTo: 'ingress',
+  bodyHash: '',
+});
+
+function setUp(more: { wake?: () => Promise<void> } = {}) {
+  const appended: TimedPush[][] = [];
+  const woken: number[][] = [];
+  const lanes: Pick<Lanes, 'append'> = {
+    append: async (pushes) => {
+      appended.push([...pushes]);
+      return { taken: pushes.map(({ push: { id } }) => id !== 'full'), toWake: [3] };
+    },
+  };
+  const wake = async (numbers: readonly number[]) => {
+    woken.push([...numbers]);
+    await more.wake?.();
+  };
+  const queue = createGroupQueue(lanes as Lanes, { wake, close: async () => {} }, logger);
+  return { queue, appended, woken };
+}
+
+test('pushes of one tick are appended together, in the order in which they were accepted', async () => {
+  const { queue, appended, woken } = setUp();
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+  await Promise.all(ids.map((id) => queue.enqueue(push(id), 1_000)));
+  expect(appended.map((batch) => batch.map((item) => item.push.id))).toEqual([ids]);
+  expect(woken).toEqual([[3]]);
+});
+
+test('each push is told whether its lane took it', async () => {
+  const { queue } = setUp();
+  const answers = ['a', 'full', 'b'].map((id) => queue.enqueue(push(id), 1_000));
+  expect(await Promise.all(answers)).toEqual([true, false, true]);
+});
+
+test('a failed wake is no failed push: it is in its lane, and the sweep comes', async () => {
+  const { queue } = setUp({ wake: () => Promise.reject(new Error('Redis is away')) });
+  expect(await queue.enqueue(push('a'), 1_000)).toBe(true);
+});
+
+test('time spent waiting for an append counts against the deadline', async () => {
+  const { queue, appended } = setUp();
+  await queue.enqueue(push('a'), 1_000);
+  expect(appended[0]?.[0]?.timeout).toBeLessThan(1_000);
+});
