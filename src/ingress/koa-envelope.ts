@@ -49,8 +49,10 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
     return error ?? new Error('something empty was thrown');
   }
   if (ctx.state.data !== undefined) return undefined;
-  // The router found nothing, or only other methods (allowedMethods has named them).
-  return new PushError(ctx.response.get('Allow') === '' ? 'PATH_NOT_FOUND' : 'METHOD_NOT_ALLOWED');
+  // No handler ran. The router leaves the routes of the path, whatever their method, on the context.
+  const { matched = [] } = ctx as { matched?: readonly unknown[] };
+  const isTrace = ctx.status === 501;
+  return new PushError(matched.length > 0 || isTrace ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND');
 }
 
 function renderError(ctx: Context, error: PushError, options: EnvelopeOptions): void {

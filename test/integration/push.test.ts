@@ -181,6 +181,8 @@ describe('the envelope', () => {
     ['an unknown path', { path: '/api/open/matters/nope' }, 404, 'PATH_NOT_FOUND'],
     ['another method', { method: 'PUT' }, 405, 'METHOD_NOT_ALLOWED'],
     ['TRACE', { method: 'TRACE' }, 405, 'METHOD_NOT_ALLOWED'],
+    ['OPTIONS', { method: 'OPTIONS' }, 405, 'METHOD_NOT_ALLOWED'],
+    ['an unknown expectation', { headers: { Expect: 'wonders' }, body: '' }, 400, 'INVALID_JSON'],
     ['malformed JSON', { body: '{"externalId":' }, 400, 'INVALID_JSON'],
     ['an empty body', { body: '' }, 400, 'INVALID_JSON'],
   ])('%s answers in the same form', async (_name, options, code, reason) => {
