@@ -13,7 +13,6 @@ import type { PushLog, SettledPush } from '../src/push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import type { Settlement } from '../src/push-log/settlement';
 import type { ApplyTurn } from '../src/queue/group-worker';
-import type { LaneRead } from '../src/queue/lanes';
 import type { WaitingPush } from '../src/queue/push';
 import { CommitConflict, isContention, isOutage } from './failures';
 import { type Group, groupPushes, type Loaded, type PlanSettings, planTurn } from './plan-turn';
@@ -39,57 +38,49 @@ export interface TurnDependencies {
 
 /** Builds the function that applies the pushes of a turn. */
 export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
-  return async (read) => {
-    if (read.displaced.length > 0) await deps.sessions.fence(read.displaced);
-    const settled = await together(deps, read, read.pushes).catch(async (error) => {
-      if (isOutage(error)) throw error;
-      return afterConflict(deps, read);
-    });
+  return async ({ lane, now, pushes, displaced }) => {
+    if (displaced.length > 0) await deps.sessions.fence(displaced);
+    // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
+    const late = pushes.filter((push) => push.deadline < now);
+    const live = pushes.filter((push) => push.deadline >= now);
+    const settled = [
+      ...(await end(deps, late, { state: 'EXPIRED' })),
+      ...(await applyAll(deps, lane, live)),
+    ];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
-    return read.pushes.flatMap(({ id, replyTo }) => {
+    return pushes.flatMap(({ id, replyTo }) => {
       const settlement = settlements.get(id);
       return settlement ? [{ id, replyTo, settlement }] : [];
     });
   };
 }
 
-/** Pushes of a lane in one transaction; those past their deadline are ended in it. */
-function together(
+/**
+ * Everything together. Where that fails, usually some pushes were settled before (a turn taken up
+ * again): without them the rest still goes together. Only then each group on its own.
+ */
+async function applyAll(
   deps: TurnDependencies,
-  { lane, now }: LaneRead,
+  lane: number,
   pushes: readonly WaitingPush[],
 ): Promise<readonly SettledPush[]> {
-  const groups = groupPushes(pushes.filter((push) => push.deadline >= now));
-  return attempt(
-    deps,
-    lane,
-    groups,
-    pushes.filter((push) => push.deadline < now),
-  );
-}
-
-/**
- * Usually some pushes were settled before (a turn taken up again): without them the rest still goes
- * together. Only where that fails too does each group go on its own.
- */
-async function afterConflict(
-  deps: TurnDependencies,
-  read: LaneRead,
-): Promise<readonly SettledPush[]> {
-  const done = await alreadySettled(deps, read.pushes);
-  const open = read.pushes.filter(({ id }) => !done.has(id));
-  const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
-  const rest = await together(deps, read, open).catch(async (error) => {
+  try {
+    return await attempt(deps, lane, groupPushes(pushes));
+  } catch (error) {
     if (isOutage(error)) throw error;
-    deps.logger.info({ error: String(error), pushes: open.length }, 'turn split into groups');
-    const late = open.filter((push) => push.deadline < read.now);
-    const settled = [await end(deps, late, { state: 'EXPIRED' })];
-    for (const group of groupPushes(open.filter((push) => push.deadline >= read.now))) {
-      settled.push(await applyAlone(deps, read.lane, group));
-    }
-    return settled.flat();
-  });
-  return [...kept, ...rest];
+  }
+  const done = await alreadySettled(deps, pushes);
+  const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
+  const open = groupPushes(pushes.filter(({ id }) => !done.has(id)));
+  try {
+    return [...kept, ...(await attempt(deps, lane, open))];
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    deps.logger.info({ error: String(error), groups: open.length }, 'turn split into groups');
+  }
+  const settled: (readonly SettledPush[])[] = [kept];
+  for (const group of open) settled.push(await applyAlone(deps, lane, group));
+  return settled.flat();
 }
 
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
@@ -97,8 +88,8 @@ async function attempt(
   deps: TurnDependencies,
   lane: number,
   groups: readonly Group[],
-  expired: readonly WaitingPush[],
 ): Promise<readonly SettledPush[]> {
+  if (groups.length === 0) return [];
   const loaded = await load(deps, groups);
   const settings: PlanSettings = {
     now: deps.clock(),
@@ -106,16 +97,15 @@ async function attempt(
     concluded: deps.concluded,
   };
   const { changes, settled } = planTurn(groups, loaded, settings);
-  const all = [...settled, ...expired.map(expire)];
-  if (all.length === 0) return all;
+  if (settled.length === 0) return settled;
   await deps.sessions.commit(lane, async (session) => {
     const written = await deps.ledger.write(changes, session);
     const by = { now: settings.now, worker: deps.workerName, session };
-    const marked = await deps.pushLog.settle(all, by);
+    const marked = await deps.pushLog.settle(settled, by);
     if (written !== changes.length) throw new CommitConflict('a matter changed after it was read');
-    if (marked !== all.length) throw new CommitConflict('a push was settled before');
+    if (marked !== settled.length) throw new CommitConflict('a push was settled before');
   });
-  return all;
+  return settled;
 }
 
 /** One group, careful: pushes that are settled already keep their settlement and take no effect. */
@@ -129,7 +119,7 @@ async function applyAlone(
     const open = group.pushes.filter(({ id }) => !done.has(id));
     const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
     try {
-      return [...kept, ...(await attempt(deps, lane, [{ ...group, pushes: open }], []))];
+      return [...kept, ...(await attempt(deps, lane, [{ ...group, pushes: open }]))];
     } catch (error) {
       if (isOutage(error)) throw error;
       if (tries >= MAX_TRIES) return [...kept, ...(await giveUp(deps, group, open, error))];
@@ -175,9 +165,6 @@ async function alreadySettled(deps: TurnDependencies, pushes: readonly WaitingPu
 }
 
 async function load(deps: TurnDependencies, groups: readonly Group[]): Promise<Loaded> {
-  if (groups.length === 0) {
-    return { matters: new Map(), names: new Map(), precedents: new Map(), firstBodies: new Map() };
-  }
   const pushes = groups.flatMap((group) => group.pushes);
   const replayKeys = pushes.flatMap((push) => push.replayKey ?? []);
   const keyIds = pushes.flatMap((push) => push.keyId ?? []);
@@ -197,5 +184,3 @@ function usernamesOf(operation: Operation): string[] {
   if (operation.op !== 'upsert') return [];
   return (operation.parties ?? []).map(({ username }) => username);
 }
-
-const expire = ({ id }: WaitingPush): SettledPush => ({ id, settlement: { state: 'EXPIRED' } });
