@@ -8,24 +8,20 @@ import { ASSIGNED_ID_PREFIX } from './operation';
 import { changeParties, MAX_PARTIES, resetAssigneeUnread } from './parties';
 
 /** What became of an accepted operation; it stands in `data.outcome` of the answer. */
-export const OUTCOMES = [
-  'CREATED',
-  'UPDATED',
-  'STALE_IGNORED',
-  'REVIVED',
-  'DELETED',
-  'ALREADY_DELETED',
-] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type Outcome =
+  | 'CREATED'
+  | 'UPDATED'
+  | 'STALE_IGNORED'
+  | 'REVIVED'
+  | 'DELETED'
+  | 'ALREADY_DELETED';
 
 /** Why an operation was refused by the state that it met. */
-export const REJECTIONS = [
-  'MATTER_NOT_FOUND',
-  'MATTER_DELETED',
-  'EXTERNAL_ID_RESERVED',
-  'TOO_MANY_PARTIES',
-] as const;
-export type Rejection = (typeof REJECTIONS)[number];
+export type Rejection =
+  | 'MATTER_NOT_FOUND'
+  | 'MATTER_DELETED'
+  | 'EXTERNAL_ID_RESERVED'
+  | 'TOO_MANY_PARTIES';
 
 export type Decision =
   | { readonly kind: 'accepted'; readonly outcome: Outcome; readonly matter: Matter }
