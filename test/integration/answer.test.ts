@@ -46,14 +46,17 @@ describe('with no worker running', () => {
 
 describe('with a worker', () => {
   let service: Service;
+  const redis = new Redis(testServers().redisUrl);
   beforeAll(async () => {
     // Longer than the test may take: only the log can answer where a reply is lost.
     service = await startService({ env: { PUSH_TIMEOUT: '120s' } });
   }, 60_000);
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    redis.disconnect();
+    await service.stop();
+  });
 
   test('a lost reply is found in the log: the caller gets the outcome, not a timeout', async () => {
-    const redis = new Redis(testServers().redisUrl);
     const pattern = `*${service.env.REDIS_NAMESPACE}*replies*`;
     const [channel] = (await redis.pubsub('CHANNELS', pattern)) as string[];
     expect(channel).toBeDefined();
@@ -69,7 +72,6 @@ describe('with a worker', () => {
       entryModel(service.db).findOne({ externalId: 'LOST-REPLY', state: 'PERSISTED' }).lean();
     while (!(await settled())) await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     expect(await answer).toMatchObject({ code: 0, data: { outcome: 'CREATED' } });
-    redis.disconnect();
   }, 60_000);
 
   test('a stopping ingress answers what it accepted', async () => {

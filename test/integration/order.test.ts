@@ -12,7 +12,7 @@ import {
   storedMatter,
 } from '../support/ledger-check';
 import type { Answer } from '../support/pusher';
-import { type Service, startService } from '../support/service';
+import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
 const KEYS = ['HOT-1', 'HOT-2', 'HOT-3', 'HOT-4'];
@@ -22,10 +22,14 @@ const NAMES = new Map(['alice', 'bob', 'carol'].map((name) => [name, name.toUppe
 const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: Date.now });
 
 let service: Service;
+const redis = new Redis(testServers().redisUrl);
 beforeAll(async () => {
   service = await startService({ webs: 2, workers: 2, env: { PUSH_TIMEOUT: '60s' } });
 }, 60_000);
-afterAll(() => service.stop());
+afterAll(async () => {
+  redis.disconnect();
+  await service.stop();
+});
 
 /** Operation `n` of a run: it is told apart in the final matter, whichever comes last. */
 function operation(n: number, externalId: string): [OperationName, Record<string, unknown>] {
@@ -79,7 +83,6 @@ test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their seq
 }, 180_000);
 
 test('pushes of a key take effect in the order in which they came, whichever ingress took them', async () => {
-  const redis = new Redis(service.env.REDIS_URL ?? '');
   const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
   const externalId = 'QUEUED';
   const lane = keys.lane(laneOf(groupOf('TEST', externalId)));
@@ -95,7 +98,6 @@ test('pushes of a key take effect in the order in which they came, whichever ing
   const applied = await entryModel(service.db).find({ externalId }).sort({ revision: 1 }).lean();
   expect(applied.map(({ _id }) => String(_id))).toEqual(answers.map(({ requestId }) => requestId));
   expect((await storedMatter(service.db, externalId)).title).toBe('t39');
-  redis.disconnect();
 }, 60_000);
 
 test('a push that is sent after another was answered takes effect after it', async () => {
