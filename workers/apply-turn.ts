@@ -69,9 +69,8 @@ async function applyAll(
   } catch (error) {
     if (isOutage(error)) throw error;
   }
-  const done = await alreadySettled(deps, pushes);
-  const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
-  const open = groupPushes(pushes.filter(({ id }) => !done.has(id)));
+  const { kept, open: stillOpen } = await splitSettled(deps, pushes);
+  const open = groupPushes(stillOpen);
   try {
     return [...kept, ...(await attempt(deps, lane, open))];
   } catch (error) {
@@ -115,9 +114,7 @@ async function applyAlone(
   group: Group,
 ): Promise<readonly SettledPush[]> {
   for (let tries = 1; ; tries += 1) {
-    const done = await alreadySettled(deps, group.pushes);
-    const open = group.pushes.filter(({ id }) => !done.has(id));
-    const kept = [...done].map(([id, settlement]) => ({ id, settlement }));
+    const { kept, open } = await splitSettled(deps, group.pushes);
     try {
       return [...kept, ...(await attempt(deps, lane, [{ ...group, pushes: open }]))];
     } catch (error) {
@@ -152,16 +149,23 @@ async function end(
   return ended.map(({ id }, index) => ({ id, settlement: final[index] ?? settlement }));
 }
 
-async function alreadySettled(deps: TurnDependencies, pushes: readonly WaitingPush[]) {
+/** What was settled before, with its settlement, and what still may take effect. */
+async function splitSettled(
+  deps: TurnDependencies,
+  pushes: readonly WaitingPush[],
+): Promise<{ kept: SettledPush[]; open: WaitingPush[] }> {
   const found = await deps.lookups.settlements(pushes.map(({ id }) => id));
-  const settled = new Map<string, Settlement>();
-  for (const { id } of pushes) {
+  const kept: SettledPush[] = [];
+  const open: WaitingPush[] = [];
+  for (const push of pushes) {
+    const { id } = push;
     const settlement = found.get(id);
-    if (settlement) settled.set(id, settlement);
+    if (settlement) kept.push({ id, settlement });
+    else if (found.has(id)) open.push(push);
     // Without its entry nothing can guard the push against a second effect.
-    else if (!found.has(id)) settled.set(id, { state: 'REFUSED', reason: 'OPERATION_FAILED' });
+    else kept.push({ id, settlement: { state: 'REFUSED', reason: 'OPERATION_FAILED' } });
   }
-  return settled;
+  return { kept, open };
 }
 
 async function load(deps: TurnDependencies, groups: readonly Group[]): Promise<Loaded> {

@@ -65,6 +65,7 @@ export interface AcceptDependencies {
 export type AcceptPush = (request: PushRequest) => Promise<AcceptedPush>;
 
 export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
+  const replayKeyFor = (entry: LogEntry) => (deps.replays ? replayKeyOf(entry) : undefined);
   const left = ({ receivedAt }: PushRequest) => receivedAt + deps.timeout - deps.clock();
   // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
   const ending = createBatcher<SettledPush, Settlement>({
@@ -107,14 +108,13 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const refuse = async (request: PushRequest, entry: LogEntry, error: unknown) => {
     if (!(error instanceof PushError) || error.code >= 500) throw error;
     const now = deps.clock();
-    const replayKey = deps.replays ? replayKeyOf(entry) : undefined;
-    const found = replayKey
-      ? deps.lookups.precedentEntries([replayKey], now - REPLAY_WINDOW)
-      : Promise.resolve(new Map<string, LogEntry>());
+    const replayKey = replayKeyFor(entry);
+    const keys = replayKey === undefined ? [] : [replayKey];
+    const found = deps.lookups.precedentEntries(keys, now - REPLAY_WINDOW);
     const [first] = (await databaseCall(found, left(request))).values();
-    const end = first ? replayedEntry(entry, first, now) : refusedEntry(entry, error, now);
-    await databaseCall(deps.pushLog.append(end), left(request));
-    const settlement = settlementOf(end);
+    const ended = first ? replayedEntry(entry, first, now) : refusedEntry(entry, error, now);
+    await databaseCall(deps.pushLog.append(ended), left(request));
+    const settlement = settlementOf(ended);
     if (!first || !settlement) throw error;
     const { systemCode } = request.caller;
     return answer(settlement, { systemCode, externalId: first.externalId ?? '', warnings: [] });
@@ -122,22 +122,24 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
 
   return async (request) => {
     const { caller, ...about } = request;
-    const entry = newEntry({ ...about, ...caller, timeout: deps.timeout });
+    const makeEntry = () => newEntry({ ...about, ...caller, timeout: deps.timeout });
     await admit(request).catch(async (error) => {
       if (error instanceof PushError) {
-        const refused = () => refusedEntry(entry, error, deps.clock());
+        const refused = () => refusedEntry(makeEntry(), error, deps.clock());
         if (error.code >= 429) deps.logRefusal(caller.clientId, refused);
         else await databaseCall(deps.pushLog.append(refused()), left(request));
       }
       throw error;
     });
+    // The body is hashed only once the push is admitted.
+    const entry = makeEntry();
     const valid = await validate(request).catch((error) => ({ error }));
     if ('error' in valid) return refuse(request, entry, valid.error);
     const { operation, externalId, warnings } = valid;
     await databaseCall(deps.pushLog.append({ ...entry, externalId }), left(request));
     const { systemCode } = caller;
     const reply = deps.inbox.wait(request.requestId, Math.max(0, left(request)));
-    const replayKey = deps.replays ? replayKeyOf(entry) : undefined;
+    const replayKey = replayKeyFor(entry);
     const push = {
       id: request.requestId,
       systemCode,

@@ -17,7 +17,7 @@ export interface LogLookups {
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /** The first persisted push of each replay key since `since` (epoch milliseconds). */
   precedents(replayKeys: readonly string[], since: number): Promise<Map<string, Precedent>>;
-  /** The same as whole entries. */
+  /** The same as entries: their id, externalId, outcome and matterId. */
   precedentEntries(replayKeys: readonly string[], since: number): Promise<Map<string, LogEntry>>;
   /** By key id, the body hash that the key was first used with. */
   firstBodies(keyIds: readonly string[]): Promise<Map<string, string>>;
@@ -29,6 +29,7 @@ export function createLogLookups(connection: Connection): LogLookups {
     if (replayKeys.length === 0) return new Map();
     const found = await collection
       .find({ precedentKey: { $in: [...new Set(replayKeys)] } }, CONFIRMED_READ)
+      .project<LogEntry>({ precedentKey: 1, externalId: 1, outcome: 1, matterId: 1, settledAt: 1 })
       .toArray();
     const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
     // Newest first, so that the map keeps the first one of each key.

@@ -1,15 +1,9 @@
 /** The end of a run, for people and for programs. */
 import type { PushResult } from './run-push';
+import type { Counts } from './tally';
 
-export interface Summary {
-  readonly lines: number;
+export interface Summary extends Counts {
   readonly ok: number;
-  readonly failed: number;
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly failures: Readonly<Record<string, number>>;
-  readonly retries: number;
-  readonly replayed: number;
-  readonly afterFailure: number;
   /** Lines that earlier runs had done. */
   readonly resumed: number;
   /** Of this run. */
