@@ -6,7 +6,15 @@ const only = (room, allowed) => ({
   to: { path: '^(src|workers)/', pathNot: [`^src/${room}/`, ...allowed.map((it) => `^src/${it}`)] },
 });
 
-const BASICS = ['clock\\.', 'errors\\.', 'logger\\.', 'batcher\\.', 'repeat\\.', 'mongo\\.'];
+const BASICS = [
+  'clock\\.',
+  'errors\\.',
+  'logger\\.',
+  'batcher\\.',
+  'repeat\\.',
+  'mongo\\.',
+  'slices\\.',
+];
 
 module.exports = {
   forbidden: [
@@ -29,14 +37,25 @@ module.exports = {
     only('push-log', ['domain/', ...BASICS]),
     // The queue knows keys and payloads: the shape of an operation, not what it means.
     only('queue', ['domain/group\\.', 'domain/operation\\.', ...BASICS]),
-    only('portal', ['contract/', 'domain/', 'ledger/', ...BASICS]),
-    only('ingress', ['contract/', 'domain/', 'directory/', 'push-log/', 'queue/', ...BASICS]),
+    only('portal', ['contract/', 'domain/', 'ledger/', 'push-log/', ...BASICS]),
+    only('reconcile', ['contract/', 'domain/', 'ledger/', 'push-log/', 'portal/', ...BASICS]),
+    only('ingress', [
+      'contract/',
+      'domain/',
+      'directory/',
+      'push-log/',
+      'queue/',
+      'reconcile/',
+      ...BASICS,
+    ]),
     only('cli', [
       'contract/',
       'domain/',
       'directory/',
       'ledger/',
+      'push-log/',
       'portal/',
+      'reconcile/',
       'ingress/signature\\.',
       'config\\.',
       ...BASICS,
@@ -45,7 +64,9 @@ module.exports = {
     {
       name: 'only-composition-roots-read-config',
       severity: 'error',
-      from: { path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|ingress)/' },
+      from: {
+        path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|reconcile|ingress)/',
+      },
       to: { path: '^src/config\\.' },
     },
   ],

@@ -91,6 +91,8 @@ const schema = z.object({
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
   /** How long push-log entries are kept; a retry is answered from them for 24 h. */
   PUSH_LOG_RETENTION: span(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
+  /** How long bodies of logged pushes are kept, at most as long as their entries; 0: not at all. */
+  PUSH_BODY_RETENTION: span(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /** Pushes that one ingress may have in flight; beyond it callers get 503. */
   MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
   /** Pushes that one lane may hold; beyond it callers get 503. */

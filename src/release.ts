@@ -11,6 +11,7 @@ async function main(): Promise<void> {
   const mongo = await connectMongo(config.MONGO_URL);
   await prepareDatabase(mongo, {
     retention: config.PUSH_LOG_RETENTION,
+    bodyRetention: config.PUSH_BODY_RETENTION,
     concluded: config.CONCLUDED_STATUSES,
   });
   await mongo.close();

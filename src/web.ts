@@ -1,29 +1,35 @@
 /** Composition root of the ingress: wires, listens, drains. */
 import { randomBytes } from 'node:crypto';
-import { Types } from 'mongoose';
 import { systemClock } from './clock';
 import { createBodyParsers } from './contract/requests';
 import { createClientDirectory } from './directory/clients';
 import { createKeyRing } from './directory/sealing';
 import { createUserDirectory } from './directory/users';
 import { createAcceptPush } from './ingress/accept-push';
-import { BASE_PATH, createApp } from './ingress/app';
+import { createAdmit } from './ingress/admit';
+import { createApp, OPEN_PATH } from './ingress/app';
 import { createHealthProbe } from './ingress/health';
 import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
 import { createRefusalLog } from './ingress/refusal-log';
+import { createSettlePush } from './ingress/settle-push';
+import { createReadSignedRequest } from './ingress/signed-request';
 import { createValidatePush } from './ingress/validate-push';
 import { announceReady, runMain } from './lifecycle';
 import { isMongoReady, pingMongo } from './mongo';
 import { startProcess } from './process';
+import { createBodies } from './push-log/bodies';
 import { createFinalize } from './push-log/finalize';
 import { createPushLog } from './push-log/log';
 import { createLogLookups } from './push-log/lookups';
+import { createRequestIds } from './push-log/request-id';
+import { createLogSearch } from './push-log/search';
 import type { Settlement } from './push-log/settlement';
 import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
 import { connectSubscriber, isRedisReady } from './queue/redis';
 import { createReplyInbox } from './queue/replies';
+import { createLogQuery } from './reconcile/log-query';
 
 async function main(): Promise<void> {
   const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } = await startProcess('web');
@@ -32,7 +38,7 @@ async function main(): Promise<void> {
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
-  const pushLog = createPushLog(mongo);
+  const pushLog = createPushLog(mongo, config.PUSH_BODY_RETENTION > 0);
   const lookups = createLogLookups(mongo);
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger));
 
@@ -45,8 +51,19 @@ async function main(): Promise<void> {
     pingQueue: () => redis.ping(),
   });
   const logRefusal = createRefusalLog(pushLog, clock, logger);
+  const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
+  const admit = createAdmit(createAdmission(redis, keys, rates));
+  const newRequestId = createRequestIds();
+  const read = createReadSignedRequest({
+    findClient: clients.find,
+    logRefusal,
+    checkReady: health.check,
+    newRequestId,
+    clock,
+    timeout: config.PUSH_TIMEOUT,
+  });
   const accept = createAcceptPush({
-    admit: createAdmission(redis, keys, { rate: config.RATE_LIMIT, burst: config.RATE_BURST }),
+    admit,
     validate: createValidatePush({
       parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
       concluded: new Set(config.CONCLUDED_STATUSES),
@@ -55,34 +72,37 @@ async function main(): Promise<void> {
     }),
     pushLog,
     lookups,
-    finalize: createFinalize(pushLog, lookups),
     logRefusal,
-    queue: createGroupQueue(lanes, turns, logger),
-    inbox,
-    ingressId,
+    settle: createSettlePush({
+      queue: createGroupQueue(lanes, turns, logger),
+      inbox,
+      finalize: createFinalize(pushLog, lookups),
+      ingressId,
+      clock,
+      logger,
+    }),
     clock,
     timeout: config.PUSH_TIMEOUT,
     replays: config.IDEMPOTENT_REPLAY === 'on',
-    logger,
+  });
+  const answerLogQuery = createLogQuery({
+    search: createLogSearch(mongo, clock),
+    keyUses: lookups.keyUses,
+    bodies: createBodies(mongo),
+    timeZone: config.PORTAL_TIME_ZONE,
   });
   const app = createApp({
     envelope: {
       clock,
-      newRequestId: () => new Types.ObjectId().toHexString(),
+      newRequestId,
       // Load balancers know a status only, so health keeps its own.
       always200: (path) =>
-        config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${BASE_PATH}/`),
+        config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
       logger,
     },
-    push: {
-      accept,
-      findClient: clients.find,
-      logRefusal,
-      checkReady: health.check,
-      clock,
-      bodyLimit: config.BODY_LIMIT,
-      timeout: config.PUSH_TIMEOUT,
-    },
+    push: { read, accept, bodyLimit: config.BODY_LIMIT },
+    query: { read, admit, timeout: config.PUSH_TIMEOUT },
+    queries: [{ name: 'push-logs/query', bodyLimit: config.BODY_LIMIT, answer: answerLogQuery }],
     health,
     maxInFlight: config.MAX_IN_FLIGHT,
   });

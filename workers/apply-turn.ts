@@ -15,7 +15,14 @@ import type { Settlement } from '../src/push-log/settlement';
 import type { ApplyTurn } from '../src/queue/group-worker';
 import type { WaitingPush } from '../src/queue/push';
 import { CommitConflict, isContention, isOutage } from './failures';
-import { type Group, groupPushes, type Loaded, type PlanSettings, planTurn } from './plan-turn';
+import {
+  type Group,
+  groupPushes,
+  type Loaded,
+  ownerOf,
+  type PlanSettings,
+  planTurn,
+} from './plan-turn';
 import type { TurnSessions } from './turn-sessions';
 
 /** Tries of one group on its own before the turn gives the lane back. */
@@ -36,6 +43,13 @@ export interface TurnDependencies {
   readonly logger: Logger;
 }
 
+/** The turn at work. */
+interface Turn {
+  readonly lane: number;
+  /** Redis time, epoch milliseconds. */
+  readonly startedAt: number;
+}
+
 /** Builds the function that applies the pushes of a turn. */
 export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
   return async ({ lane, now, pushes, displaced }) => {
@@ -45,7 +59,7 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
     const live = pushes.filter((push) => push.deadline >= now);
     const settled = [
       ...(await end(deps, late, { state: 'EXPIRED' })),
-      ...(await applyAll(deps, lane, live)),
+      ...(await applyAll(deps, { lane, startedAt: now }, live)),
     ];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
     return pushes.flatMap(({ id, replyTo }) => {
@@ -61,31 +75,31 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
  */
 async function applyAll(
   deps: TurnDependencies,
-  lane: number,
+  turn: Turn,
   pushes: readonly WaitingPush[],
 ): Promise<readonly SettledPush[]> {
   try {
-    return await attempt(deps, lane, groupPushes(pushes));
+    return await attempt(deps, turn, groupPushes(pushes));
   } catch (error) {
     if (isOutage(error)) throw error;
   }
   const { kept, open: stillOpen } = await splitSettled(deps, pushes);
   const open = groupPushes(stillOpen);
   try {
-    return [...kept, ...(await attempt(deps, lane, open))];
+    return [...kept, ...(await attempt(deps, turn, open))];
   } catch (error) {
     if (isOutage(error)) throw error;
     deps.logger.info({ error: String(error), groups: open.length }, 'turn split into groups');
   }
   const settled: (readonly SettledPush[])[] = [kept];
-  for (const group of open) settled.push(await applyAlone(deps, lane, group));
+  for (const group of open) settled.push(await applyAlone(deps, turn, group));
   return settled.flat();
 }
 
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
 async function attempt(
   deps: TurnDependencies,
-  lane: number,
+  turn: Turn,
   groups: readonly Group[],
 ): Promise<readonly SettledPush[]> {
   if (groups.length === 0) return [];
@@ -97,9 +111,10 @@ async function attempt(
   };
   const { changes, settled } = planTurn(groups, loaded, settings);
   if (settled.length === 0) return settled;
-  await deps.sessions.commit(lane, async (session) => {
+  await deps.sessions.commit(turn.lane, async (session) => {
     const written = await deps.ledger.write(changes, session);
-    const by = { now: settings.now, worker: deps.workerName, session };
+    const { startedAt } = turn;
+    const by = { now: settings.now, startedAt, worker: deps.workerName, session };
     const marked = await deps.pushLog.settle(settled, by);
     if (written !== changes.length) throw new CommitConflict('a matter changed after it was read');
     if (marked !== settled.length) throw new CommitConflict('a push was settled before');
@@ -110,13 +125,13 @@ async function attempt(
 /** One group, careful: pushes that are settled already keep their settlement and take no effect. */
 async function applyAlone(
   deps: TurnDependencies,
-  lane: number,
+  turn: Turn,
   group: Group,
 ): Promise<readonly SettledPush[]> {
   for (let tries = 1; ; tries += 1) {
     const { kept, open } = await splitSettled(deps, group.pushes);
     try {
-      return [...kept, ...(await attempt(deps, lane, [{ ...group, pushes: open }]))];
+      return [...kept, ...(await attempt(deps, turn, [{ ...group, pushes: open }]))];
     } catch (error) {
       if (isOutage(error)) throw error;
       if (tries >= MAX_TRIES) return [...kept, ...(await giveUp(deps, group, open, error))];
@@ -171,17 +186,16 @@ async function splitSettled(
 async function load(deps: TurnDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const replayKeys = pushes.flatMap((push) => push.replayKey ?? []);
-  const keyIds = pushes.flatMap((push) => push.keyId ?? []);
-  const [matters, names, precedents, firstBodies] = await Promise.all([
+  const [matters, names, precedents, keyUses] = await Promise.all([
     deps.ledger.load(groups),
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.precedents(replayKeys, deps.clock() - REPLAY_WINDOW),
-    deps.lookups.firstBodies(keyIds),
+    deps.lookups.keyUses(pushes.map(ownerOf)),
   ]);
   const byGroup = matters.map(
     (matter) => [groupOf(matter.systemCode, matter.externalId), matter] as const,
   );
-  return { matters: new Map(byGroup), names, precedents, firstBodies };
+  return { matters: new Map(byGroup), names, precedents, keyUses };
 }
 
 function usernamesOf(operation: Operation): string[] {

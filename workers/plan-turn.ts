@@ -1,9 +1,11 @@
 /** Pure part of a turn: from what was read and loaded to what is to be written and answered. */
+import { changesOf } from '../src/domain/changes';
 import type { Surroundings } from '../src/domain/decide';
 import { type FoldResult, fold, type Precedent } from '../src/domain/fold';
 import { groupOf } from '../src/domain/group';
 import type { Matter } from '../src/domain/matter';
 import type { MatterChange } from '../src/ledger/matters';
+import type { KeyOwner, KeyUses } from '../src/push-log/key-uses';
 import type { SettledPush } from '../src/push-log/log';
 import type { Settlement } from '../src/push-log/settlement';
 import type { WaitingPush } from '../src/queue/push';
@@ -21,8 +23,7 @@ export interface Loaded {
   readonly matters: ReadonlyMap<string, Matter>;
   readonly names: ReadonlyMap<string, string>;
   readonly precedents: ReadonlyMap<string, Precedent>;
-  /** By key id, the body that the key was first used with. */
-  readonly firstBodies: ReadonlyMap<string, string>;
+  readonly keyUses: Pick<KeyUses, 'firstBody'>;
 }
 
 export interface PlanSettings {
@@ -82,19 +83,46 @@ export function planTurn(
   return { changes, settled };
 }
 
-function settledPush(push: WaitingPush, result: FoldResult, { firstBodies }: Loaded): SettledPush {
-  const first = push.keyId === undefined ? undefined : firstBodies.get(push.keyId);
+function settledPush(push: WaitingPush, result: FoldResult, { keyUses }: Loaded): SettledPush {
+  const first = keyUses.firstBody(ownerOf(push));
   const reused = first !== undefined && first !== push.bodyHash;
-  const { decision, changed } = result;
   const settlement = settlementOf(result);
   return {
     id: push.id,
+    queuedAt: push.queuedAt,
     settlement,
-    ...(decision.kind === 'accepted' && changed && { revision: decision.matter.revision }),
+    ...effectOf(result),
+    ...staleness(push, result),
     ...(settlement.state === 'PERSISTED' &&
       push.replayKey !== undefined && { precedentKey: push.replayKey }),
     ...(reused && { mark: 'KEY_REUSED' }),
   };
+}
+
+/** Whose idempotency key a push carries. */
+export function ownerOf({
+  systemCode,
+  clientId,
+  operation,
+  idempotencyKey,
+}: WaitingPush): KeyOwner {
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+  return { systemCode, clientId, operation: operation.op, ...key };
+}
+
+function effectOf({ decision, before, changed }: FoldResult) {
+  if (decision.kind !== 'accepted' || !changed) return undefined;
+  const { matter } = decision;
+  return { revision: matter.revision, changes: changesOf(before, matter) };
+}
+
+/** Which instant lost against which (4.1 rule 3). */
+function staleness({ operation }: WaitingPush, { decision, before, replayOf }: FoldResult) {
+  const { sourceUpdatedAt: sent } = operation;
+  const stored = before?.sourceUpdatedAt ?? undefined;
+  const isStale = decision.kind === 'accepted' && decision.outcome === 'STALE_IGNORED';
+  if (!isStale || replayOf || sent === undefined || stored === undefined) return undefined;
+  return { stale: { sent, stored } };
 }
 
 function settlementOf({ decision, replayOf }: FoldResult): Settlement {

@@ -46,18 +46,25 @@ export const bizStatus = z
 
 export const payloadJson = text(65_536).refine(isJson, '必须是 JSON 字符串');
 
+/** `null` says the same as leaving the field out. */
+export const nullIsAbsent = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 /** Epoch milliseconds from any of the forms of decisions, "sourceUpdatedAt formats". */
-const DAY = 24 * 3_600_000;
-export const instant = (timeZone: string, clock: () => number) =>
+export const anyInstant = (timeZone: string) =>
   z
     .union([z.string(), z.number()], { error: '必须是时间戳或 ISO-8601 时间' })
     .transform((value, ctx) => {
       const parsed = parseInstant(value, timeZone);
-      if (parsed !== undefined && parsed <= clock() + DAY) return parsed;
-      const message = parsed === undefined ? '不是支持的时间格式' : '比当前时间晚 24 小时以上';
-      ctx.issues.push({ code: 'custom', message, input: value });
+      if (parsed !== undefined) return parsed;
+      ctx.issues.push({ code: 'custom', message: '不是支持的时间格式', input: value });
       return z.NEVER;
     });
+
+/** The same where it is pushed: one that lies far ahead would freeze its matter. */
+const DAY = 24 * 3_600_000;
+export const instant = (timeZone: string, clock: () => number) =>
+  anyInstant(timeZone).refine((value) => value <= clock() + DAY, '比当前时间晚 24 小时以上');
 
 export const localDateTime = (timeZone: string) =>
   z.string().transform((value, ctx) => {

@@ -3,9 +3,7 @@ import { z } from 'zod';
 import type { Operation, OperationName } from '../domain/operation';
 import { MAX_PARTIES } from '../domain/parties';
 import * as fields from './fields';
-
-/** Field messages are Chinese like the specified ones; the setting is per parse, not global. */
-const inChinese = { error: z.locales.zhCN().localeError };
+import { inChinese } from './locale';
 
 /** What the contract needs to know of the portal. */
 export interface ContractSettings {
@@ -43,10 +41,6 @@ const party = z.object({
   partyRole: z.enum(['ASSIGNEE', 'CC', 'RECIPIENT']),
 });
 
-/** `null` says the same as leaving the field out. */
-const nullIsAbsent = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
-
 function upsertSchema({ timeZone, clock }: ContractSettings) {
   const content = {
     summary: fields.text(2_000).nullable().optional(),
@@ -65,16 +59,16 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
   return z
     .object({
       matterType: z.enum(['TODO', 'NOTICE', 'ALERT', 'REMIND']),
-      externalId: nullIsAbsent(fields.externalId),
+      externalId: fields.nullIsAbsent(fields.externalId),
       title: fields.title,
       ...content,
       // Clearing a status returns the matter to the default of a new one.
       bizStatus: fields.bizStatus
         .nullish()
         .transform((value) => (value === null ? 'PENDING' : value)),
-      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone, clock)),
-      replaceParties: nullIsAbsent(z.boolean()),
-      parties: nullIsAbsent(z.array(party).max(MAX_PARTIES)),
+      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
+      replaceParties: fields.nullIsAbsent(z.boolean()),
+      parties: fields.nullIsAbsent(z.array(party).max(MAX_PARTIES)),
     })
     .refine((body) => body.matterType !== 'TODO' || body.externalId !== undefined, {
       path: ['externalId'],
@@ -117,11 +111,11 @@ function statusSchema(
   return z
     .object({
       externalId: fields.externalId,
-      bizStatus: nullIsAbsent(fields.bizStatus),
+      bizStatus: fields.nullIsAbsent(fields.bizStatus),
       externalStatusCode: fields.text(128).nullable().optional(),
       externalStatusLabel: fields.text(256).nullable().optional(),
-      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone, clock)),
-      resetAssigneeUnread: nullIsAbsent(z.boolean()),
+      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
+      resetAssigneeUnread: fields.nullIsAbsent(z.boolean()),
     })
     .transform(
       ({ externalId, resetAssigneeUnread, ...rest }): ParsedBody => ({
@@ -135,7 +129,7 @@ function deleteSchema({ timeZone, clock }: ContractSettings) {
   return z
     .object({
       externalId: fields.externalId,
-      sourceUpdatedAt: nullIsAbsent(fields.instant(timeZone, clock)),
+      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
     })
     .transform(
       ({ externalId, ...rest }): ParsedBody => ({

@@ -22,6 +22,8 @@ export interface Precedent {
 
 export interface FoldResult {
   readonly decision: Decision;
+  /** The matter that the push met. */
+  readonly before: Matter | undefined;
   /** Whether the matter is another one after it. */
   readonly changed: boolean;
   /** Set where the push repeats an earlier one and therefore was not applied again. */
@@ -44,10 +46,11 @@ export function fold<P extends FoldablePush & { readonly id: string }>(
     const earlier = push.replayKey === undefined ? undefined : seen.get(push.replayKey);
     if (earlier && current) {
       const decision: Decision = { kind: 'accepted', outcome: earlier.outcome, matter: current };
-      return { decision, changed: false, replayOf: earlier };
+      return { decision, before: current, changed: false, replayOf: earlier };
     }
-    const decision = decide(current, push.operation, around);
-    const changed = decision.kind === 'accepted' && decision.matter !== current;
+    const before = current;
+    const decision = decide(before, push.operation, around);
+    const changed = decision.kind === 'accepted' && decision.matter !== before;
     if (decision.kind === 'accepted') {
       current = decision.matter;
       if (push.replayKey !== undefined) {
@@ -55,7 +58,7 @@ export function fold<P extends FoldablePush & { readonly id: string }>(
         seen.set(push.replayKey, { pushId: push.id, outcome, matterId: current.matterId });
       }
     }
-    return { decision, changed };
+    return { decision, before, changed };
   });
   return { matter: current, results };
 }

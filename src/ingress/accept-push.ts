@@ -2,41 +2,28 @@
  * The synchronous way of an authenticated push: admit, validate, record, queue, wait for the
  * worker's word. Whatever happens, it ends by the caller's deadline, with a settlement or an error.
  */
-import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
 import type { PushData } from '../contract/envelope';
 import type { OperationName } from '../domain/operation';
 import { type FieldError, matterNotFound, PushError } from '../errors';
-import type { Logger } from '../logger';
 import type { LogEntry } from '../push-log/entry-model';
-import type { Finalize } from '../push-log/finalize';
-import type { PushLog, SettledPush } from '../push-log/log';
+import type { PushLog } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
 import { type Settlement, settlementOf } from '../push-log/settlement';
-import type { Admission, AdmissionRequest } from '../queue/admission';
-import type { GroupQueue } from '../queue/group-queue';
-import type { ReplyInbox } from '../queue/replies';
-import type { Caller } from './authenticate';
-import { databaseCall, queueCall } from './availability';
+import type { Admit } from './admit';
+import { databaseCall } from './availability';
 import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry';
 import type { LogRefusal } from './refusal-log';
+import type { SettlePush } from './settle-push';
+import type { SignedRequest } from './signed-request';
 import type { ValidatePush, ValidPush } from './validate-push';
 
 /** An authenticated request, not yet looked into. */
-export interface PushRequest {
-  readonly requestId: string;
-  readonly caller: Caller;
+export interface PushRequest extends SignedRequest {
   readonly operation: OperationName;
   readonly path: string;
-  /** Lower-case hex. */
-  readonly signature: string;
-  /** Epoch seconds. */
-  readonly timestamp: number;
   readonly idempotencyKey: string | undefined;
   readonly headerErrors: readonly FieldError[];
-  readonly rawBody: Uint8Array;
-  /** When the whole request was there, epoch milliseconds: the caller's wait is counted from it. */
-  readonly receivedAt: number;
 }
 
 export interface AcceptedPush {
@@ -46,48 +33,26 @@ export interface AcceptedPush {
 }
 
 export interface AcceptDependencies {
-  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
+  readonly admit: Admit;
   readonly validate: ValidatePush;
   readonly pushLog: PushLog;
   readonly lookups: LogLookups;
-  readonly finalize: Finalize;
   readonly logRefusal: LogRefusal;
-  readonly queue: GroupQueue;
-  readonly inbox: ReplyInbox<Settlement>;
-  readonly ingressId: string;
+  readonly settle: SettlePush;
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
   readonly replays: boolean;
-  readonly logger: Logger;
 }
 
 export type AcceptPush = (request: PushRequest) => Promise<AcceptedPush>;
 
 export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const replayKeyFor = (entry: LogEntry) => (deps.replays ? replayKeyOf(entry) : undefined);
-  const left = ({ receivedAt }: PushRequest) => receivedAt + deps.timeout - deps.clock();
-  // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
-  const ending = createBatcher<SettledPush, Settlement>({
-    run: (pushes) => deps.finalize(pushes, { now: deps.clock(), worker: deps.ingressId }),
-    maxBatch: 500,
-    maxRunning: 2,
-  });
-
-  /** Ends a push without an effect, unless a worker was first; undefined where nobody can tell. */
-  const end = (id: string, settlement: Settlement): Promise<Settlement | undefined> =>
-    databaseCall(ending.add({ id, settlement }), LAST_WORD).catch(() => undefined);
-
-  const admit = async (request: PushRequest): Promise<void> => {
-    const { caller, path, signature, timestamp } = request;
-    const asked = deps.admit({ clientId: caller.clientId, path, signature, timestamp });
-    const admission = await queueCall(asked, left(request));
-    if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
-    if (admission.kind === 'rate-limited') {
-      const retryAfter = Math.ceil(admission.retryAfter / 1000);
-      throw new PushError('RATE_LIMITED', { retryAfter });
-    }
-  };
+  const deadlineOf = ({ receivedAt }: PushRequest) => receivedAt + deps.timeout;
+  const left = (request: PushRequest) => deadlineOf(request) - deps.clock();
+  const record = (request: PushRequest, entry: LogEntry) =>
+    databaseCall(deps.pushLog.append(entry, request.rawBody), left(request));
 
   const validate = (request: PushRequest): Promise<ValidPush> => {
     const { caller, operation, signature, idempotencyKey, headerErrors } = request;
@@ -113,7 +78,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const found = deps.lookups.precedentEntries(keys, now - REPLAY_WINDOW);
     const [first] = (await databaseCall(found, left(request))).values();
     const ended = first ? replayedEntry(entry, first, now) : refusedEntry(entry, error, now);
-    await databaseCall(deps.pushLog.append(ended), left(request));
+    await record(request, ended);
     const settlement = settlementOf(ended);
     if (!first || !settlement) throw error;
     const { systemCode } = request.caller;
@@ -122,12 +87,13 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
 
   return async (request) => {
     const { caller, ...about } = request;
+    const { systemCode } = caller;
     const makeEntry = () => newEntry({ ...about, ...caller, timeout: deps.timeout });
-    await admit(request).catch(async (error) => {
+    await deps.admit(request, left(request)).catch(async (error) => {
       if (error instanceof PushError) {
         const refused = () => refusedEntry(makeEntry(), error, deps.clock());
-        if (error.code >= 429) deps.logRefusal(caller.clientId, refused);
-        else await databaseCall(deps.pushLog.append(refused()), left(request));
+        if (error.code >= 429) deps.logRefusal(caller.clientId, refused, request.rawBody);
+        else await record(request, refused());
       }
       throw error;
     });
@@ -136,51 +102,21 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const valid = await validate(request).catch((error) => ({ error }));
     if ('error' in valid) return refuse(request, entry, valid.error);
     const { operation, externalId, warnings } = valid;
-    await databaseCall(deps.pushLog.append({ ...entry, externalId }), left(request));
-    const { systemCode } = caller;
-    const reply = deps.inbox.wait(request.requestId, Math.max(0, left(request)));
+    await record(request, { ...entry, externalId });
     const replayKey = replayKeyFor(entry);
     const push = {
       id: request.requestId,
+      clientId: caller.clientId,
       systemCode,
       externalId,
       operation,
-      replyTo: deps.ingressId,
       bodyHash: entry.bodyHash,
-      ...(entry.keyId && { keyId: entry.keyId }),
+      ...(entry.idempotencyKey && { idempotencyKey: entry.idempotencyKey }),
       ...(replayKey && { replayKey }),
     };
-    const refusal = await enqueue(deps, push, left(request));
-    if (refusal) {
-      // It may be in its lane all the same. Ended here, it can take no effect there; or a worker
-      // was first, and then its word counts.
-      deps.inbox.deliver(push.id, refusal);
-      return answer((await end(push.id, refusal)) ?? refusal, { systemCode, externalId, warnings });
-    }
-    // At the deadline: from here on the push is not applied any more, or it was.
-    const settlement = (await reply) ?? (await end(push.id, { state: 'EXPIRED' }));
+    const settlement = await deps.settle(push, deadlineOf(request));
     return answer(settlement, { systemCode, externalId, warnings });
   };
-}
-
-/** Milliseconds for the log's last word, at most after the caller's deadline. */
-const LAST_WORD = 500;
-
-type Push = Parameters<GroupQueue['enqueue']>[0];
-
-/** @returns undefined once the push is queued; why, where it could not be */
-async function enqueue(
-  deps: AcceptDependencies,
-  push: Push,
-  timeout: number,
-): Promise<Settlement | undefined> {
-  try {
-    const taken = await queueCall(deps.queue.enqueue(push, timeout), timeout);
-    return taken ? undefined : { state: 'REFUSED', reason: 'BACKLOG_FULL' };
-  } catch (error) {
-    deps.logger.warn({ requestId: push.id, error: String(error) }, 'not queued');
-    return { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' };
-  }
 }
 
 /** A settlement as the caller is told. @throws PushError for everything but success */

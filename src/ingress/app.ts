@@ -1,4 +1,4 @@
-/** The HTTP surface: the four operations, health, and the envelope around all of them. */
+/** The HTTP surface: the four operations, the queries, health, and the envelope around them. */
 import Router from '@koa/router';
 import Koa from 'koa';
 import { OPERATIONS } from '../domain/operation';
@@ -6,19 +6,23 @@ import type { HealthProbe } from './health';
 import { type EnvelopeOptions, koaEnvelope, type RequestState } from './koa-envelope';
 import { koaInFlight } from './koa-in-flight';
 import { type PushRouteDependencies, pushRoute } from './push-route';
+import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
 
-/** Base path of the contract (specification 1). */
-export const BASE_PATH = '/api/open/matters';
+/** Everything that third parties call lies under it (specification 1). */
+export const OPEN_PATH = '/api/open';
 
 export interface AppOptions {
   readonly envelope: EnvelopeOptions;
   readonly push: PushRouteDependencies;
+  readonly query: QueryRouteDependencies;
+  readonly queries: readonly QueryRoute[];
   readonly health: HealthProbe;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
 }
 
-export function createApp({ envelope, push, health, maxInFlight }: AppOptions): Koa<RequestState> {
+export function createApp(options: AppOptions): Koa<RequestState> {
+  const { envelope, push, query, queries, health, maxInFlight } = options;
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
@@ -26,7 +30,10 @@ export function createApp({ envelope, push, health, maxInFlight }: AppOptions): 
   const router = new Router<RequestState>({ strict: true, sensitive: true });
   const bounded = koaInFlight(maxInFlight);
   for (const operation of OPERATIONS) {
-    router.post(`${BASE_PATH}/${operation}`, bounded, pushRoute(operation, push));
+    router.post(`${OPEN_PATH}/matters/${operation}`, bounded, pushRoute(operation, push));
+  }
+  for (const route of queries) {
+    router.post(`${OPEN_PATH}/${route.name}`, bounded, queryRoute(route, query));
   }
   router.get('/healthz', (ctx) => {
     ctx.state.data = { status: 'alive' };

@@ -7,7 +7,8 @@ import type { Logger } from '../logger';
 
 export interface EnvelopeOptions {
   readonly clock: Clock;
-  readonly newRequestId: () => string;
+  /** @param receivedAt epoch milliseconds */
+  readonly newRequestId: (receivedAt: number) => string;
   /** Whether an answer on this path has status 200 whatever its code is (HTTP_STATUS_MODE). */
   readonly always200: (path: string) => boolean;
   readonly logger: Logger;
@@ -27,8 +28,8 @@ export interface RequestState {
 /** Handlers set `ctx.state.data` or throw; this renders either. */
 export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> {
   return async (ctx, next) => {
-    ctx.state.requestId = options.newRequestId();
     ctx.state.receivedAt = options.clock();
+    ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
     const error = await outcome(ctx, next);
     if (error instanceof PushError) renderError(ctx, error, options);
     else if (error !== undefined) {

@@ -1,16 +1,16 @@
 /** The push-log entry of a request (decisions, "Idempotency key and push log"). */
 import { createHash } from 'node:crypto';
 import { Types } from 'mongoose';
-import type { OperationName } from '../domain/operation';
 import type { PushError } from '../errors';
 import type { LogEntry } from '../push-log/entry-model';
+import { resultOf } from '../push-log/settlement';
 
 export interface EntrySource {
   readonly requestId: string;
   readonly clientId: string;
   readonly systemCode: string | null;
   readonly secretId?: string;
-  readonly operation: OperationName;
+  readonly operation: string;
   readonly idempotencyKey?: string | undefined;
   readonly rawBody: Uint8Array;
   /** Epoch milliseconds. */
@@ -28,10 +28,7 @@ export function newEntry(source: EntrySource): LogEntry {
     clientId,
     ...(source.systemCode !== null && { systemCode: source.systemCode }),
     operation,
-    ...(idempotencyKey !== undefined && {
-      idempotencyKey,
-      keyId: digest([clientId, operation, idempotencyKey]),
-    }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
     bodyHash,
     bodySize: rawBody.length,
     ...(source.secretId !== undefined && { secretId: source.secretId }),
@@ -43,16 +40,19 @@ export function newEntry(source: EntrySource): LogEntry {
 
 /** What a retry has in common with its first try: client, operation, idempotency key and body. */
 export function replayKeyOf(entry: LogEntry): string | undefined {
-  return entry.keyId === undefined ? undefined : digest([entry.keyId, entry.bodyHash]);
+  const { clientId, operation, idempotencyKey, bodyHash } = entry;
+  if (idempotencyKey === undefined) return undefined;
+  const identity = [clientId, operation, idempotencyKey, bodyHash].join('\n');
+  return createHash('sha256').update(identity).digest('base64url').slice(0, 22);
 }
 
 /** The entry of a retry that was answered from its first try without being queued. */
 export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): LogEntry {
-  const { externalId, outcome, matterId } = first;
+  const { externalId, result, matterId } = first;
   return {
     ...entry,
     ...(externalId !== undefined && { externalId }),
-    ...(outcome !== undefined && { outcome }),
+    ...(result !== undefined && { result }),
     ...(matterId !== undefined && { matterId }),
     state: 'REPLAYED',
     origin: first._id,
@@ -60,11 +60,15 @@ export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): Lo
   };
 }
 
-/** The entry of a request that was refused before it was queued. It counts for no reuse of a key. */
+/** The entry of a request that was refused before it was queued. */
 export function refusedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
-  const { keyId: _, ...rest } = entry;
-  return { ...rest, state: 'REFUSED', reason: error.reason, settledAt: new Date(now) };
+  const { reason, errors } = error;
+  return {
+    ...entry,
+    ...resultOf({ state: 'REFUSED', reason }),
+    ...(errors && { problems: errors.slice(0, MAX_PROBLEMS) }),
+    settledAt: new Date(now),
+  };
 }
 
-const digest = (parts: readonly unknown[]) =>
-  createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 22);
+const MAX_PROBLEMS = 20;

@@ -8,15 +8,21 @@ import type { PushLog } from '../push-log/log';
 const PER_SECOND = 100;
 const PER_CLIENT = 10;
 
+/**
+ * The first refusal of a second brings its body, unless it is larger: whoever knows a client id can
+ * make refusals, and must not fill the disk with them.
+ */
+const MAX_BODY = 16 * 1024;
+
 /** Records a refusal in the background; never fails. The entry is made only if it is recorded. */
-export type LogRefusal = (clientId: string, entry: () => LogEntry) => void;
+export type LogRefusal = (clientId: string, entry: () => LogEntry, body?: Uint8Array) => void;
 
 /** @returns a recorder that drops what is over the rate */
 export function createRefusalLog(pushLog: PushLog, clock: Clock, logger: Logger): LogRefusal {
   let second = 0;
   let recorded = new Map<string, number>();
   let total = 0;
-  return (clientId, makeEntry) => {
+  return (clientId, makeEntry, body) => {
     const now = Math.floor(clock() / 1000);
     if (now !== second) {
       second = now;
@@ -27,7 +33,8 @@ export function createRefusalLog(pushLog: PushLog, clock: Clock, logger: Logger)
     if (total >= PER_SECOND || ofClient >= PER_CLIENT) return;
     total += 1;
     recorded.set(clientId, ofClient + 1);
-    pushLog.append(makeEntry()).catch((error) => {
+    const kept = total === 1 && body && body.length <= MAX_BODY ? body : undefined;
+    pushLog.append(makeEntry(), kept).catch((error) => {
       logger.warn({ clientId, error: String(error) }, 'refusal not recorded');
     });
   };

@@ -1,20 +1,20 @@
 /** The push log: one entry for each authenticated request (specification 2.3; decisions). */
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
+import type { FieldChange } from '../domain/changes';
+import type { FieldError } from '../errors';
 
 /** `QUEUED` until it is settled; every other state is final. */
 export const LOG_STATES = ['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'] as const;
 export type LogState = (typeof LOG_STATES)[number];
 
 export interface LogEntry {
-  /** The request id that the caller was given. */
+  /** The request id that the caller was given: in the order of receipt (see request-id.ts). */
   _id: Types.ObjectId;
   clientId: string;
   systemCode?: string;
   operation: string;
   externalId?: string;
   idempotencyKey?: string;
-  /** Digest of client, operation and idempotency key: finds reuse of a key. */
-  keyId?: string;
   /**
    * Digest of client, operation, idempotency key and body, set when the push was persisted: finds
    * the outcome that a retry is answered with.
@@ -28,15 +28,30 @@ export interface LogEntry {
   receivedAt: Date;
   /** When the caller stops waiting. */
   deadlineAt: Date;
+  /** When it was in its lane, by the clock of the queue. */
+  queuedAt?: Date;
+  /** When a worker took it up, by the clock of the queue. */
+  startedAt?: Date;
   state: LogState;
+  /** When it was persisted, refused, or given up. */
   settledAt?: Date;
-  outcome?: string;
-  reason?: string;
+  /** Once settled: the outcome of an accepted push, else the reason of the error that it got. */
+  result?: string;
+  /** What was wrong with a refused body; the first 20 problems. */
+  problems?: readonly FieldError[];
+  /** Of a push that was ignored as stale: the instant that it sent, and the newer one it met. */
+  stale?: { sent: Date; stored: Date };
   matterId?: bigint;
   /** The matter's revision after a push that changed it. */
   revision?: number;
-  /** The entry whose outcome a replay repeated. */
+  /** What it changed in the matter. */
+  changes?: readonly FieldChange[];
+  /** The entry whose outcome a retry was answered with. */
   origin?: Types.ObjectId;
+  /** The entry whose push an operator sent again with this one. */
+  replayOf?: Types.ObjectId;
+  /** Who sent it again. */
+  operator?: string;
   mark?: 'KEY_REUSED';
   worker?: string;
 }
@@ -49,31 +64,39 @@ const entrySchema = new Schema<LogEntry>(
     operation: { type: String, required: true },
     externalId: String,
     idempotencyKey: String,
-    keyId: String,
     precedentKey: String,
     bodyHash: { type: String, required: true },
     bodySize: { type: Number, required: true },
     secretId: String,
     receivedAt: { type: Date, required: true },
     deadlineAt: { type: Date, required: true },
+    queuedAt: Date,
+    startedAt: Date,
     state: { type: String, enum: LOG_STATES, required: true },
     settledAt: Date,
-    outcome: String,
-    reason: String,
+    result: String,
+    problems: { type: Schema.Types.Mixed, default: undefined },
+    stale: { type: Schema.Types.Mixed, default: undefined },
     matterId: Schema.Types.BigInt,
     revision: Number,
+    changes: { type: Schema.Types.Mixed, default: undefined },
     origin: Schema.Types.ObjectId,
+    replayOf: Schema.Types.ObjectId,
+    operator: String,
     mark: String,
     worker: String,
   },
   { collection: 'push_log', versionKey: false },
 );
 
-entrySchema.index({ clientId: 1, _id: -1 }, { name: 'client_newest' });
+// Each way of searching the log has an index that ends with the id, which is the order of receipt.
+entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
+entrySchema.index({ systemCode: 1, result: 1, _id: -1 }, { name: 'results' });
 entrySchema.index({ systemCode: 1, externalId: 1, _id: -1 }, { name: 'matter_history' });
+entrySchema.index({ systemCode: 1, idempotencyKey: 1, _id: -1 }, { name: 'key_uses' });
 entrySchema.index({ precedentKey: 1 }, { name: 'precedents', sparse: true });
-entrySchema.index({ keyId: 1, _id: 1 }, { name: 'key_reuse' });
-// Covers the guard of a settlement, finds what was lost on the way, and lists by what became of it.
+entrySchema.index({ replayOf: 1 }, { name: 'replays', sparse: true });
+// Covers the guard of a settlement, and finds what was lost on the way.
 entrySchema.index({ state: 1, _id: 1 }, { name: 'states' });
 
 export function entryModel(connection: Connection): Model<LogEntry> {

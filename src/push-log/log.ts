@@ -1,9 +1,12 @@
 /** Writes of the push log: an entry before a push is queued, its settlement with the commit. */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { createBatcher } from '../batcher';
+import type { FieldChange } from '../domain/changes';
 import { commitTogether, nativeCollection } from '../mongo';
+import { bodyModel, type LoggedBody } from './body-model';
 import { entryModel, type LogEntry } from './entry-model';
-import type { Settlement } from './settlement';
+import { firstIdAt } from './request-id';
+import { resultOf, type Settlement } from './settlement';
 
 /** One push's end. */
 export interface SettledPush {
@@ -16,11 +19,20 @@ export interface SettledPush {
   readonly precedentKey?: string;
   /** The idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';
+  /** When it was in its lane, epoch milliseconds of the queue's clock. */
+  readonly queuedAt?: number;
+  /** What it changed, where it did. */
+  readonly changes?: readonly FieldChange[];
+  /** Epoch milliseconds; see LogEntry. */
+  readonly stale?: { readonly sent: number; readonly stored: number };
 }
 
 export interface PushLog {
-  /** Records an entry, confirmed; entries that come together share one journal sync. */
-  append(entry: LogEntry): Promise<void>;
+  /**
+   * Records an entry and, where given, the body that was sent; confirmed. Entries that come together
+   * share one journal sync.
+   */
+  append(entry: LogEntry, body?: Uint8Array): Promise<void>;
   /**
    * Settles entries that are still queued, within the transaction of their effect or alone.
    *
@@ -40,6 +52,8 @@ export interface PushLog {
 export interface Settling {
   /** Epoch milliseconds. */
   readonly now: number;
+  /** When the turn took the pushes up, epoch milliseconds of the queue's clock. */
+  readonly startedAt?: number;
   /** Who settles: a process name. */
   readonly worker: string;
   readonly session?: mongo.ClientSession;
@@ -47,21 +61,44 @@ export interface Settling {
 
 const MAX_BATCH = 500;
 
-export function createPushLog(connection: Connection): PushLog {
+interface Appending {
+  readonly entry: LogEntry;
+  readonly body: LoggedBody | undefined;
+}
+
+/** @param keepBodies false: bodies are not stored (PUSH_BODY_RETENTION is 0) */
+export function createPushLog(connection: Connection, keepBodies = true): PushLog {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  const appends = createBatcher<LogEntry, undefined>({
-    run: async (entries) => {
-      if (entries.length === 1 && entries[0]) await collection.insertOne(entries[0]);
-      else {
-        await commitTogether(connection, (session) => collection.insertMany(entries, { session }));
-      }
-      return entries.map(() => undefined);
+  const bodies = nativeCollection<LoggedBody>(bodyModel(connection));
+  const insert = async (batch: readonly Appending[], session?: mongo.ClientSession) => {
+    const options = session ? { session } : {};
+    const kept = batch.flatMap(({ body }) => body ?? []);
+    await collection.insertMany(
+      batch.map(({ entry }) => entry),
+      options,
+    );
+    if (kept.length > 0) await bodies.insertMany(kept, options);
+  };
+  const appends = createBatcher<Appending, undefined>({
+    run: async (batch) => {
+      const [only] = batch;
+      // Alone, two inserts side by side are faster than a transaction. A body without its entry
+      // is of no use to anybody and goes by its time.
+      if (batch.length === 1 && only) {
+        const { entry, body } = only;
+        await Promise.all([collection.insertOne(entry), body && bodies.insertOne(body)]);
+      } else await commitTogether(connection, (session) => insert(batch, session));
+      return batch.map(() => undefined);
     },
     maxBatch: MAX_BATCH,
     maxRunning: 2,
   });
   return {
-    append: (entry) => appends.add(entry),
+    append: (entry, sent) => {
+      const { _id, receivedAt } = entry;
+      const body = keepBodies && sent ? { _id, body: Buffer.from(sent), receivedAt } : undefined;
+      return appends.add({ entry, body });
+    },
     settle: async (pushes, by) => {
       if (pushes.length === 0) return 0;
       const writes = pushes.map((push) => toWrite(push, by));
@@ -71,8 +108,8 @@ export function createPushLog(connection: Connection): PushLog {
     },
     expire: async (before, { now, worker }) => {
       const result = await collection.updateMany(
-        { state: 'QUEUED', _id: { $lt: Types.ObjectId.createFromTime(Math.floor(before / 1000)) } },
-        { $set: { state: 'EXPIRED', settledAt: new Date(now), worker } },
+        { state: 'QUEUED', _id: { $lt: new Types.ObjectId(firstIdAt(before)) } },
+        { $set: { ...resultOf({ state: 'EXPIRED' }), settledAt: new Date(now), worker } },
       );
       return result.modifiedCount;
     },
@@ -80,25 +117,25 @@ export function createPushLog(connection: Connection): PushLog {
 }
 
 function toWrite(
-  { id, settlement, revision, precedentKey, mark }: SettledPush,
-  { now, worker }: Settling,
+  push: SettledPush,
+  { now, startedAt, worker }: Settling,
 ): mongo.AnyBulkWriteOperation<LogEntry> {
-  const { state } = settlement;
-  const accepted = state === 'PERSISTED' || state === 'REPLAYED';
+  const { id, settlement, revision, precedentKey, mark, queuedAt, changes, stale } = push;
   return {
     updateOne: {
       filter: { _id: new Types.ObjectId(id), state: 'QUEUED' },
       update: {
         $set: {
-          state,
+          ...resultOf(settlement),
           settledAt: new Date(now),
           worker,
-          ...(accepted && { outcome: settlement.outcome, matterId: BigInt(settlement.matterId) }),
-          ...(state === 'REPLAYED' && { origin: new Types.ObjectId(settlement.origin) }),
-          ...(state === 'REFUSED' && { reason: settlement.reason }),
+          ...(queuedAt !== undefined && { queuedAt: new Date(queuedAt) }),
+          ...(startedAt !== undefined && { startedAt: new Date(startedAt) }),
           ...(revision !== undefined && { revision }),
           ...(precedentKey !== undefined && { precedentKey }),
           ...(mark && { mark }),
+          ...(changes && { changes }),
+          ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
       },
     },

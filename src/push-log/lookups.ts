@@ -4,6 +4,7 @@ import type { Outcome } from '../domain/decide';
 import type { Precedent } from '../domain/fold';
 import { nativeCollection } from '../mongo';
 import { entryModel, type LogEntry } from './entry-model';
+import { createKeyUses, type FindKeyUses } from './key-uses';
 import { type Settlement, settlementOf } from './settlement';
 
 /** How long a persisted outcome is repeated for the same key and body (decisions, "Idempotency key"). */
@@ -17,10 +18,12 @@ export interface LogLookups {
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /** The first persisted push of each replay key since `since` (epoch milliseconds). */
   precedents(replayKeys: readonly string[], since: number): Promise<Map<string, Precedent>>;
-  /** The same as entries: their id, externalId, outcome and matterId. */
+  /** The same as entries: their id, externalId, result and matterId. */
   precedentEntries(replayKeys: readonly string[], since: number): Promise<Map<string, LogEntry>>;
-  /** By key id, the body hash that the key was first used with. */
-  firstBodies(keyIds: readonly string[]): Promise<Map<string, string>>;
+  /** Of some request ids, those that an operator sent again and that were persisted then. */
+  sentAgain(ids: readonly string[]): Promise<Set<string>>;
+  /** Who used these idempotency keys before. */
+  readonly keyUses: FindKeyUses;
 }
 
 export function createLogLookups(connection: Connection): LogLookups {
@@ -29,7 +32,7 @@ export function createLogLookups(connection: Connection): LogLookups {
     if (replayKeys.length === 0) return new Map();
     const found = await collection
       .find({ precedentKey: { $in: [...new Set(replayKeys)] } }, CONFIRMED_READ)
-      .project<LogEntry>({ precedentKey: 1, externalId: 1, outcome: 1, matterId: 1, settledAt: 1 })
+      .project<LogEntry>({ precedentKey: 1, externalId: 1, result: 1, matterId: 1, settledAt: 1 })
       .toArray();
     const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
     // Newest first, so that the map keeps the first one of each key.
@@ -40,7 +43,7 @@ export function createLogLookups(connection: Connection): LogLookups {
     settlements: async (ids) => {
       const found = await collection
         .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
-        .project<LogEntry>({ state: 1, outcome: 1, reason: 1, matterId: 1, origin: 1 })
+        .project<LogEntry>({ state: 1, result: 1, matterId: 1, origin: 1 })
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
     },
@@ -49,24 +52,22 @@ export function createLogLookups(connection: Connection): LogLookups {
       const found = await precedentEntries(replayKeys, since);
       return new Map([...found].map(([key, entry]) => [key, precedentOf(entry)]));
     },
-    firstBodies: async (keyIds) => {
-      if (keyIds.length === 0) return new Map();
+    sentAgain: async (ids) => {
       const found = await collection
-        .aggregate<{ _id: string; bodyHash: string }>([
-          { $match: { keyId: { $in: [...new Set(keyIds)] } } },
-          { $sort: { keyId: 1, _id: 1 } },
-          { $group: { _id: '$keyId', bodyHash: { $first: '$bodyHash' } } },
-        ])
+        .find({ replayOf: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
+        .project<LogEntry>({ replayOf: 1, state: 1 })
         .toArray();
-      return new Map(found.map(({ _id, bodyHash }) => [_id, bodyHash]));
+      const done = found.filter(({ state }) => state === 'PERSISTED' || state === 'REPLAYED');
+      return new Set(done.map(({ replayOf }) => String(replayOf)));
     },
+    keyUses: createKeyUses(connection),
   };
 }
 
 function precedentOf(entry: LogEntry): Precedent {
   return {
     pushId: String(entry._id),
-    outcome: entry.outcome as Outcome,
+    outcome: entry.result as Outcome,
     matterId: BigInt(entry.matterId ?? 0n),
   };
 }

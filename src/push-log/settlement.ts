@@ -1,4 +1,5 @@
 /** What became of a push: the same value settles the log entry and answers the caller. */
+import { Types } from 'mongoose';
 import type { Outcome } from '../domain/decide';
 import type { Reason } from '../errors';
 import type { LogEntry } from './entry-model';
@@ -15,9 +16,24 @@ export type Settlement =
   | { readonly state: 'REFUSED'; readonly reason: Reason }
   | { readonly state: 'EXPIRED' };
 
+/** What an expired push's caller was told. */
+const EXPIRED: Reason = 'CONFIRMATION_TIMEOUT';
+
+/** A settlement as an entry keeps it. */
+export function resultOf(
+  settlement: Settlement,
+): Pick<LogEntry, 'state' | 'result' | 'matterId' | 'origin'> {
+  const { state } = settlement;
+  if (state === 'EXPIRED') return { state, result: EXPIRED };
+  if (state === 'REFUSED') return { state, result: settlement.reason };
+  const { outcome: result, matterId } = settlement;
+  const origin = state === 'REPLAYED' && { origin: new Types.ObjectId(settlement.origin) };
+  return { state, result, matterId: BigInt(matterId), ...origin };
+}
+
 /** Reads a settlement back from a stored entry; undefined while it is still queued. */
 export function settlementOf(entry: LogEntry): Settlement | undefined {
-  const outcome = entry.outcome as Outcome;
+  const outcome = entry.result as Outcome;
   const matterId = String(entry.matterId);
   switch (entry.state) {
     case 'QUEUED':
@@ -27,7 +43,7 @@ export function settlementOf(entry: LogEntry): Settlement | undefined {
     case 'REPLAYED':
       return { state: 'REPLAYED', outcome, matterId, origin: String(entry.origin) };
     case 'REFUSED':
-      return { state: 'REFUSED', reason: entry.reason as Reason };
+      return { state: 'REFUSED', reason: entry.result as Reason };
     case 'EXPIRED':
       return { state: 'EXPIRED' };
     default:

@@ -71,7 +71,7 @@ for i = 2, #ARGV, 3 do
   if length[lane] >= limit then
     taken[#taken + 1] = 0
   else
-    length[lane] = redis.call('RPUSH', KEYS[lane], string.format('%013d', now + ARGV[i + 1]) .. ARGV[i + 2])
+    length[lane] = redis.call('RPUSH', KEYS[lane], string.format('%013d%013d', now + ARGV[i + 1], now) .. ARGV[i + 2])
     taken[#taken + 1] = 1
   end
 end

@@ -5,27 +5,31 @@ import type { Operation } from '../domain/operation';
 export interface QueuedPush {
   /** Request id, which is the push-log entry's id: 24 hex digits. */
   readonly id: string;
+  readonly clientId: string;
   readonly systemCode: string;
   readonly externalId: string;
   readonly operation: Operation;
   /** The ingress that waits for the reply. */
   readonly replyTo: string;
   readonly bodyHash: string;
-  readonly keyId?: string;
+  readonly idempotencyKey?: string;
   readonly replayKey?: string;
 }
 
-/** A push as a turn reads it. */
+/** A push as a turn reads it. Both times are Redis time, epoch milliseconds. */
 export interface WaitingPush extends QueuedPush {
-  /** Redis time in epoch milliseconds after which it must not be applied. */
+  /** After it the push must not be applied. */
   readonly deadline: number;
+  /** When it was appended to its lane. */
+  readonly queuedAt: number;
 }
 
 /**
- * A lane item is `<deadline: 13 digits><id: 24 hex><JSON>`. The deadline is written by Redis when
- * it appends, so that only one clock decides; the id in the head lets a trim recognize its item.
+ * A lane item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The times are
+ * written by Redis when it appends, so that only one clock decides; the id in the head lets a trim
+ * recognize its item.
  */
-const DEADLINE_DIGITS = 13;
+const TIME_DIGITS = 13;
 
 export function encodePush(push: QueuedPush): string {
   return push.id + JSON.stringify(push);
@@ -34,12 +38,16 @@ export function encodePush(push: QueuedPush): string {
 const ID_DIGITS = 24;
 
 /** The head of a lane item, by which a trim recognizes what was read. */
-export function headOf({ deadline, id }: WaitingPush): string {
-  return String(deadline).padStart(DEADLINE_DIGITS, '0') + id;
+export function headOf({ deadline, queuedAt, id }: WaitingPush): string {
+  return digits(deadline) + digits(queuedAt) + id;
 }
 
-/** @param item as read from a lane, deadline included */
+/** @param item as read from a lane, times included */
 export function decodeItem(item: string): WaitingPush {
-  const push: QueuedPush = JSON.parse(item.slice(DEADLINE_DIGITS + ID_DIGITS));
-  return { ...push, deadline: Number(item.slice(0, DEADLINE_DIGITS)) };
+  const push: QueuedPush = JSON.parse(item.slice(2 * TIME_DIGITS + ID_DIGITS));
+  const deadline = Number(item.slice(0, TIME_DIGITS));
+  const queuedAt = Number(item.slice(TIME_DIGITS, 2 * TIME_DIGITS));
+  return { ...push, deadline, queuedAt };
 }
+
+const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');

@@ -40,7 +40,7 @@ describe('with no worker running', () => {
     expect(refused[0]).toMatchObject({ code: 503, retryable: true });
     expect(refused[0]?.headers['retry-after']).toBe('1');
     const entry = await entryModel(service.db).findById(refused[0]?.requestId).lean();
-    expect(entry).toMatchObject({ state: 'REFUSED', reason: 'BACKLOG_FULL' });
+    expect(entry).toMatchObject({ state: 'REFUSED', result: 'BACKLOG_FULL' });
   });
 });
 

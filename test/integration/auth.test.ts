@@ -117,7 +117,7 @@ test('a refused request of a known client is in the log, one of a stranger is no
   });
   expect(found).toMatchObject({
     state: 'REFUSED',
-    reason: 'SIGNATURE_MISMATCH',
+    result: 'SIGNATURE_MISMATCH',
     clientId: 'tester',
   });
   expect(await entry(stranger.requestId)).toBeNull();

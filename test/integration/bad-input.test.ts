@@ -93,7 +93,7 @@ test.each(WRONG)('%s is refused by name and changes nothing', async (_what, wron
   for (const { message } of answer.errors ?? []) expect(message).not.toBe('');
   expect(await snapshot()).toEqual(before);
   const entry = await entryModel(service.db).findById(answer.requestId).lean();
-  expect(entry).toMatchObject({ state: 'REFUSED', reason: answer.reason });
+  expect(entry).toMatchObject({ state: 'REFUSED', result: answer.reason });
 });
 
 const RAW: readonly [string, Partial<PushOptions>, number, string][] = [

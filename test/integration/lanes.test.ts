@@ -24,7 +24,7 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-const KEY = { systemCode: 'S', externalId: 'E' };
+const KEY = { clientId: 'tester', systemCode: 'S', externalId: 'E' };
 const LANE = laneOf(`${KEY.systemCode}\n${KEY.externalId}`);
 const ids = Array.from({ length: 9 }, () => randomBytes(12).toString('hex'));
 const push = (n: number): QueuedPush => ({

@@ -111,7 +111,7 @@ describe('the push log', () => {
       secretId: expect.any(String),
       receivedAt: expect.any(Date),
       state: 'PERSISTED',
-      outcome: 'CREATED',
+      result: 'CREATED',
       revision: 1,
     });
   });

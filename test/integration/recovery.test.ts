@@ -89,7 +89,13 @@ test('a push that an ingress appended before it died, without waking its lane, i
     assignedId: false,
   } as const;
   const replyTo = randomBytes(6).toString('hex');
-  const about = { systemCode: 'TEST', externalId: 'ORPHAN', bodyHash: '', replyTo };
+  const about = {
+    clientId: 'tester',
+    systemCode: 'TEST',
+    externalId: 'ORPHAN',
+    bodyHash: '',
+    replyTo,
+  };
   const push = { id: String(id), operation, ...about };
   await createLanes(redis, keys, 100).append([{ push, timeout: 30_000 }]);
   await until('the orphan', () => matterModel(service.db).findOne({ externalId: 'ORPHAN' }).lean());

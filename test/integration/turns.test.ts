@@ -36,6 +36,7 @@ afterAll(async () => {
 async function append(externalId: string): Promise<number[]> {
   const push = {
     id: randomBytes(12).toString('hex'),
+    clientId: 'tester',
     systemCode: 'S',
     externalId,
     operation: { op: 'delete' } as const,

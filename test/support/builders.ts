@@ -88,6 +88,7 @@ export const around = (over: Partial<Surroundings> = {}): Surroundings => ({
 
 export const aPush = (over: Partial<QueuedPush> = {}): QueuedPush => ({
   id: '0123456789abcdef01234567',
+  clientId: 'demo-oa',
   systemCode: 'OA',
   externalId: 'A-1',
   operation: anUpsert(),

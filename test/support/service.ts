@@ -76,7 +76,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   };
   const db = await connectMongo(env.MONGO_URL);
-  await prepareDatabase(db, { retention: 30 * 86_400_000, concluded: ['DONE', 'CLOSED'] });
+  await prepareDatabase(db, {
+    retention: 30 * 86_400_000,
+    bodyRetention: 7 * 86_400_000,
+    concluded: ['DONE', 'CLOSED'],
+  });
   await importUsers(
     db,
     USERS.map((username) => ({ username, displayName: username.toUpperCase() })),

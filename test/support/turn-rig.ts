@@ -38,7 +38,11 @@ export interface TurnRig {
 export async function createTurnRig(): Promise<TurnRig> {
   const name = `t-${randomBytes(5).toString('hex')}`;
   const db = await connectMongo(withDatabase(testServers().mongoUrl, name));
-  await prepareDatabase(db, { retention: 86_400_000, concluded: ['DONE'] });
+  await prepareDatabase(db, {
+    retention: 86_400_000,
+    bodyRetention: 86_400_000,
+    concluded: ['DONE'],
+  });
   const pushLog = createPushLog(db);
   const lookups = createLogLookups(db);
   const logger = pino({ level: 'silent' });
@@ -92,13 +96,14 @@ export async function createTurnRig(): Promise<TurnRig> {
       const deadline = now.getTime() + 60_000;
       const push = {
         id,
+        clientId: 'tester',
         systemCode: 'TEST',
         externalId,
         operation,
         replyTo: 'ingress',
         bodyHash: '',
       };
-      return { ...push, deadline, ...more };
+      return { ...push, deadline, queuedAt: now.getTime(), ...more };
     },
     close: async () => {
       await db.dropDatabase();

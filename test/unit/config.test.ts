@@ -40,6 +40,7 @@ test('what is not set has its default', () => {
     RATE_BURST: 400,
     IDEMPOTENT_REPLAY: 'on',
     PUSH_LOG_RETENTION: 30 * 24 * 3_600_000,
+    PUSH_BODY_RETENTION: 7 * 24 * 3_600_000,
     MAX_IN_FLIGHT: 5_000,
     LANE_LIMIT: 10_000,
     WORKER_CONCURRENCY: 8,

@@ -7,6 +7,7 @@ import type { QueuedPush } from '../../src/queue/push';
 const logger = pino({ level: 'silent' });
 const push = (id: string): QueuedPush => ({
   id,
+  clientId: 'tester',
   systemCode: 'S',
   externalId: 'E',
   operation: { op: 'delete' },

@@ -9,6 +9,7 @@ import { aDelete, aMatter, anUpsert, aParty, aPush, aRef, aStatus, NOW } from '.
 const push = (id: string, over: Partial<WaitingPush> = {}): WaitingPush => ({
   ...aPush(over),
   deadline: NOW + 1,
+  queuedAt: NOW - 5,
   id,
 });
 
@@ -16,6 +17,7 @@ interface Known {
   readonly matters?: readonly Matter[];
   readonly names?: ReadonlyMap<string, string>;
   readonly precedents?: ReadonlyMap<string, Precedent>;
+  /** By idempotency key, the body that it was first used with. */
   readonly firstBodies?: ReadonlyMap<string, string>;
 }
 
@@ -27,7 +29,7 @@ function plan(pushes: readonly WaitingPush[], known: Known = {}) {
     ),
     names: known.names ?? new Map(),
     precedents: known.precedents ?? new Map(),
-    firstBodies: known.firstBodies ?? new Map(),
+    keyUses: { firstBody: ({ idempotencyKey }) => known.firstBodies?.get(idempotencyKey ?? '') },
   };
   const newMatterId = () => {
     id += 1n;
@@ -65,23 +67,34 @@ test('many pushes of one matter are one write, and each has its own outcome', ()
   expect(changes).toHaveLength(1);
   expect(changes[0]?.before).toBeUndefined();
   expect(changes[0]?.after).toMatchObject({ matterId: 101n, bizStatus: 'DONE', revision: 3 });
+  const queuedAt = NOW - 5;
   expect(settled).toEqual([
     {
       id: 'p1',
+      queuedAt,
       revision: 1,
+      changes: [
+        { field: 'bizStatus', to: 'PENDING' },
+        { field: 'matterType', to: 'TODO' },
+        { field: 'title' },
+      ],
       settlement: { state: 'PERSISTED', outcome: 'CREATED', matterId: '101' },
     },
     {
       id: 'p2',
+      queuedAt,
       revision: 2,
+      changes: [{ field: 'bizStatus', from: 'PENDING', to: 'DONE' }],
       settlement: { state: 'PERSISTED', outcome: 'UPDATED', matterId: '101' },
     },
     {
       id: 'p3',
+      queuedAt,
       revision: 3,
+      changes: [{ field: 'deleted', from: false, to: true }],
       settlement: { state: 'PERSISTED', outcome: 'DELETED', matterId: '101' },
     },
-    { id: 'p4', settlement: { state: 'REFUSED', reason: 'MATTER_DELETED' } },
+    { id: 'p4', queuedAt, settlement: { state: 'REFUSED', reason: 'MATTER_DELETED' } },
   ]);
 });
 
@@ -152,18 +165,35 @@ test('a retry of an earlier push is answered with its outcome and not applied', 
   expect(settled).toEqual([
     {
       id: 'p1',
+      queuedAt: NOW - 5,
       settlement: { state: 'REPLAYED', outcome: 'CREATED', matterId: '7', origin: 'first' },
     },
   ]);
+});
+
+test('a stale push says which instant lost against which', () => {
+  const operation = aStatus({ bizStatus: 'DONE', sourceUpdatedAt: NOW - 9 });
+  const { settled } = plan([push('p1', { operation })], {
+    matters: [aMatter({ sourceUpdatedAt: NOW })],
+  });
+  expect(settled[0]).toMatchObject({
+    settlement: { outcome: 'STALE_IGNORED' },
+    stale: { sent: NOW - 9, stored: NOW },
+  });
+  expect(settled[0]).not.toHaveProperty('changes');
 });
 
 test('a key that comes with another body is marked, and the push applied', () => {
   const known = { matters: [aMatter()], firstBodies: new Map([['key', 'first body']]) };
   const { changes, settled } = plan(
     [
-      push('p1', { keyId: 'key', bodyHash: 'other body', operation: anUpsert({ title: 'of p1' }) }),
-      push('p2', { keyId: 'key', bodyHash: 'first body', operation: aStatus() }),
-      push('p3', { keyId: 'unknown', bodyHash: 'x', operation: aStatus() }),
+      push('p1', {
+        idempotencyKey: 'key',
+        bodyHash: 'other body',
+        operation: anUpsert({ title: 'of p1' }),
+      }),
+      push('p2', { idempotencyKey: 'key', bodyHash: 'first body', operation: aStatus() }),
+      push('p3', { idempotencyKey: 'unknown', bodyHash: 'x', operation: aStatus() }),
       push('p4', { bodyHash: 'x', operation: aStatus() }),
     ],
     known,

@@ -6,29 +6,42 @@ import { operations, wellFormedText } from '../support/arbitraries';
 import { aBody, CONTRACT } from '../support/bodies';
 import { aPush } from '../support/builders';
 
+const QUEUED_AT = 1_717_200_000_123;
 const hex24 = fc.stringMatching(/^[0-9a-f]{24}$/);
 const deadlines = fc.integer({ min: 0, max: 9_999_999_999_999 });
 const pushes: fc.Arbitrary<QueuedPush> = fc.record(
   {
     id: hex24,
+    clientId: wellFormedText,
     systemCode: wellFormedText,
     externalId: wellFormedText,
     operation: operations,
     replyTo: wellFormedText,
     bodyHash: wellFormedText,
-    keyId: wellFormedText,
+    idempotencyKey: wellFormedText,
     replayKey: wellFormedText,
   },
-  { requiredKeys: ['id', 'systemCode', 'externalId', 'operation', 'replyTo', 'bodyHash'] },
+  {
+    requiredKeys: [
+      'id',
+      'clientId',
+      'systemCode',
+      'externalId',
+      'operation',
+      'replyTo',
+      'bodyHash',
+    ],
+  },
 );
-/** As Redis appends it: its own deadline in front. */
+/** As Redis appends it: its deadline and its own time in front. */
 const append = (deadline: number, push: QueuedPush) =>
-  String(deadline).padStart(13, '0') + encodePush(push);
+  [deadline, QUEUED_AT].map((time) => String(time).padStart(13, '0')).join('') + encodePush(push);
 
-test('every push comes out of a lane as it went in, with its deadline', () => {
+test('every push comes out of a lane as it went in, with its times', () => {
   fc.assert(
     fc.property(deadlines, pushes, (deadline, push) => {
-      expect(decodeItem(append(deadline, push))).toEqual({ ...push, deadline });
+      const item = append(deadline, push);
+      expect(decodeItem(item)).toEqual({ ...push, deadline, queuedAt: QUEUED_AT });
     }),
   );
 });
@@ -37,7 +50,7 @@ test('an item begins with the head by which a trim recognizes it', () => {
   fc.assert(
     fc.property(deadlines, pushes, (deadline, push) => {
       const item = append(deadline, push);
-      expect(headOf(decodeItem(item))).toBe(item.slice(0, 13 + 24));
+      expect(headOf(decodeItem(item))).toBe(item.slice(0, 13 + 13 + 24));
     }),
   );
 });

@@ -5,7 +5,9 @@ import { createLogger } from '../../src/logger';
 import type { LogEntry } from '../../src/push-log/entry-model';
 import type { PushLog } from '../../src/push-log/log';
 
-function recorder(append: () => Promise<void> = async () => {}) {
+const BODY = Buffer.from('{}');
+
+function recorder(append: PushLog['append'] = async () => {}) {
   const clock = { now: 1_000_000 };
   const recorded = new Map<string, number>();
   const pushLog: PushLog = { append, settle: async () => 0, expire: async () => 0 };
@@ -13,10 +15,14 @@ function recorder(append: () => Promise<void> = async () => {}) {
   const log = createRefusalLog(pushLog, () => clock.now, logger);
   const refuse = (clientId: string, times: number) => {
     for (let count = 0; count < times; count += 1) {
-      log(clientId, () => {
-        recorded.set(clientId, (recorded.get(clientId) ?? 0) + 1);
-        return {} as LogEntry;
-      });
+      log(
+        clientId,
+        () => {
+          recorded.set(clientId, (recorded.get(clientId) ?? 0) + 1);
+          return {} as LogEntry;
+        },
+        BODY,
+      );
     }
   };
   const total = () => [...recorded.values()].reduce((sum, count) => sum + count, 0);
@@ -54,4 +60,23 @@ test('a log that cannot be written is nobody’s failure', async () => {
   expect(() => refuse('c', 2)).not.toThrow();
   await tick();
   expect(total()).toBe(2);
+});
+
+test('of the refusals of a second one brings its body, unless it is large', () => {
+  const kept: number[] = [];
+  const clock = { now: 1_000_000 };
+  const pushLog: PushLog = {
+    append: async (_entry, body) => {
+      kept.push(body?.length ?? -1);
+    },
+    settle: async () => 0,
+    expire: async () => 0,
+  };
+  const log = createRefusalLog(pushLog, () => clock.now, createLogger('test', 'silent'));
+  const refuse = (size: number) => log('c', () => ({}) as LogEntry, Buffer.alloc(size));
+  refuse(2);
+  refuse(2);
+  clock.now += 1_000;
+  refuse(16 * 1024 + 1);
+  expect(kept).toEqual([2, -1, -1]);
 });

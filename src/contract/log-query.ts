@@ -1,0 +1,46 @@
+/** The body of `push-logs/query`. */
+import { z } from 'zod';
+import { anyInstant, nullIsAbsent } from './fields';
+import { cursor, orderedWindow, pageSize } from './query-body';
+
+/** Most entries of a page that brings the bodies along. */
+const MAX_WITH_BODIES = 50;
+const DEFAULT_PAGE = 50;
+
+const REQUEST_ID = /^[0-9a-f]{24}$/i;
+const word = nullIsAbsent(z.string().min(1).max(64));
+
+/** @param timeZone zone in which local date-times are read (PORTAL_TIME_ZONE) */
+export function logQuerySchema(timeZone: string) {
+  const instant = nullIsAbsent(anyInstant(timeZone));
+  const body = z
+    .object({
+      requestId: nullIsAbsent(
+        z
+          .string()
+          .regex(REQUEST_ID, '必须是 24 位十六进制')
+          .transform((id) => id.toLowerCase()),
+      ),
+      idempotencyKey: nullIsAbsent(z.string().min(1).max(255)),
+      externalId: nullIsAbsent(z.string().min(1).max(128)),
+      operation: word,
+      outcome: word,
+      reason: word,
+      state: nullIsAbsent(z.enum(['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'])),
+      from: instant,
+      to: instant,
+      limit: pageSize(DEFAULT_PAGE),
+      cursor,
+      count: nullIsAbsent(z.boolean()),
+      includeBody: nullIsAbsent(z.boolean()),
+    })
+    .refine((query) => query.outcome === undefined || query.reason === undefined, {
+      path: ['reason'],
+      message: '不能与 outcome 同时使用：成功的推送没有 reason',
+    })
+    .refine((query) => !query.includeBody || query.limit <= MAX_WITH_BODIES, {
+      path: ['limit'],
+      message: `includeBody 为 true 时最大为 ${MAX_WITH_BODIES}`,
+    });
+  return orderedWindow(body, 'from', 'to');
+}

@@ -1,0 +1,38 @@
+/** What the bodies of the query endpoints have in common: windows and pages. */
+import { z } from 'zod';
+import { PushError } from '../errors';
+import { nullIsAbsent } from './fields';
+import { fieldErrors } from './json-body';
+import { inChinese } from './locale';
+
+/** Most rows of one page. */
+export const MAX_PAGE = 500;
+
+export const pageSize = (fallback: number, max = MAX_PAGE) =>
+  nullIsAbsent(z.int().min(1).max(max)).transform((value) => value ?? fallback);
+
+export const cursor = nullIsAbsent(z.string().min(1).max(200));
+
+/**
+ * Refines an object whose fields `from` and `to` span a window: the first belongs to it, the second
+ * does not.
+ */
+export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: string) {
+  return schema.refine((value) => isOrdered(value, from, to), {
+    path: [to],
+    message: `必须晚于 ${from}`,
+  });
+}
+
+/** @throws PushError VALIDATION_FAILED naming every field that is wrong */
+export function readQuery<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+  const parsed = schema.safeParse(body, inChinese);
+  if (parsed.success) return parsed.data;
+  throw new PushError('VALIDATION_FAILED', { errors: fieldErrors(parsed.error) });
+}
+
+function isOrdered(value: unknown, from: string, to: string): boolean {
+  const { [from]: start, [to]: end } = value as Record<string, unknown>;
+  if (start === undefined || end === undefined) return true;
+  return (start as string | number) < (end as string | number);
+}

@@ -1,0 +1,36 @@
+/** The handler of the query endpoints: signed like a push, answered from the database, no trace. */
+import type { Middleware } from 'koa';
+import { parseJsonBody } from '../contract/json-body';
+import type { AnswerQuery } from '../reconcile/open-query';
+import type { Admit } from './admit';
+import { databaseCall } from './availability';
+import type { RequestState } from './koa-envelope';
+import type { ReadSignedRequest } from './signed-request';
+
+export interface QueryRouteDependencies {
+  readonly read: ReadSignedRequest;
+  readonly admit: Admit;
+  /** Milliseconds for the answer. */
+  readonly timeout: number;
+}
+
+export interface QueryRoute {
+  /** Below the base path, for example `matters/get`. */
+  readonly name: string;
+  /** Largest body in bytes. */
+  readonly bodyLimit: number;
+  readonly answer: AnswerQuery;
+}
+
+export function queryRoute(
+  { name, bodyLimit, answer }: QueryRoute,
+  deps: QueryRouteDependencies,
+): Middleware<RequestState> {
+  return async (ctx) => {
+    const request = await deps.read(ctx, { operation: name, bodyLimit });
+    await deps.admit({ ...request, path: ctx.path }, deps.timeout);
+    const body = parseJsonBody(request.rawBody);
+    const { systemCode } = request.caller;
+    ctx.state.data = await databaseCall(answer({ systemCode, body }), deps.timeout);
+  };
+}

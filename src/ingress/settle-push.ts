@@ -1,0 +1,79 @@
+/**
+ * From a recorded push to what became of it: into its lane, the wait for the worker's word, and the
+ * push log's last word where none comes. It always ends, shortly after the deadline at the latest.
+ */
+import { createBatcher } from '../batcher';
+import type { Clock } from '../clock';
+import type { Logger } from '../logger';
+import type { Finalize } from '../push-log/finalize';
+import type { SettledPush } from '../push-log/log';
+import type { Settlement } from '../push-log/settlement';
+import type { GroupQueue } from '../queue/group-queue';
+import type { QueuedPush } from '../queue/push';
+import type { ReplyInbox } from '../queue/replies';
+import { databaseCall, queueCall } from './availability';
+
+export interface SettleDependencies {
+  readonly queue: GroupQueue;
+  readonly inbox: ReplyInbox<Settlement>;
+  readonly finalize: Finalize;
+  readonly ingressId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * @param push recorded in the push log as QUEUED
+ * @param deadline epoch milliseconds: how long its caller waits
+ * @returns its settlement; undefined where the database cannot be asked at that moment
+ */
+export type SettlePush = (
+  push: Omit<QueuedPush, 'replyTo'>,
+  deadline: number,
+) => Promise<Settlement | undefined>;
+
+/** Milliseconds for the log's last word, at most after the caller's deadline. */
+const LAST_WORD = 500;
+
+export function createSettlePush(deps: SettleDependencies): SettlePush {
+  const { inbox, clock, ingressId } = deps;
+  // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
+  const ending = createBatcher<SettledPush, Settlement>({
+    run: (pushes) => deps.finalize(pushes, { now: clock(), worker: ingressId }),
+    maxBatch: 500,
+    maxRunning: 2,
+  });
+  /** Ends a push without an effect, unless a worker was first; undefined where nobody can tell. */
+  const end = (push: SettledPush): Promise<Settlement | undefined> =>
+    databaseCall(ending.add(push), LAST_WORD).catch(() => undefined);
+
+  return async (push, deadline) => {
+    const { id } = push;
+    const reply = inbox.wait(id, Math.max(0, deadline - clock()));
+    const refusal = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
+    if (refusal) {
+      // It may be in its lane all the same. Ended here, it can take no effect there; or a worker
+      // was first, and then its word counts.
+      inbox.deliver(id, refusal);
+      return (await end({ id, settlement: refusal })) ?? refusal;
+    }
+    const queuedAt = clock();
+    // At the deadline: from here on the push is not applied any more, or it was.
+    return (await reply) ?? end({ id, settlement: { state: 'EXPIRED' }, queuedAt });
+  };
+}
+
+/** @returns undefined once the push is queued; why, where it could not be */
+async function enqueue(
+  deps: SettleDependencies,
+  push: QueuedPush,
+  timeout: number,
+): Promise<Settlement | undefined> {
+  try {
+    const taken = await queueCall(deps.queue.enqueue(push, timeout), timeout);
+    return taken ? undefined : { state: 'REFUSED', reason: 'BACKLOG_FULL' };
+  } catch (error) {
+    deps.logger.warn({ requestId: push.id, error: String(error) }, 'not queued');
+    return { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' };
+  }
+}

@@ -1,0 +1,49 @@
+/** What a search of the push log can ask for; what is absent does not narrow it. */
+import type { LogEntry, LogState } from './entry-model';
+
+export interface LogFilter {
+  readonly systemCode?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** 24 hex digits. */
+  readonly requestId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly operation?: string | undefined;
+  /** An outcome or a reason. */
+  readonly result?: string | undefined;
+  readonly state?: LogState | undefined;
+  /** Epoch milliseconds of receipt: the first that belongs to the window. */
+  readonly from?: number | undefined;
+  /** The first that does not. */
+  readonly to?: number | undefined;
+}
+
+/** Whether an entry has what a filter asks for; window and request id are left to the ids. */
+export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
+  return fieldsOf(filter).every(([field, value]) => entry[field as keyof LogEntry] === value);
+}
+
+/** The part that one index answers alone; in each of them the id follows (entry-model.ts). */
+export function toIndexFilter(filter: LogFilter): Partial<LogFilter> {
+  const { systemCode, externalId, idempotencyKey, result, state } = filter;
+  if (systemCode === undefined) return state === undefined ? {} : { state };
+  if (externalId !== undefined) return { systemCode, externalId };
+  if (idempotencyKey !== undefined) return { systemCode, idempotencyKey };
+  return result === undefined ? { systemCode } : { systemCode, result };
+}
+
+/** Whether its index leaves little to read, however long the log: one matter, one key, one request. */
+export function isSelective(filter: LogFilter): boolean {
+  const along = toIndexFilter(filter);
+  return 'externalId' in along || 'idempotencyKey' in along || filter.requestId !== undefined;
+}
+
+/** Whether its index leaves nothing to be looked at. */
+export function isCovered(filter: LogFilter): boolean {
+  return fieldsOf(filter).length === Object.keys(toIndexFilter(filter)).length;
+}
+
+/** The fields that an entry must have, without window and request id. */
+function fieldsOf({ requestId: _id, from: _from, to: _to, ...fields }: LogFilter) {
+  return Object.entries(fields).filter(([, value]) => value !== undefined);
+}

@@ -1,0 +1,191 @@
+/**
+ * Searches of the push log. Each call reads along one index and looks at so many entries at most:
+ * its cost does not grow with the log. So a page may be shorter than asked for; only where there is
+ * no `next` the search is at its end.
+ */
+import { type Connection, type mongo, Types } from 'mongoose';
+import type { Clock } from '../clock';
+import { nativeCollection } from '../mongo';
+import { readSlices } from '../slices';
+import { entryModel, type LogEntry } from './entry-model';
+import { isCovered, isSelective, type LogFilter, matchesFilter, toIndexFilter } from './log-filter';
+import { firstIdAt, idAfter, receivedAtOf } from './request-id';
+
+export interface LogPage {
+  readonly entries: readonly LogEntry[];
+  /** Request id after which the next page begins; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+export interface LogOrder {
+  /** Newest first, unless this is set. */
+  readonly oldestFirst?: boolean;
+}
+
+export interface PageOptions extends LogOrder {
+  /** Most entries of the page. */
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface LogSearch {
+  page(filter: LogFilter, options: PageOptions): Promise<LogPage>;
+  /** All that a filter asks for, read bit by bit as it is taken. */
+  all(filter: LogFilter, order?: LogOrder): AsyncGenerator<LogEntry>;
+  /** How many there are, counted up to `bound`; not `exact`: there may be more. */
+  count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
+}
+
+/** Entries that a page or a count looks at. */
+const MAX_LOOKED_AT = 5_000;
+/** Entries of one matter or key that are read at once. */
+const BATCH = 500;
+/** Milliseconds for one command of the database. */
+const COMMAND_TIMEOUT = 10_000;
+
+type Ids = readonly [lower: string | undefined, upper: string | undefined];
+
+interface Reading extends LogOrder {
+  readonly after?: string | undefined;
+  /** Only these fields. */
+  readonly projection?: Readonly<Record<string, 1>>;
+}
+
+/** @param maxLookedAt bounds a page or count whose filter no index answers alone */
+export function createLogSearch(
+  connection: Connection,
+  clock: Clock,
+  maxLookedAt = MAX_LOOKED_AT,
+): LogSearch {
+  const collection = nativeCollection<LogEntry>(entryModel(connection));
+
+  /** Along the index of the filter: ids of `[lower, upper)`. */
+  const read = async (filter: LogFilter, ids: Ids, most: number, reading: Reading) => {
+    const { oldestFirst, projection } = reading;
+    const entries = await collection
+      .find(indexRange(filter, ids), {
+        maxTimeMS: COMMAND_TIMEOUT,
+        ...(projection && { projection }),
+      })
+      .sort(orderOf(filter, oldestFirst ? 1 : -1))
+      .limit(most)
+      .toArray();
+    return entries.filter(({ _id }) => isWithin(String(_id), ids));
+  };
+
+  /** In order; of a selective filter one chunk of `most` entries, else slice by slice. */
+  async function* chunks(filter: LogFilter, reading: Reading, most: number) {
+    const ids = idsOf(filter, reading);
+    if (isSelective(filter)) yield await read(filter, ids, most, reading);
+    else if (reading.oldestFirst) yield* newer(filter, ids, reading);
+    else yield* older(filter, ids, reading);
+  }
+
+  const older = (filter: LogFilter, [lower, upper]: Ids, reading: Reading) =>
+    readSlices<LogEntry, string>({
+      direction: 'older',
+      start: upper ?? firstIdAt(clock()),
+      startsOpen: upper === undefined,
+      end: lower,
+      read: (from, to, most) => read(filter, [from, to], most, reading),
+      placeAfter: ({ _id }) => String(_id),
+      shift: shiftId,
+    });
+
+  async function* newer(filter: LogFilter, [lower, upper]: Ids, reading: Reading) {
+    const [oldest] = lower ? [] : await read(filter, [undefined, upper], 1, reading);
+    const start = lower ?? (oldest && String(oldest._id));
+    if (start === undefined) return;
+    yield* readSlices<LogEntry, string>({
+      direction: 'newer',
+      start,
+      end: upper ?? firstIdAt(clock() + 1_000),
+      read: (from, to, most) => read(filter, [from, to], most, reading),
+      placeAfter: ({ _id }) => idAfter(String(_id)),
+      shift: shiftId,
+    });
+  }
+
+  return {
+    page: async (filter, { limit, ...order }) => {
+      const entries: LogEntry[] = [];
+      let looked = 0;
+      let last: string | undefined;
+      const most = isCovered(filter) ? limit : maxLookedAt;
+      for await (const chunk of chunks(filter, order, most + 1)) {
+        for (const entry of chunk) {
+          if (entries.length === limit || looked === maxLookedAt) return { entries, next: last };
+          looked += 1;
+          last = String(entry._id);
+          if (matchesFilter(entry, filter)) entries.push(entry);
+        }
+      }
+      return { entries, next: undefined };
+    },
+
+    all: async function* (filter, order = {}) {
+      let after: string | undefined;
+      let size: number;
+      do {
+        size = 0;
+        for await (const chunk of chunks(filter, { ...order, after }, BATCH)) {
+          size += chunk.length;
+          after = chunk.length > 0 ? String(chunk.at(-1)?._id) : after;
+          yield* chunk.filter((entry) => matchesFilter(entry, filter));
+        }
+      } while (isSelective(filter) && size === BATCH);
+    },
+
+    count: async (filter, bound) => {
+      const covered = isCovered(filter);
+      const most = covered ? bound : maxLookedAt;
+      const fields = Object.keys(filter).map((field) => [field, 1] as const);
+      const projection = { ...Object.fromEntries(fields), _id: 1 } as const;
+      let value = 0;
+      let looked = 0;
+      for await (const chunk of chunks(filter, { projection }, most + 1)) {
+        for (const entry of chunk) {
+          if (looked === most) return { value, exact: false };
+          looked += 1;
+          if (matchesFilter(entry, filter)) value += 1;
+        }
+      }
+      return { value, exact: true };
+    },
+  };
+}
+
+/** The ids that window, request id and place of the page leave. */
+function idsOf({ requestId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
+  const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
+  const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];
+  if (oldestFirst) lowers.push(after && idAfter(after));
+  else uppers.push(after);
+  return [given(lowers).sort().at(-1), given(uppers).sort()[0]];
+}
+
+/** What one index answers: its fields and a range of ids, or of the times that the ids begin with. */
+function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEntry> {
+  if (filter.requestId !== undefined) return { _id: new Types.ObjectId(filter.requestId) };
+  if (isOfAllSystems(filter)) {
+    const from = lower === undefined ? {} : { $gte: new Date(receivedAtOf(lower)) };
+    const to = upper === undefined ? {} : { $lte: new Date(receivedAtOf(upper)) };
+    return lower === undefined && upper === undefined ? {} : { receivedAt: { ...from, ...to } };
+  }
+  const along = toIndexFilter(filter) as mongo.Filter<LogEntry>;
+  const bounds = Object.entries({ $gte: lower, $lt: upper }).filter(([, id]) => id !== undefined);
+  if (bounds.length === 0) return along;
+  const ids = bounds.map(([operator, id]) => [operator, new Types.ObjectId(id)] as const);
+  return { ...along, _id: Object.fromEntries(ids) };
+}
+
+/** Across systems the index of the retention is read: times are what ids begin with. */
+const isOfAllSystems = (filter: LogFilter) => Object.keys(toIndexFilter(filter)).length === 0;
+const orderOf = (filter: LogFilter, direction: 1 | -1): Record<string, 1 | -1> =>
+  isOfAllSystems(filter) ? { receivedAt: direction, _id: direction } : { _id: direction };
+
+const isWithin = (id: string, [lower, upper]: Ids) =>
+  (lower === undefined || id >= lower) && (upper === undefined || id < upper);
+const shiftId = (id: string, by: number) => firstIdAt(receivedAtOf(id) + by);
+const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);

@@ -1,0 +1,65 @@
+/** The third party's own look into the push log: `push-logs/query`. */
+import { decodeCursor, encodeCursor } from '../contract/cursor';
+import { logQuerySchema } from '../contract/log-query';
+import { readQuery } from '../contract/query-body';
+import { toEntryView } from '../portal/entry-view';
+import type { Bodies } from '../push-log/bodies';
+import type { LogEntry } from '../push-log/entry-model';
+import type { FindKeyUses } from '../push-log/key-uses';
+import type { LogFilter } from '../push-log/log-filter';
+import type { LogSearch } from '../push-log/search';
+import { bodyText } from './body-text';
+import type { AnswerQuery } from './open-query';
+
+export interface LogQueryDependencies {
+  readonly search: LogSearch;
+  readonly keyUses: FindKeyUses;
+  readonly bodies: Bodies;
+  /** PORTAL_TIME_ZONE */
+  readonly timeZone: string;
+}
+
+/** Entries that are counted at most. */
+const COUNT_BOUND = 10_000;
+const POSITION = /^[0-9a-f]{24}$/;
+
+/**
+ * @returns a query that answers `{ entries, nextCursor, count? }`, newest first. A page may hold
+ *   fewer entries than asked for; only `nextCursor: null` means the end.
+ */
+export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
+  const { search, keyUses, bodies, timeZone } = deps;
+  const schema = logQuerySchema(timeZone);
+  const toViews = async (entries: readonly LogEntry[], includeBody: boolean) => {
+    const ids = includeBody ? entries.map(({ _id }) => String(_id)) : [];
+    const [uses, kept] = await Promise.all([keyUses(entries), bodies.find(ids)]);
+    return entries.map((entry) => ({
+      ...toEntryView(entry, uses.attempt(entry)),
+      ...(includeBody && { body: bodyText(kept.get(String(entry._id))) }),
+    }));
+  };
+
+  return async ({ systemCode, body }) => {
+    const {
+      limit,
+      cursor,
+      count,
+      includeBody = false,
+      outcome,
+      reason,
+      ...rest
+    } = readQuery(schema, body);
+    const result = outcome ?? reason;
+    const filter: LogFilter = { ...rest, systemCode, ...(result !== undefined && { result }) };
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, filter, POSITION);
+    const [{ entries, next }, counted] = await Promise.all([
+      search.page(filter, { limit, after }),
+      count ? search.count(filter, COUNT_BOUND) : undefined,
+    ]);
+    return {
+      entries: await toViews(entries, includeBody),
+      nextCursor: next === undefined ? null : encodeCursor(filter, next),
+      ...(counted && { count: counted }),
+    };
+  };
+}

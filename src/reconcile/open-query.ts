@@ -1,0 +1,8 @@
+/** A query of an authenticated caller, who sees only what belongs to its system. */
+export interface OpenQuery {
+  readonly systemCode: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** @returns what becomes `data`. @throws PushError VALIDATION_FAILED naming what is wrong */
+export type AnswerQuery = (query: OpenQuery) => Promise<unknown>;

@@ -1,0 +1,245 @@
+/** push-logs/query through HTTP: the third party asks what became of its pushes. */
+import { createClientAdmin } from '../../src/directory/client-admin';
+import { createKeyRing } from '../../src/directory/sealing';
+import type { EntryView } from '../../src/portal/entry-view';
+import { entryModel } from '../../src/push-log/entry-model';
+import { push } from '../support/pusher';
+import { type Service, startService } from '../support/service';
+
+type LogEntryView = EntryView & { body?: string | null };
+interface Page {
+  entries: LogEntryView[];
+  nextCursor: string | null;
+  count?: { value: number; exact: boolean };
+}
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+}, 60_000);
+afterAll(() => service.stop());
+
+const PATH = '/api/open/push-logs/query';
+const ask = (body: unknown, who: Partial<Parameters<Service['push']>[2]> = {}) =>
+  service.push('', body, { path: PATH, ...who });
+const query = async (body: unknown, who?: Parameters<typeof ask>[1]): Promise<Page> => {
+  const answer = await ask(body, who);
+  if (answer.code !== 0) throw new Error(JSON.stringify(answer));
+  return answer.data as unknown as Page;
+};
+const upsert = (externalId: string, more: object = {}, options?: Parameters<Service['push']>[2]) =>
+  service.push('upsert', { matterType: 'TODO', externalId, title: externalId, ...more }, options);
+const only = async (requestId: string) => {
+  const { entries } = await query({ requestId });
+  expect(entries).toHaveLength(1);
+  return entries[0] as LogEntryView;
+};
+
+test('a persisted push is found by its request id, with its times in order and what it changed', async () => {
+  const sent = { sourceUpdatedAt: '2024-06-01T00:00:00Z' };
+  const { requestId, data } = await upsert('L-1', sent, { idempotencyKey: 'L-1/created' });
+  const entry = await only(requestId);
+  expect(entry).toMatchObject({
+    requestId,
+    operation: 'upsert',
+    externalId: 'L-1',
+    idempotencyKey: 'L-1/created',
+    attempt: 1,
+    state: 'PERSISTED',
+    outcome: 'CREATED',
+    reason: null,
+    matterId: data.matterId,
+    revision: 1,
+    stale: null,
+    secretId: expect.any(String),
+    bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  expect(entry.changes).toContainEqual({ field: 'bizStatus', to: 'PENDING' });
+  expect(entry).not.toHaveProperty('worker');
+  const times = [entry.receivedAt, entry.queuedAt, entry.startedAt, entry.settledAt];
+  expect([...times].sort()).toEqual(times);
+});
+
+test('a stale push shows the instant that it sent and the one that it met', async () => {
+  await upsert('L-2', { sourceUpdatedAt: '2024-06-02T00:00:00Z' });
+  const { requestId } = await upsert('L-2', { sourceUpdatedAt: '2024-06-01T00:00:00Z' });
+  expect(await only(requestId)).toMatchObject({
+    outcome: 'STALE_IGNORED',
+    stale: { sent: '2024-06-01T00:00:00.000Z', stored: '2024-06-02T00:00:00.000Z' },
+    revision: null,
+    changes: [],
+  });
+});
+
+test('a refused push names what was wrong, and a mended try under the same key is attempt 2', async () => {
+  const key = { idempotencyKey: 'L-3/try' };
+  const { requestId } = await upsert('L-3', { parties: 'nobody' }, key);
+  expect(await only(requestId)).toMatchObject({
+    state: 'REFUSED',
+    reason: 'VALIDATION_FAILED',
+    outcome: null,
+    attempt: 1,
+    problems: [{ field: 'parties', message: expect.any(String) }],
+  });
+  const mended = await upsert('L-3', {}, key);
+  expect(await only(mended.requestId)).toMatchObject({
+    attempt: 2,
+    mark: null,
+    outcome: 'CREATED',
+  });
+  const retried = await upsert('L-3', {}, key);
+  expect(await only(retried.requestId)).toMatchObject({
+    attempt: 3,
+    state: 'REPLAYED',
+    origin: mended.requestId,
+  });
+  const other = await upsert('L-3', { summary: 'another body' }, key);
+  expect(await only(other.requestId)).toMatchObject({ attempt: 4, mark: 'KEY_REUSED' });
+  const { entries } = await query({ idempotencyKey: 'L-3/try' });
+  expect(entries.map(({ attempt }) => attempt)).toEqual([4, 3, 2, 1]);
+});
+
+test('a wrong signature of a known client is found by its reason', async () => {
+  const answer = await upsert('L-4', {}, { secret: 'not the secret' });
+  expect(answer.reason).toBe('SIGNATURE_MISMATCH');
+  const { entries } = await query({ reason: 'SIGNATURE_MISMATCH' });
+  expect(entries.map(({ requestId }) => requestId)).toContain(answer.requestId);
+});
+
+test('the body comes along where it is asked for', async () => {
+  const text = '{ "matterType":"TODO",  "externalId":"L-5","title":"请假" }';
+  const { requestId } = await service.push('upsert', text);
+  const { entries } = await query({ requestId, includeBody: true });
+  expect(entries[0]?.body).toBe(text);
+  expect(await only(requestId)).not.toHaveProperty('body');
+});
+
+describe('pages', () => {
+  const ids: string[] = [];
+  beforeAll(async () => {
+    for (let n = 0; n < 25; n += 1) {
+      const { requestId } = await service.push('status', { externalId: 'L-P', bizStatus: 'DONE' });
+      ids.unshift(requestId);
+    }
+  });
+
+  const walk = async (filter: object, limit: number) => {
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await query({ ...filter, limit, cursor });
+      expect(page.entries.length).toBeLessThanOrEqual(limit);
+      found.push(...page.entries.map(({ requestId }) => requestId));
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor);
+    return found;
+  };
+
+  test.each([
+    ['by matter', { externalId: 'L-P' }],
+    ['by reason', { reason: 'MATTER_NOT_FOUND' }],
+    ['by operation', { operation: 'status' }],
+    ['by matter and operation', { externalId: 'L-P', operation: 'status' }],
+    ['by reason and operation', { reason: 'MATTER_NOT_FOUND', operation: 'status' }],
+  ])('%s: newest first, each once, while others push on', async (_how, filter) => {
+    const walking = walk(filter, 7);
+    await upsert('L-OTHER');
+    expect(await walking).toEqual(ids);
+  });
+
+  test('a window takes what was received in it', async () => {
+    const at = async (index: number) => (await only(ids[index] as string)).receivedAt;
+    const [from, to] = [await at(20), await at(10)];
+    expect(await walk({ from, to, operation: 'status' }, 4)).toEqual(ids.slice(11, 21));
+  });
+
+  test('the count is exact where it is asked for', async () => {
+    const { count } = await query({ externalId: 'L-P', limit: 1, count: true });
+    expect(count).toEqual({ value: 25, exact: true });
+    const narrowed = await query({ operation: 'status', reason: 'MATTER_NOT_FOUND', count: true });
+    expect(narrowed.count).toEqual({ value: 25, exact: true });
+  });
+
+  test('entries of a clock that is ahead are found too', async () => {
+    const entries = entryModel(service.db).collection;
+    const copy = await entries.findOne({ externalId: 'L-P' });
+    const ahead = Math.floor(Date.now() / 1000) + 3_600;
+    const _id = new (entryModel(service.db).base.Types.ObjectId)(
+      ahead.toString(16) + '0'.repeat(16),
+    );
+    await entries.insertOne({ ...copy, _id, operation: 'ahead' });
+    expect(await walk({ operation: 'ahead' }, 5)).toEqual([String(_id)]);
+    await entries.deleteOne({ _id });
+  });
+});
+
+describe('another client', () => {
+  let stranger: { clientId: string; secret: string };
+  beforeAll(async () => {
+    const keyRing = createKeyRing([String(service.env.SECRET_KEYS)]);
+    const admin = createClientAdmin(service.db, keyRing, Date.now);
+    const { secret } = await admin.create({ clientId: 'stranger', systemCode: 'OTHER' });
+    stranger = { clientId: 'stranger', secret: secret ?? '' };
+  });
+
+  test('sees nothing of this one, whatever it asks for', async () => {
+    const { requestId } = await upsert('L-6', {}, { idempotencyKey: 'L-6/key' });
+    const asked = [
+      {},
+      { requestId },
+      { externalId: 'L-6' },
+      { idempotencyKey: 'L-6/key' },
+      { outcome: 'CREATED' },
+      { operation: 'upsert', includeBody: true },
+      { systemCode: 'TEST' },
+      { clientId: 'tester' },
+    ];
+    for (const body of asked) {
+      expect(await query({ ...body, count: true }, stranger)).toEqual({
+        entries: [],
+        nextCursor: null,
+        count: { value: 0, exact: true },
+      });
+    }
+  });
+
+  test('cannot go on with this one’s cursor', async () => {
+    const { nextCursor } = await query({ limit: 1 });
+    const answer = await ask({ limit: 1, cursor: nextCursor }, stranger);
+    expect(answer).toMatchObject({ code: 400, errors: [{ field: 'cursor' }] });
+  });
+});
+
+test.each([
+  ['requestId', { requestId: 'abc' }],
+  ['requestId', { requestId: { $ne: null } }],
+  ['externalId', { externalId: ['A'] }],
+  ['limit', { limit: 501 }],
+  ['limit', { limit: 0 }],
+  ['limit', { limit: 51, includeBody: true }],
+  ['cursor', { cursor: 'bm90IGEgY3Vyc29y' }],
+  ['to', { from: '2024-06-02T00:00:00Z', to: '2024-06-01T00:00:00Z' }],
+  ['from', { from: 'yesterday' }],
+  ['reason', { outcome: 'CREATED', reason: 'X' }],
+  ['state', { state: 'LOST' }],
+])('a bad %s is refused by name', async (field, body) => {
+  const answer = await ask(body);
+  expect(answer).toMatchObject({ code: 400, reason: 'VALIDATION_FAILED' });
+  expect(answer.errors?.map((error) => error.field)).toEqual([field]);
+});
+
+test('a query has to be signed, and leaves no entry', async () => {
+  expect((await ask({}, { secret: 'wrong' })).reason).toBe('SIGNATURE_MISMATCH');
+  const before = await entryModel(service.db).countDocuments({ state: 'PERSISTED' });
+  await query({ limit: 2 });
+  expect(await entryModel(service.db).countDocuments({ state: 'PERSISTED' })).toBe(before);
+  const stolen = await push({
+    url: service.urlOf(),
+    clientId: 'tester',
+    secret: service.secret,
+    operation: 'upsert',
+    body: 'x'.repeat(300 * 1024),
+    path: PATH,
+  });
+  expect(stolen.code).toBe(413);
+});

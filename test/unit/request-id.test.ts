@@ -1,0 +1,40 @@
+/** Request ids are in the order of receipt, and no two are the same. */
+import fc from 'fast-check';
+import { createRequestIds, firstIdAt, idAfter, receivedAtOf } from '../../src/push-log/request-id';
+import { NOW } from '../support/builders';
+
+const instants = fc.integer({ min: 0, max: 4_000_000_000_000 });
+
+test('an id tells when its request was received, to the millisecond', () => {
+  fc.assert(
+    fc.property(instants, (at) => {
+      const id = createRequestIds()(at);
+      expect(id).toMatch(/^[0-9a-f]{24}$/);
+      expect(receivedAtOf(id)).toBe(at);
+    }),
+  );
+});
+
+test('ids of different processes are in the order of receipt', () => {
+  const [one, other] = [createRequestIds(), createRequestIds()];
+  fc.assert(
+    fc.property(instants, instants, (a, b) => {
+      fc.pre(a < b);
+      expect(one(a) < other(b)).toBe(true);
+      expect(other(a) < one(b)).toBe(true);
+    }),
+  );
+});
+
+test('60,000 requests of one millisecond have 60,000 ids, also after the clock was set back', () => {
+  const newId = createRequestIds();
+  const ids = new Set<string>();
+  for (let n = 0; n < 20_000; n += 1) for (const at of [NOW, NOW + 1, NOW]) ids.add(newId(at));
+  expect(ids.size).toBe(60_000);
+});
+
+test('a window begins with the first id of its instant', () => {
+  const id = createRequestIds()(NOW);
+  expect(firstIdAt(NOW) <= id && id < firstIdAt(NOW + 1)).toBe(true);
+  expect(id < idAfter(id) && idAfter(id) < firstIdAt(NOW + 1)).toBe(true);
+});
