@@ -57,6 +57,9 @@ module.exports = {
       'portal/',
       'reconcile/',
       'ingress/signature\\.',
+      // A replay is an ingress whose requests come from the log.
+      'ingress/(replay-push|settle-push|validate-push|lost-replies)\\.',
+      'queue/',
       'config\\.',
       ...BASICS,
     ]),

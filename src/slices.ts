@@ -21,14 +21,14 @@ export interface SlicedRange<T, P extends string | number> {
   ) => Promise<readonly T[]>;
   /** Where reading goes on after an item. */
   readonly placeAfter: (item: T) => P;
+  /** Items that a slice should hold, and the most that it may: 500 and 5,000. */
+  readonly target?: number;
+  readonly most?: number;
   /** A place some milliseconds later, or earlier. */
   readonly shift: (place: P, by: number) => P;
 }
 
 const FIRST_WIDTH = 1_000;
-/** Items that a slice should hold. */
-const TARGET = 500;
-const MOST = 5_000;
 const FACTOR = 4;
 /** A slice this wide is the last one of a range without end: nothing is kept for longer. */
 const LAST_WIDTH = 4_000 * 86_400_000;
@@ -37,7 +37,7 @@ const LAST_WIDTH = 4_000 * 86_400_000;
 export async function* readSlices<T, P extends string | number>(
   range: SlicedRange<T, P>,
 ): AsyncGenerator<readonly T[]> {
-  const { direction, start, end, read, placeAfter, shift } = range;
+  const { direction, start, end, read, placeAfter, shift, target = 500, most = 5_000 } = range;
   const isOlder = direction === 'older';
   let edge = start;
   let width = FIRST_WIDTH;
@@ -48,14 +48,14 @@ export async function* readSlices<T, P extends string | number>(
     const isLast = isPast || width > LAST_WIDTH;
     const limit = isLast ? end : far;
     const from = isOpen ? undefined : edge;
-    const items = isOlder ? await read(limit, from, MOST) : await read(from, limit, MOST);
+    const items = isOlder ? await read(limit, from, most) : await read(from, limit, most);
     isOpen = false;
     yield items;
     const last = items.at(-1);
-    const isFull = items.length >= MOST && last !== undefined;
+    const isFull = items.length >= most && last !== undefined;
     if (isLast && !isFull) return;
     edge = isFull ? placeAfter(last) : far;
-    if (items.length < TARGET) width *= FACTOR;
-    else if (items.length > TARGET * FACTOR) width = Math.max(1, Math.floor(width / FACTOR));
+    if (items.length < target) width *= FACTOR;
+    else if (items.length > target * FACTOR) width = Math.max(1, Math.floor(width / FACTOR));
   }
 }

@@ -14,7 +14,9 @@ import { watchLostReplies } from './ingress/lost-replies';
 import { createRefusalLog } from './ingress/refusal-log';
 import { createSettlePush } from './ingress/settle-push';
 import { createReadSignedRequest } from './ingress/signed-request';
+import { createReadStreamedRequest } from './ingress/streamed-request';
 import { createValidatePush } from './ingress/validate-push';
+import { createMatterReader } from './ledger/matter-reader';
 import { announceReady, runMain } from './lifecycle';
 import { isMongoReady, pingMongo } from './mongo';
 import { startProcess } from './process';
@@ -30,6 +32,12 @@ import { createGroupQueue } from './queue/group-queue';
 import { connectSubscriber, isRedisReady } from './queue/redis';
 import { createReplyInbox } from './queue/replies';
 import { createLogQuery } from './reconcile/log-query';
+import { createMatterQueries } from './reconcile/matter-queries';
+import { createFindOrphans } from './reconcile/orphans';
+
+/** Largest bodies, in bytes, of a thousand lines to compare and of a list of a million ids. */
+const LINES_LIMIT = 1024 * 1024;
+const LIST_LIMIT = 64 * 1024 * 1024;
 
 async function main(): Promise<void> {
   const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } = await startProcess('web');
@@ -54,14 +62,15 @@ async function main(): Promise<void> {
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
   const admit = createAdmit(createAdmission(redis, keys, rates));
   const newRequestId = createRequestIds();
-  const read = createReadSignedRequest({
+  const signed = {
     findClient: clients.find,
     logRefusal,
     checkReady: health.check,
     newRequestId,
     clock,
     timeout: config.PUSH_TIMEOUT,
-  });
+  };
+  const read = createReadSignedRequest(signed);
   const accept = createAcceptPush({
     admit,
     validate: createValidatePush({
@@ -85,11 +94,14 @@ async function main(): Promise<void> {
     timeout: config.PUSH_TIMEOUT,
     replays: config.IDEMPOTENT_REPLAY === 'on',
   });
-  const answerLogQuery = createLogQuery({
+  const reader = createMatterReader(mongo);
+  const timeZone = config.PORTAL_TIME_ZONE;
+  const matters = createMatterQueries({ reader, timeZone, clock });
+  const logQuery = createLogQuery({
     search: createLogSearch(mongo, clock),
     keyUses: lookups.keyUses,
     bodies: createBodies(mongo),
-    timeZone: config.PORTAL_TIME_ZONE,
+    timeZone,
   });
   const app = createApp({
     envelope: {
@@ -102,7 +114,21 @@ async function main(): Promise<void> {
     },
     push: { read, accept, bodyLimit: config.BODY_LIMIT },
     query: { read, admit, timeout: config.PUSH_TIMEOUT },
-    queries: [{ name: 'push-logs/query', bodyLimit: config.BODY_LIMIT, answer: answerLogQuery }],
+    queries: [
+      { name: 'push-logs/query', bodyLimit: config.BODY_LIMIT, answer: logQuery },
+      { name: 'matters/get', bodyLimit: config.BODY_LIMIT, answer: matters.get },
+      { name: 'matters/query', bodyLimit: config.BODY_LIMIT, answer: matters.query },
+      { name: 'matters/diff', bodyLimit: LINES_LIMIT, answer: matters.diff },
+      { name: 'matters/digest', bodyLimit: config.BODY_LIMIT, answer: matters.digest },
+    ],
+    orphans: {
+      read: createReadStreamedRequest(signed),
+      admit,
+      find: createFindOrphans(reader),
+      checkReady: health.check,
+      bodyLimit: LIST_LIMIT,
+      timeout: config.PUSH_TIMEOUT,
+    },
     health,
     maxInFlight: config.MAX_IN_FLIGHT,
   });

@@ -2,6 +2,7 @@
 import { DateTime } from 'luxon';
 
 const DIGITS = /^\d{1,15}$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
   /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
 /** Below it a number is taken as seconds (the year 5138), from it on as milliseconds (1973). */
@@ -31,6 +32,39 @@ export function parseDateTime(text: string, timeZone: string): number | undefine
 export function formatLocal(instant: number, timeZone: string): string {
   const local = DateTime.fromMillis(instant, { zone: timeZone });
   return local.toISO({ includeOffset: false, suppressMilliseconds: true }) ?? '';
+}
+
+/** A local day: its date as yyyy-MM-dd, its first instant, and the first instant after it. */
+export interface LocalDay {
+  readonly date: string;
+  /** Epoch milliseconds. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** @returns undefined where the text is no date as yyyy-MM-dd, or none that the zone had */
+export function parseDay(text: string, timeZone: string): LocalDay | undefined {
+  if (!DATE.test(text)) return undefined;
+  const noon = DateTime.fromISO(`${text}T12:00`, { zone: timeZone });
+  const day = noon.isValid ? dayAt(noon.toMillis(), timeZone) : undefined;
+  return day?.date === text ? day : undefined;
+}
+
+/** The local day of an instant. Days are not always 24 hours long. */
+export function dayAt(instant: number, timeZone: string): LocalDay {
+  const moment = DateTime.fromMillis(instant, { zone: timeZone });
+  const next = moment.startOf('day').plus({ days: 1 });
+  return {
+    date: moment.toISODate() ?? '',
+    start: firstInstant(moment),
+    end: firstInstant(next),
+  };
+}
+
+/** Midnight may come twice, or not at all where the clock is put forward at midnight. */
+function firstInstant(moment: DateTime): number {
+  const candidates = moment.startOf('day').getPossibleOffsets();
+  return Math.min(...candidates.map((candidate) => candidate.toMillis()));
 }
 
 function fromEpoch(value: number): number | undefined {

@@ -16,7 +16,7 @@ import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry'
 import type { LogRefusal } from './refusal-log';
 import type { SettlePush } from './settle-push';
 import type { SignedRequest } from './signed-request';
-import type { ValidatePush, ValidPush } from './validate-push';
+import { externalIdIn, type ValidatePush, type ValidPush } from './validate-push';
 
 /** An authenticated request, not yet looked into. */
 export interface PushRequest extends SignedRequest {
@@ -73,11 +73,13 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const refuse = async (request: PushRequest, entry: LogEntry, error: unknown) => {
     if (!(error instanceof PushError) || error.code >= 500) throw error;
     const now = deps.clock();
+    const externalId = externalIdIn(request.rawBody);
+    const named = { ...entry, ...(externalId !== undefined && { externalId }) };
     const replayKey = replayKeyFor(entry);
     const keys = replayKey === undefined ? [] : [replayKey];
     const found = deps.lookups.precedentEntries(keys, now - REPLAY_WINDOW);
     const [first] = (await databaseCall(found, left(request))).values();
-    const ended = first ? replayedEntry(entry, first, now) : refusedEntry(entry, error, now);
+    const ended = first ? replayedEntry(entry, first, now) : refusedEntry(named, error, now);
     await record(request, ended);
     const settlement = settlementOf(ended);
     if (!first || !settlement) throw error;

@@ -5,6 +5,7 @@ import { OPERATIONS } from '../domain/operation';
 import type { HealthProbe } from './health';
 import { type EnvelopeOptions, koaEnvelope, type RequestState } from './koa-envelope';
 import { koaInFlight } from './koa-in-flight';
+import { ORPHANS, type OrphansRouteDependencies, orphansRoute } from './orphans-route';
 import { type PushRouteDependencies, pushRoute } from './push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
 
@@ -16,13 +17,14 @@ export interface AppOptions {
   readonly push: PushRouteDependencies;
   readonly query: QueryRouteDependencies;
   readonly queries: readonly QueryRoute[];
+  readonly orphans: OrphansRouteDependencies;
   readonly health: HealthProbe;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
 }
 
 export function createApp(options: AppOptions): Koa<RequestState> {
-  const { envelope, push, query, queries, health, maxInFlight } = options;
+  const { envelope, push, query, queries, orphans, health, maxInFlight } = options;
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
@@ -35,6 +37,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   for (const route of queries) {
     router.post(`${OPEN_PATH}/${route.name}`, bounded, queryRoute(route, query));
   }
+  router.post(`${OPEN_PATH}/${ORPHANS}`, bounded, orphansRoute(orphans));
   router.get('/healthz', (ctx) => {
     ctx.state.data = { status: 'alive' };
   });

@@ -5,7 +5,7 @@
 import type { KnownClient } from '../directory/clients';
 import { PushError } from '../errors';
 import type { AuthHeaders } from './auth-headers';
-import { isSignatureForm, verify } from './signature';
+import { isSignatureForm, matches, startDigest, verify } from './signature';
 
 /** ±300 seconds (specification 5.2). */
 const WINDOW_SECONDS = 300;
@@ -31,33 +31,74 @@ export function authenticate(
   rawBody: Uint8Array,
   now: number,
 ): Caller {
-  checkTimestamp(headers.timestamp, now);
-  const signer = checkSignature(client, headers, rawBody);
-  if (!client?.enabled) throw new PushError('CLIENT_DISABLED');
-  if (!client.systemCode) throw new PushError('NO_SYSTEM_CODE');
-  return { clientId: client.clientId, systemCode: client.systemCode, secretId: signer };
+  const { clientId, timestamp, signature } = headers;
+  checkHeaders(headers, now);
+  const signer = secretsToTry(client).find(({ secret }) =>
+    verify(secret, clientId, timestamp, rawBody, signature),
+  );
+  return callerOf(client, signer);
 }
 
-function checkTimestamp(timestamp: string, now: number): void {
+/** The caller of a request whose body comes in pieces. */
+export interface Authentication {
+  update(chunk: Uint8Array): void;
+  /** To be called once, after the last piece. @throws PushError as `authenticate` */
+  finish(): Caller;
+}
+
+/**
+ * The same checks in the same order; those that need no body are made at once. What depends on the
+ * client waits for the end, so that nothing about clients shows before a signature.
+ *
+ * @throws PushError TIMESTAMP_OUT_OF_WINDOW or, where the signature has not the form of one,
+ *   SIGNATURE_MISMATCH
+ */
+export function startAuthentication(
+  client: KnownClient | undefined,
+  headers: AuthHeaders,
+  now: number,
+): Authentication {
+  const { clientId, timestamp, signature } = headers;
+  checkHeaders(headers, now);
+  const tried = secretsToTry(client).map((signer) => ({
+    signer,
+    digest: startDigest(signer.secret, clientId, timestamp),
+  }));
+  return {
+    update: (chunk) => {
+      for (const { digest } of tried) digest.update(chunk);
+    },
+    finish: () => {
+      const found = tried.find(({ digest }) => matches(digest.digest(), signature));
+      return callerOf(client, found?.signer);
+    },
+  };
+}
+
+function checkHeaders({ timestamp, signature }: AuthHeaders, now: number): void {
   const seconds = TIMESTAMP.test(timestamp) ? Number(timestamp) : Number.POSITIVE_INFINITY;
   if (Math.abs(Math.floor(now / 1000) - seconds) > WINDOW_SECONDS) {
     throw new PushError('TIMESTAMP_OUT_OF_WINDOW');
   }
+  if (!isSignatureForm(signature)) throw new PushError('SIGNATURE_MISMATCH');
 }
 
-/** @returns the id of the secret that signed */
-function checkSignature(
-  client: KnownClient | undefined,
-  { clientId, timestamp, signature }: AuthHeaders,
-  rawBody: Uint8Array,
-): string {
-  if (!isSignatureForm(signature)) throw new PushError('SIGNATURE_MISMATCH');
-  const usable = client?.type === 'CONFIDENTIAL' ? client.secrets : [];
-  const tried = [...usable, NOBODYS, NOBODYS].slice(0, Math.max(2, usable.length));
-  const signer = tried.find(({ secret }) =>
-    verify(secret, clientId, timestamp, rawBody, signature),
-  );
-  if (client && usable.length === 0) throw new PushError('NO_USABLE_SECRET');
+type Secret = KnownClient['secrets'][number];
+
+function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
+  return client?.type === 'CONFIDENTIAL' ? client.secrets : [];
+}
+
+function secretsToTry(client: KnownClient | undefined): readonly Secret[] {
+  const usable = usableSecrets(client);
+  return [...usable, NOBODYS, NOBODYS].slice(0, Math.max(2, usable.length));
+}
+
+/** @param signer whose secret signed, if any of those tried */
+function callerOf(client: KnownClient | undefined, signer: Secret | undefined): Caller {
+  if (client && usableSecrets(client).length === 0) throw new PushError('NO_USABLE_SECRET');
   if (!client || !signer || signer === NOBODYS) throw new PushError('SIGNATURE_MISMATCH');
-  return signer.id;
+  if (!client.enabled) throw new PushError('CLIENT_DISABLED');
+  if (!client.systemCode) throw new PushError('NO_SYSTEM_CODE');
+  return { clientId: client.clientId, systemCode: client.systemCode, secretId: signer.id };
 }

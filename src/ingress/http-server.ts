@@ -6,7 +6,8 @@ import { errorEnvelope } from '../contract/envelope';
 import { PushError } from '../errors';
 
 const HEADERS_TIMEOUT = 10_000;
-const REQUEST_TIMEOUT = 15_000;
+/** Of the longest bodies; each route has its own, shorter one. */
+const REQUEST_TIMEOUT = 125_000;
 /** Longer than the idle time of the usual proxies, so that they close first. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
 

@@ -4,6 +4,7 @@ import type { Clock } from '../clock';
 import { type Envelope, errorEnvelope, successEnvelope } from '../contract/envelope';
 import { PushError } from '../errors';
 import type { Logger } from '../logger';
+import { type BegunLines, writeLines } from './line-answer';
 
 export interface EnvelopeOptions {
   readonly clock: Clock;
@@ -23,23 +24,20 @@ export interface RequestState {
   clientId?: string;
   /** What a handler returns: becomes `data`. */
   data?: unknown;
+  /** What a handler returns in place of `data` where it is too long for one document. */
+  lines?: BegunLines;
 }
 
-/** Handlers set `ctx.state.data` or throw; this renders either. */
+/** Handlers set `ctx.state.data` or `ctx.state.lines`, or throw; this renders either. */
 export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> {
   return async (ctx, next) => {
     ctx.state.receivedAt = options.clock();
     ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
     const error = await outcome(ctx, next);
-    if (error instanceof PushError) renderError(ctx, error, options);
-    else if (error !== undefined) {
-      const { requestId } = ctx.state;
-      options.logger.error({ requestId, error: stackOf(error) }, 'unexpected error');
-      renderError(ctx, new PushError('INTERNAL_ERROR'), options);
-    } else {
-      const { data, requestId } = ctx.state;
-      render(ctx, successEnvelope(data, requestId, options.clock()), options);
-    }
+    const { data, lines, requestId } = ctx.state;
+    if (error !== undefined) renderError(ctx, error, options);
+    else if (lines) renderLines(ctx, lines, options);
+    else render(ctx, successEnvelope(data, requestId, options.clock()), options);
   };
 }
 
@@ -49,23 +47,42 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
   } catch (error) {
     return error ?? new Error('something empty was thrown');
   }
-  if (ctx.state.data !== undefined) return undefined;
+  if (ctx.state.data !== undefined || ctx.state.lines) return undefined;
   // No handler ran. The router leaves the routes of the path, whatever their method, on the context.
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
   const isTrace = ctx.status === 501;
   return new PushError(matched.length > 0 || isTrace ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND');
 }
 
-function renderError(ctx: Context, error: PushError, options: EnvelopeOptions): void {
+function renderError(ctx: Context, cause: unknown, options: EnvelopeOptions): void {
+  const error = refusalOf(ctx, cause, options);
   if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
   // What is left of a body that was not read must not be taken for the next request.
   if (!ctx.req.complete) ctx.set('Connection', 'close');
   render(ctx, errorEnvelope(error, ctx.state.requestId, options.clock()), options);
+}
+
+/** The status is sent before it is known how the lines end: their last one tells. */
+function renderLines(ctx: Context, lines: BegunLines, options: EnvelopeOptions): void {
+  const { requestId } = ctx.state;
+  ctx.status = 200;
+  ctx.type = 'application/x-ndjson; charset=utf-8';
+  ctx.body = writeLines(ctx.res, lines, {
+    success: (data) => successEnvelope(data, requestId, options.clock()),
+    failure: (cause) => errorEnvelope(refusalOf(ctx, cause, options), requestId, options.clock()),
+  });
+}
+
+/** What the caller is told of a failure; the log has the rest. */
+function refusalOf(ctx: Context, cause: unknown, { clock, logger }: EnvelopeOptions): PushError {
   const { requestId, clientId, receivedAt } = ctx.state;
-  const ms = options.clock() - receivedAt;
+  const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
+  if (error !== cause) logger.error({ requestId, error: stackOf(cause) }, 'unexpected error');
+  const ms = clock() - receivedAt;
   const line = { requestId, clientId, path: ctx.path, reason: error.reason, code: error.code, ms };
-  if (error.code < 500) options.logger.info(line, 'refused');
-  else options.logger.warn({ ...line, cause: causeOf(error) }, 'failed');
+  if (error.code < 500) logger.info(line, 'refused');
+  else logger.warn({ ...line, cause: causeOf(error) }, 'failed');
+  return error;
 }
 
 function render(ctx: Context, envelope: Envelope, options: EnvelopeOptions): void {

@@ -1,23 +1,40 @@
-/** The body as the bytes that were sent: bounded, undecoded, within the server's request timeout. */
+/** The body as the bytes that were sent: bounded, undecoded, within a deadline. */
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { PushError } from '../errors';
 import { headerValues } from './auth-headers';
 
+/** Milliseconds in which a body must arrive. */
+const TIMEOUT = 15_000;
+
 /**
  * @param limit bytes
- * @throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, or BODY_INCOMPLETE where the caller broke off
+ * @throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, or BODY_INCOMPLETE where
+ *   the caller broke off
  */
-export async function readRawBody(req: IncomingMessage, limit: number): Promise<Buffer> {
+export async function readRawBody(
+  req: IncomingMessage,
+  limit: number,
+  timeout = TIMEOUT,
+): Promise<Buffer> {
   const length = req.headers['content-length'];
-  const body = await getRawBody(req, { limit, length: length ?? null }).catch((cause) => {
+  const reading = getRawBody(req, { limit, length: length ?? null }).catch((cause) => {
     throw new PushError(isTooLarge(cause) ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
   });
+  const body = await withDeadline(reading, timeout);
   const encodings = headerValues(req.rawHeaders, 'content-encoding');
   if (encodings.some((encoding) => encoding.trim().toLowerCase() !== 'identity')) {
     throw new PushError('UNSUPPORTED_ENCODING');
   }
   return body;
+}
+
+/** What still arrives after the deadline ends with the connection. */
+function withDeadline<T>(reading: Promise<T>, timeout: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new PushError('REQUEST_TIMEOUT')), timeout);
+    reading.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 function isTooLarge(error: unknown): boolean {

@@ -1,5 +1,5 @@
 /** The signature (specification 5.1): HMAC-SHA256 over client id, timestamp and the raw bytes. */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
 
 const HEX_64 = /^[0-9a-f]{64}$/i;
 
@@ -26,7 +26,16 @@ export function verify(
   rawBody: Uint8Array,
   signature: string,
 ): boolean {
-  const expected = digest(secret, clientId, timestamp, rawBody);
+  return matches(digest(secret, clientId, timestamp, rawBody), signature);
+}
+
+/** The same for a body that comes in pieces: begins a digest that takes them. */
+export function startDigest(secret: string, clientId: string, timestamp: string): Hmac {
+  return createHmac('sha256', secret).update(`${clientId}\n${timestamp}\n`);
+}
+
+/** Compares in constant time. `signature` must have the form of one. */
+export function matches(expected: Buffer, signature: string): boolean {
   return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }
 
@@ -36,8 +45,5 @@ function digest(
   timestamp: string,
   rawBody: Uint8Array | string,
 ): Buffer {
-  return createHmac('sha256', secret)
-    .update(`${clientId}\n${timestamp}\n`)
-    .update(rawBody)
-    .digest();
+  return startDigest(secret, clientId, timestamp).update(rawBody).digest();
 }

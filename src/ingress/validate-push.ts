@@ -1,6 +1,7 @@
 /** From a caller's bytes to an operation that may be queued, or to every problem they have. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock';
+import { externalId } from '../contract/fields';
 import { fieldErrors, parseJsonBody } from '../contract/json-body';
 import type { BodyParser, ParsedBody } from '../contract/requests';
 import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
@@ -57,6 +58,16 @@ export function createValidatePush(deps: ValidatorDependencies): ValidatePush {
       ],
     };
   };
+}
+
+/** The matter that a body is about, where it says so: also of a body that does not pass. */
+export function externalIdIn(rawBody: Uint8Array): string | undefined {
+  try {
+    return externalId.safeParse(parseJsonBody(rawBody).externalId).data;
+  } catch (error) {
+    if (error instanceof PushError) return undefined;
+    throw error;
+  }
 }
 
 function parseBody(raw: Uint8Array, headerErrors: readonly FieldError[]) {

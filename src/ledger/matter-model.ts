@@ -68,6 +68,12 @@ matterSchema.index(
 matterSchema.index({ pastHandlers: 1, updatedAt: -1 }, { name: 'past_handlers' });
 // My drafts.
 matterSchema.index({ initiatorUsername: 1, phase: 1, updatedAt: -1 }, { name: 'drafts' });
+// What changed since, in pages.
+matterSchema.index({ systemCode: 1, updatedAt: 1, _id: 1 }, { name: 'updates' });
+// What one system still has open here, by external id.
+matterSchema.index({ systemCode: 1, phase: 1, externalId: 1 }, { name: 'open_list' });
+// The days of a digest.
+matterSchema.index({ systemCode: 1, sourceUpdatedAt: 1 }, { name: 'source_days' });
 
 export function matterModel(connection: Connection): Model<MatterRecord> {
   return (

@@ -1,6 +1,6 @@
 /** A matter as readers outside see it: the specification's field names (2.1, 2.2), JSON-safe. */
 import { formatLocal } from '../contract/time';
-import type { Matter, MatterType, PartyRole } from '../domain/matter';
+import type { Matter, MatterType, PartyRole, Phase } from '../domain/matter';
 
 export interface PartyView {
   readonly username: string;
@@ -24,6 +24,8 @@ export interface MatterView {
   readonly bizType: string | null;
   readonly priority: string | null;
   readonly bizStatus: string;
+  /** Where the matter stands: derived from `bizStatus` and `deleted`. */
+  readonly phase: Phase;
   /** ISO-8601 local date-time of the portal's zone, as it is pushed. */
   readonly deadlineAt: string | null;
   readonly initiatorExtId: string | null;
@@ -34,6 +36,7 @@ export interface MatterView {
   readonly payloadJson: string | null;
   readonly parties: readonly PartyView[];
   readonly deleted: boolean;
+  readonly deletedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly revision: number;
@@ -55,6 +58,7 @@ export function toMatterView(matter: Matter, timeZone: string): MatterView {
     bizType: matter.bizType,
     priority: matter.priority,
     bizStatus: matter.bizStatus,
+    phase: matter.phase,
     deadlineAt: deadlineAt === null ? null : formatLocal(deadlineAt, timeZone),
     initiatorExtId: matter.initiatorExtId,
     initiatorUsername: matter.initiatorUsername,
@@ -69,6 +73,7 @@ export function toMatterView(matter: Matter, timeZone: string): MatterView {
       unread,
     })),
     deleted: matter.deleted,
+    deletedAt: matter.deletedAt === null ? null : toIso(matter.deletedAt),
     createdAt: toIso(matter.createdAt),
     updatedAt: toIso(matter.updatedAt),
     revision: matter.revision,

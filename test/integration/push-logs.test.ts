@@ -76,6 +76,7 @@ test('a refused push names what was wrong, and a mended try under the same key i
   const { requestId } = await upsert('L-3', { parties: 'nobody' }, key);
   expect(await only(requestId)).toMatchObject({
     state: 'REFUSED',
+    externalId: 'L-3',
     reason: 'VALIDATION_FAILED',
     outcome: null,
     attempt: 1,

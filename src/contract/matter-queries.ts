@@ -1,0 +1,87 @@
+/** The bodies of the queries about matters, with which a third party compares its data with ours. */
+import { z } from 'zod';
+import * as fields from './fields';
+import { cursor, orderedWindow, pageSize, readQuery } from './query-body';
+import { parseDay } from './time';
+
+/** Most ids of one get, and most lines of one diff. */
+export const MAX_IDS = 500;
+export const MAX_LINES = 1_000;
+const DEFAULT_PAGE = 100;
+
+/** Builds the reader of each body. @throws (the built ones) PushError VALIDATION_FAILED */
+export function createMatterQueryReaders(timeZone: string) {
+  const query = querySchema(timeZone);
+  const diff = diffSchema(timeZone);
+  const digest = digestSchema(timeZone);
+  return {
+    get: (body: unknown) => readQuery(getSchema, body),
+    query: (body: unknown) => readQuery(query, body),
+    diff: (body: unknown) => readQuery(diff, body),
+    digest: (body: unknown) => readQuery(digest, body),
+  };
+}
+
+/** The length comes first: what is far too long is refused without a word about each element. */
+const bounded = <T extends z.ZodType>(element: T, max: number) =>
+  z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
+
+const getSchema = z.object({ externalIds: bounded(fields.externalId, MAX_IDS) });
+
+function querySchema(timeZone: string) {
+  const schema = z.object({
+    updatedFrom: fields.nullIsAbsent(changeInstant(timeZone)),
+    updatedTo: fields.nullIsAbsent(changeInstant(timeZone)),
+    bizType: fields.nullIsAbsent(fields.bizType),
+    limit: pageSize(DEFAULT_PAGE),
+    cursor,
+  });
+  return orderedWindow(schema, 'updatedFrom', 'updatedTo');
+}
+
+/** Nothing changed here before there was a clock. */
+const changeInstant = (timeZone: string) =>
+  fields.anyInstant(timeZone).refine((value) => value >= 0, '不能早于 1970-01-01');
+
+function diffSchema(timeZone: string) {
+  const line = z.object({
+    externalId: fields.externalId,
+    bizStatus: fields.nullIsAbsent(fields.bizStatus),
+    externalStatusCode: fields.text(128).nullable().optional(),
+    sourceUpdatedAt: fields.anyInstant(timeZone).nullable().optional(),
+    deleted: fields.nullIsAbsent(z.boolean()),
+  });
+  const lines = bounded(line, MAX_LINES).superRefine((parsed, ctx) => {
+    const seen = new Set<string>();
+    for (const [index, { externalId }] of parsed.entries()) {
+      if (seen.has(externalId)) {
+        ctx.addIssue({ code: 'custom', path: [index, 'externalId'], message: '重复出现' });
+      }
+      seen.add(externalId);
+    }
+  });
+  return z.object({ lines });
+}
+
+function digestSchema(timeZone: string) {
+  return z
+    .object({
+      bizType: fields.nullIsAbsent(fields.bizType),
+      fromDay: fields.nullIsAbsent(day(timeZone)),
+      toDay: fields.nullIsAbsent(day(timeZone)),
+      open: fields.nullIsAbsent(z.boolean()),
+    })
+    .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {
+      path: ['toDay'],
+      message: '不能早于 fromDay',
+    });
+}
+
+/** A local day of the portal's zone. */
+const day = (timeZone: string) =>
+  z.string().transform((value, ctx) => {
+    const parsed = parseDay(value, timeZone);
+    if (parsed) return parsed;
+    ctx.issues.push({ code: 'custom', message: '必须是 yyyy-MM-dd 格式的日期', input: value });
+    return z.NEVER;
+  });

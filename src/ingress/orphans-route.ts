@@ -1,0 +1,67 @@
+/** The handler of `matters/orphans`: a list of ids comes in, what is open here and not in it goes out. */
+import type { Middleware } from 'koa';
+import { createIdLines } from '../contract/id-lines';
+import type { FindOrphans } from '../reconcile/orphans';
+import { createSlots } from '../reconcile/slots';
+import type { Admit } from './admit';
+import { databaseCall } from './availability';
+import type { RequestState } from './koa-envelope';
+import { beginLines, type Lines, whenOver } from './line-answer';
+import type { ReadStreamedRequest } from './streamed-request';
+
+/** Below the base path. */
+export const ORPHANS = 'matters/orphans';
+
+/** A list of a million ids is some hundred megabytes of memory. */
+const AT_A_TIME = { perKey: 1, total: 3 };
+/** Milliseconds in which the list must arrive. */
+const BODY_TIMEOUT = 120_000;
+
+export interface OrphansRouteDependencies {
+  readonly read: ReadStreamedRequest;
+  readonly admit: Admit;
+  readonly find: FindOrphans;
+  /** @throws PushError where the service cannot go on */
+  readonly checkReady: () => void;
+  /** Largest list in bytes. */
+  readonly bodyLimit: number;
+  /** Milliseconds for each part of the answer. */
+  readonly timeout: number;
+}
+
+export function orphansRoute(deps: OrphansRouteDependencies): Middleware<RequestState> {
+  const slots = createSlots(AT_A_TIME);
+  return async (ctx) => {
+    const list = createIdLines();
+    const request = await deps.read(ctx, {
+      operation: ORPHANS,
+      bodyLimit: deps.bodyLimit,
+      bodyTimeout: BODY_TIMEOUT,
+      // Until the last line is sent, or the caller is gone.
+      begin: (clientId) => whenOver(ctx.res, slots.take(clientId)),
+      take: list.take,
+    });
+    await deps.admit({ ...request, path: ctx.path }, deps.timeout);
+    const orphans = deps.find(request.caller.systemCode, list.end());
+    ctx.state.lines = await beginLines(ctx.res, available(orphans, deps));
+  };
+}
+
+/** Each group has a deadline, and none is begun that this process cannot end. */
+async function* available(
+  groups: Lines,
+  { checkReady, timeout }: Pick<OrphansRouteDependencies, 'checkReady' | 'timeout'>,
+): Lines {
+  try {
+    let step = await databaseCall(groups.next(), timeout);
+    while (!step.done) {
+      yield step.value;
+      checkReady();
+      step = await databaseCall(groups.next(), timeout);
+    }
+    return step.value;
+  } finally {
+    // Nobody waits for it: a read that is stuck ends at its own deadline.
+    groups.return(undefined).catch(() => undefined);
+  }
+}

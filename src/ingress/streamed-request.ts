@@ -1,0 +1,101 @@
+/**
+ * Reads a signed request whose body is not kept. Answers are those of every other signed request;
+ * only what needs no body is checked before it.
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { PushError } from '../errors';
+import { readAuthHeaders } from './auth-headers';
+import { startAuthentication } from './authenticate';
+import { databaseCall } from './availability';
+import type { RequestState } from './koa-envelope';
+import { newEntry, refusedEntry } from './log-entry';
+import type { SignedRequest, SignedRequestDependencies } from './signed-request';
+import { checkBodyHeaders, discardRest, receiveBody } from './streamed-body';
+
+export interface StreamedRoute {
+  /** Stands in the push log where the request is refused. */
+  readonly operation: string;
+  /** Largest body in bytes. */
+  readonly bodyLimit: number;
+  /** Milliseconds in which the body must arrive. */
+  readonly bodyTimeout: number;
+  /** Called before the body is read. @throws PushError where it shall not be */
+  readonly begin: (clientId: string) => void;
+  /** Gets the body. Whether it is signed is known only when `read` has returned. */
+  readonly take: (chunk: Uint8Array) => void;
+}
+
+export type StreamedRequest = Omit<SignedRequest, 'rawBody'>;
+
+interface StreamedContext {
+  readonly req: IncomingMessage;
+  readonly state: RequestState;
+}
+
+export type ReadStreamedRequest = (
+  ctx: StreamedContext,
+  route: StreamedRoute,
+) => Promise<StreamedRequest>;
+
+/** @throws (the built function) PushError as `createReadSignedRequest`, or REQUEST_TIMEOUT */
+export function createReadStreamedRequest(deps: SignedRequestDependencies): ReadStreamedRequest {
+  return async (ctx, route) => {
+    try {
+      return await read(deps, ctx, route);
+    } catch (error) {
+      await discardRest(ctx.req);
+      throw error;
+    }
+  };
+}
+
+async function read(
+  deps: SignedRequestDependencies,
+  { req, state }: StreamedContext,
+  { operation, bodyLimit, bodyTimeout, begin, take }: StreamedRoute,
+): Promise<StreamedRequest> {
+  checkBodyHeaders(req, bodyLimit);
+  const headers = readAuthHeaders(req.rawHeaders);
+  deps.checkReady();
+  const client = await databaseCall(deps.findClient(headers.clientId), deps.timeout);
+  const body = { hash: createHash('sha256'), size: 0 };
+  let receivedAt = deps.clock();
+  const recordRefusal = (error: unknown) => {
+    if (!client || !(error instanceof PushError)) return;
+    const source = { requestId: state.requestId, operation, rawBody: NOTHING, receivedAt };
+    deps.logRefusal(client.clientId, () => ({
+      ...refusedEntry(newEntry({ ...source, ...client, timeout: 0 }), error, receivedAt),
+      bodyHash: body.hash.digest('hex'),
+      bodySize: body.size,
+    }));
+  };
+  const recorded = <T>(check: () => T): T => {
+    try {
+      return check();
+    } catch (error) {
+      recordRefusal(error);
+      throw error;
+    }
+  };
+
+  const authentication = recorded(() => startAuthentication(client, headers, receivedAt));
+  begin(headers.clientId);
+  const takeSigned = (chunk: Uint8Array) => {
+    body.size += chunk.length;
+    body.hash.update(chunk);
+    authentication.update(chunk);
+    take(chunk);
+  };
+  await receiveBody(req, { limit: bodyLimit, timeout: bodyTimeout, take: takeSigned });
+  receivedAt = deps.clock();
+  // Request ids are in the order of receipt: it is the order of the push log.
+  state.requestId = deps.newRequestId(receivedAt);
+  const caller = recorded(() => authentication.finish());
+  state.clientId = caller.clientId;
+  const signature = headers.signature.toLowerCase();
+  const { requestId } = state;
+  return { requestId, caller, receivedAt, signature, timestamp: Number(headers.timestamp) };
+}
+
+const NOTHING = new Uint8Array(0);

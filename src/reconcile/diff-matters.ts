@@ -1,0 +1,54 @@
+/** `matters/diff`: where the ledger differs from what another system believes, line by line. */
+import type { HeldMatter } from '../ledger/lean-matter';
+import type { MatterReader } from '../ledger/matter-reader';
+import { type Believed, compare, type Difference } from './compare';
+
+/** What the ledger has; instants are ISO-8601 UTC. */
+export interface HeldView {
+  readonly matterId: string;
+  readonly bizStatus: string;
+  readonly externalStatusCode: string | null;
+  readonly sourceUpdatedAt: string | null;
+  readonly deleted: boolean;
+}
+
+export interface MatterDiff {
+  readonly compared: number;
+  readonly equal: number;
+  /** Of the lines that differ, in the order sent. */
+  readonly differences: {
+    readonly externalId: string;
+    readonly differences: readonly Difference[];
+    readonly here: HeldView | null;
+  }[];
+}
+
+export function createDiffMatters(reader: Pick<MatterReader, 'held'>) {
+  return async (
+    systemCode: string,
+    { lines }: { readonly lines: readonly Believed[] },
+  ): Promise<MatterDiff> => {
+    const ids = lines.map(({ externalId }) => externalId);
+    const held = new Map<string, HeldMatter>();
+    for await (const matter of reader.held(systemCode, ids)) held.set(matter.externalId, matter);
+    const differing = lines.flatMap((line) => {
+      const here = held.get(line.externalId);
+      const differences = compare(line, here);
+      if (differences.length === 0) return [];
+      return [{ externalId: line.externalId, differences, here: here ? toView(here) : null }];
+    });
+    const compared = lines.length;
+    return { compared, equal: compared - differing.length, differences: differing };
+  };
+}
+
+function toView(matter: HeldMatter): HeldView {
+  const { matterId, bizStatus, externalStatusCode, sourceUpdatedAt, deleted } = matter;
+  return {
+    matterId: matterId.toString(),
+    bizStatus,
+    externalStatusCode,
+    sourceUpdatedAt: sourceUpdatedAt === null ? null : new Date(sourceUpdatedAt).toISOString(),
+    deleted,
+  };
+}

@@ -1,0 +1,59 @@
+/** `matters/digest`: counts and hashes of what the ledger has, by bizType and day. */
+import type { LocalDay } from '../contract/time';
+import { PushError } from '../errors';
+import type { MatterReader } from '../ledger/matter-reader';
+import { createDayCalendar } from './day-calendar';
+import { createBucketDigest, type Digest, type DigestBucket } from './digest';
+import { createSlots } from './slots';
+
+/** A digest reads everything that a system has. */
+const AT_A_TIME = { perKey: 1, total: 3 };
+const MAX_BUCKETS = 100_000;
+
+export interface DigestQuery {
+  readonly bizType?: string | undefined;
+  /** First and last local day of `sourceUpdatedAt`. */
+  readonly fromDay?: LocalDay | undefined;
+  readonly toDay?: LocalDay | undefined;
+  /** Leaves concluded matters out. */
+  readonly open?: boolean | undefined;
+}
+
+export interface MatterDigest {
+  /** The zone of the days. */
+  readonly timeZone: string;
+  readonly total: Digest;
+  readonly buckets: readonly DigestBucket[];
+}
+
+/**
+ * @throws (what is built) PushError BACKLOG_FULL while another digest of the system is under way, or
+ *   VALIDATION_FAILED where there would be too many buckets
+ */
+export function createDigestMatters(reader: Pick<MatterReader, 'digested'>, timeZone: string) {
+  const slots = createSlots(AT_A_TIME);
+  return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {
+    const release = slots.take(systemCode);
+    try {
+      const digest = createBucketDigest(createDayCalendar(timeZone));
+      for await (const matter of reader.digested(systemCode, windowOf(query))) {
+        if (query.bizType !== undefined && matter.bizType !== query.bizType) continue;
+        if (query.open && matter.phase === 'CONCLUDED') continue;
+        digest.add(matter);
+        if (digest.size() > MAX_BUCKETS) throw tooMany();
+      }
+      return { timeZone, total: digest.total(), buckets: digest.buckets() };
+    } finally {
+      release();
+    }
+  };
+}
+
+function windowOf({ fromDay, toDay }: DigestQuery) {
+  return fromDay || toDay ? { from: fromDay?.start, to: toDay?.end } : undefined;
+}
+
+function tooMany(): PushError {
+  const message = `分组超过 ${MAX_BUCKETS} 个，请用 bizType、fromDay、toDay 缩小范围`;
+  return new PushError('VALIDATION_FAILED', { errors: [{ field: '(body)', message }] });
+}

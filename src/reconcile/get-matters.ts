@@ -1,0 +1,40 @@
+/** `matters/get`: the matters of given ids. */
+import { PushError } from '../errors';
+import type { MatterReader } from '../ledger/matter-reader';
+import { type MatterView, toMatterView } from '../portal/matter-view';
+import { weightOf } from './weight';
+
+/** Heaviest answer; with contents of the full length, 500 matters would be hundreds of megabytes. */
+const MAX_WEIGHT = 32 * 1024 * 1024;
+
+export interface GotMatters {
+  /** In the order asked; what was asked twice stands once. */
+  readonly matters: MatterView[];
+  readonly missing: string[];
+}
+
+/** @throws (what is built) PushError VALIDATION_FAILED where the answer would be too heavy */
+export function createGetMatters(reader: Pick<MatterReader, 'byKeys'>, timeZone: string) {
+  return async (
+    systemCode: string,
+    { externalIds }: { readonly externalIds: readonly string[] },
+  ): Promise<GotMatters> => {
+    const asked = [...new Set(externalIds)];
+    const found = new Map<string, MatterView>();
+    let weight = 0;
+    for await (const matter of reader.byKeys(systemCode, asked)) {
+      weight += weightOf(matter);
+      if (weight > MAX_WEIGHT) throw tooHeavy();
+      found.set(matter.externalId, toMatterView(matter, timeZone));
+    }
+    return {
+      matters: asked.flatMap((externalId) => found.get(externalId) ?? []),
+      missing: asked.filter((externalId) => !found.has(externalId)),
+    };
+  };
+}
+
+function tooHeavy(): PushError {
+  const message = '查询结果过大，请减少一次查询的数量';
+  return new PushError('VALIDATION_FAILED', { errors: [{ field: 'externalIds', message }] });
+}

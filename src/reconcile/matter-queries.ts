@@ -1,0 +1,31 @@
+/** The queries with which a third party compares its own data with the ledger. */
+import type { Clock } from '../clock';
+import { createMatterQueryReaders } from '../contract/matter-queries';
+import type { MatterReader } from '../ledger/matter-reader';
+import { createDiffMatters } from './diff-matters';
+import { createDigestMatters } from './digest-matters';
+import { createGetMatters } from './get-matters';
+import type { OpenQuery } from './open-query';
+import { createQueryMatters } from './query-matters';
+
+export interface MatterQueriesDependencies {
+  readonly reader: MatterReader;
+  /** PORTAL_TIME_ZONE */
+  readonly timeZone: string;
+  readonly clock: Clock;
+}
+
+/** @throws (what is built) PushError VALIDATION_FAILED naming what is wrong in the body */
+export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
+  const read = createMatterQueryReaders(timeZone);
+  const get = createGetMatters(reader, timeZone);
+  const query = createQueryMatters(reader, timeZone, clock);
+  const diff = createDiffMatters(reader);
+  const digest = createDigestMatters(reader, timeZone);
+  return {
+    get: ({ systemCode, body }: OpenQuery) => get(systemCode, read.get(body)),
+    query: ({ systemCode, body }: OpenQuery) => query(systemCode, read.query(body)),
+    diff: ({ systemCode, body }: OpenQuery) => diff(systemCode, read.diff(body)),
+    digest: ({ systemCode, body }: OpenQuery) => digest(systemCode, read.digest(body)),
+  };
+}

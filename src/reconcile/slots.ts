@@ -1,0 +1,33 @@
+/** Bounds work that is heavy whoever asks for it: so many at a time, and so many of one caller. */
+import { PushError } from '../errors';
+
+export interface Slots {
+  /**
+   * @param key who asks
+   * @returns what gives the slot back; further calls of it do nothing
+   * @throws PushError BACKLOG_FULL where all are taken
+   */
+  take(key: string): () => void;
+}
+
+export function createSlots(limits: { readonly perKey: number; readonly total: number }): Slots {
+  const taken = new Map<string, number>();
+  let total = 0;
+  return {
+    take: (key) => {
+      const ofKey = taken.get(key) ?? 0;
+      if (ofKey >= limits.perKey || total >= limits.total) throw new PushError('BACKLOG_FULL');
+      taken.set(key, ofKey + 1);
+      total += 1;
+      let held = true;
+      return () => {
+        if (!held) return;
+        held = false;
+        total -= 1;
+        const left = (taken.get(key) ?? 1) - 1;
+        if (left > 0) taken.set(key, left);
+        else taken.delete(key);
+      };
+    },
+  };
+}

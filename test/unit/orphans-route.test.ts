@@ -1,0 +1,322 @@
+/** `matters/orphans` over HTTP with a ledger that obeys the test: who gets which answer, and when. */
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Koa from 'koa';
+import type { KnownClient } from '../../src/directory/clients';
+import { PushError } from '../../src/errors';
+import { koaEnvelope, type RequestState } from '../../src/ingress/koa-envelope';
+import { orphansRoute } from '../../src/ingress/orphans-route';
+import { sign } from '../../src/ingress/signature';
+import { createReadStreamedRequest } from '../../src/ingress/streamed-request';
+import { createLogger } from '../../src/logger';
+import type { LogEntry } from '../../src/push-log/entry-model';
+import { createRequestIds } from '../../src/push-log/request-id';
+import { createFindOrphans } from '../../src/reconcile/orphans';
+import { aMatter } from '../support/builders';
+
+const LIMIT = 100_000;
+const CLIENT: KnownClient = {
+  clientId: 'oa',
+  type: 'CONFIDENTIAL',
+  enabled: true,
+  systemCode: 'OA',
+  secrets: [{ id: 'one', secret: 'secret' }],
+};
+const CLIENTS = ['oa', 'erp', 'crm', 'hr'].map((clientId) => ({ ...CLIENT, clientId }));
+
+/** What the ledger does, and what was seen of it. */
+const ledger = {
+  open: 0,
+  pause: async (_n: number): Promise<unknown> => undefined,
+  reading: 0,
+};
+const refused: LogEntry[] = [];
+let ready: () => void = () => undefined;
+let server: Server;
+
+beforeAll(async () => {
+  const logger = createLogger('test', 'silent');
+  const newRequestId = createRequestIds();
+  const checkReady = () => ready();
+  const read = createReadStreamedRequest({
+    findClient: async (id) => CLIENTS.find(({ clientId }) => clientId === id),
+    logRefusal: (_clientId, entry) => refused.push(entry()),
+    checkReady,
+    newRequestId,
+    clock: Date.now,
+    timeout: 1_000,
+  });
+  const open = async function* () {
+    ledger.reading += 1;
+    try {
+      for (let n = 0; n < ledger.open; n += 1) {
+        await ledger.pause(n);
+        yield aMatter({ externalId: `HD-${String(n).padStart(6, '0')}` });
+      }
+    } finally {
+      ledger.reading -= 1;
+    }
+  };
+  const find = createFindOrphans({ open });
+  const admit = async () => undefined;
+  const app = new Koa<RequestState>();
+  app.on('error', () => undefined);
+  app.use(koaEnvelope({ clock: Date.now, newRequestId, always200: () => false, logger }));
+  app.use(orphansRoute({ read, admit, find, checkReady, bodyLimit: LIMIT, timeout: 1_000 }));
+  server = createServer(app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  Object.assign(ledger, { open: 3, pause: async () => undefined });
+  ready = () => undefined;
+  refused.length = 0;
+});
+
+interface Sending {
+  readonly clientId?: string;
+  readonly secret?: string;
+  readonly headers?: Record<string, string>;
+  /** Leaves the request open: its end is up to the test. */
+  readonly unfinished?: boolean;
+}
+
+function send(
+  body: string,
+  { clientId = 'oa', secret = 'secret', headers, unfinished }: Sending = {},
+) {
+  const timestamp = headers?.['X-Timestamp'] ?? String(Math.floor(Date.now() / 1000));
+  const { port } = server.address() as AddressInfo;
+  const req = request({ port, host: '127.0.0.1', method: 'POST', agent: false });
+  const signed = {
+    'X-Client-Id': clientId,
+    'X-Timestamp': timestamp,
+    'X-Signature': sign(secret, clientId, timestamp, body),
+  };
+  for (const [name, value] of Object.entries({ ...signed, ...headers })) req.setHeader(name, value);
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    req.on('response', resolve);
+    req.on('error', reject);
+  });
+  // A connection that the test breaks off has nobody waiting for its answer.
+  response.catch(() => undefined);
+  req.write(body);
+  if (!unfinished) req.end();
+  return { req, response, answer: () => response.then(linesOf) };
+}
+
+interface Line {
+  readonly [field: string]: unknown;
+}
+
+async function linesOf(
+  res: IncomingMessage,
+): Promise<{ status: number; rows: Line[]; last: Line }> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of res) chunks.push(chunk as Buffer);
+  const lines = Buffer.concat(chunks).toString().split('\n').filter(Boolean);
+  const rows = lines.map((line) => JSON.parse(line) as Line);
+  const last = rows.pop() ?? {};
+  return { status: res.statusCode ?? 0, rows, last };
+}
+
+const until = async (condition: () => boolean) => {
+  for (let tries = 0; !condition() && tries < 200; tries += 1) await sleep(10);
+  expect(condition()).toBe(true);
+};
+
+test('what is open and not listed comes out, and the envelope is the last line', async () => {
+  const { status, rows, last } = await send('"HD-000001"\n"HD-X"\n').answer();
+  expect(status).toBe(200);
+  expect(rows).toEqual([
+    {
+      externalId: 'HD-000000',
+      matterId: '7',
+      matterType: 'TODO',
+      title: 'old title',
+      bizType: null,
+      bizStatus: 'PENDING',
+      phase: 'OPEN',
+      sourceUpdatedAt: null,
+      updatedAt: '2024-05-31T23:59:30.000Z',
+    },
+    expect.objectContaining({ externalId: 'HD-000002' }),
+  ]);
+  expect(last).toEqual({
+    code: 0,
+    message: 'success',
+    data: { listed: 2, open: 3, orphans: 2 },
+    requestId: expect.stringMatching(/^[0-9a-f]{24}$/),
+    timestamp: expect.any(String),
+  });
+  const { headers } = await send('').response;
+  expect(headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
+});
+
+test('an empty list finds everything, an empty ledger nothing', async () => {
+  expect((await send('').answer()).last).toMatchObject({
+    data: { listed: 0, open: 3, orphans: 3 },
+  });
+  ledger.open = 0;
+  expect(await send('"HD-1"').answer()).toMatchObject({
+    rows: [],
+    last: { data: { listed: 1, open: 0 } },
+  });
+});
+
+const OVER = 'x'.repeat(LIMIT + 1);
+test.each<[string, string, Sending, string, number]>([
+  [
+    'too long, said at once',
+    OVER,
+    { headers: { 'Content-Length': String(LIMIT + 1) } },
+    'BODY_TOO_LARGE',
+    413,
+  ],
+  ['too long, seen on the way', OVER, {}, 'BODY_TOO_LARGE', 413],
+  ['too long, and of nobody', OVER, { clientId: 'nobody' }, 'BODY_TOO_LARGE', 413],
+  ['compressed', '', { headers: { 'Content-Encoding': 'gzip' } }, 'UNSUPPORTED_ENCODING', 415],
+  ['without a header', '', { headers: { 'X-Signature': '' } }, 'HMAC_HEADERS_MISSING', 401],
+  ['late', '', { headers: { 'X-Timestamp': '1700000000' } }, 'TIMESTAMP_OUT_OF_WINDOW', 401],
+  [
+    'with half a signature',
+    'no JSON',
+    { headers: { 'X-Signature': 'abc' } },
+    'SIGNATURE_MISMATCH',
+    401,
+  ],
+  ['with a wrong signature', 'no JSON', { secret: 'wrong' }, 'SIGNATURE_MISMATCH', 401],
+  ['of nobody', 'no JSON', { clientId: 'nobody' }, 'SIGNATURE_MISMATCH', 401],
+  ['with a bad line', '"HD-1"\nno JSON', {}, 'VALIDATION_FAILED', 400],
+])(
+  'a list that is %s is refused, and a next one is not',
+  async (_, body, sending, reason, code) => {
+    const { status, last } = await send(body, sending).answer();
+    expect({ status, ...last }).toMatchObject({ status: code, code, reason, data: null });
+    expect(ledger.reading).toBe(0);
+    expect((await send('').answer()).last).toMatchObject({ code: 0 });
+  },
+);
+
+test('a wrong signature and an unknown client get the same answer', async () => {
+  const [wrong, unknown] = await Promise.all(
+    ['oa', 'nobody'].map((clientId) => send('"HD-1"', { clientId, secret: 'wrong' }).response),
+  );
+  const same = ({ statusCode, headers }: IncomingMessage) => ({ statusCode, ...headers, date: '' });
+  expect(same(unknown as IncomingMessage)).toEqual(same(wrong as IncomingMessage));
+});
+
+test('a refusal of a known client is recorded, with the hash and size of what was sent', async () => {
+  await send('"HD-1"', { secret: 'wrong' }).answer();
+  await send('"HD-1"', { clientId: 'nobody' }).answer();
+  expect(refused).toEqual([
+    expect.objectContaining({
+      clientId: 'oa',
+      operation: 'matters/orphans',
+      result: 'SIGNATURE_MISMATCH',
+      // printf '"HD-1"' | sha256sum
+      bodyHash: '186dc8fc0e242063ee83710c5ce2c5494195a0143e97b62390e39c9159bab58f',
+      bodySize: 6,
+    }),
+  ]);
+});
+
+test('one list of a client and three in all at a time, refused before they are sent', async () => {
+  const first = ['oa', 'erp', 'crm'].map((clientId) =>
+    send('"HD-1"', { clientId, unfinished: true }),
+  );
+  await sleep(50);
+  for (const clientId of ['oa', 'hr']) {
+    const refusal = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
+    expect(refusal).toMatchObject({
+      status: 503,
+      last: { reason: 'BACKLOG_FULL', retryable: true },
+    });
+  }
+  for (const { req, answer } of first) {
+    req.end();
+    expect((await answer()).last).toMatchObject({ code: 0 });
+  }
+  expect((await send('', { clientId: 'hr' }).answer()).last).toMatchObject({ code: 0 });
+});
+
+test('an upload that is broken off gives its place back and reads nothing', async () => {
+  const { req } = send('"HD-1"', { unfinished: true });
+  await sleep(50);
+  req.destroy();
+  await sleep(50);
+  expect((await send('').answer()).last).toMatchObject({ code: 0 });
+});
+
+describe('while the answer is under way', () => {
+  const broken = async (n: number) => {
+    if (n === 1_200) throw new Error('the database is gone');
+  };
+
+  test('a failure before the first group is an answer like any other', async () => {
+    ledger.pause = async () => Promise.reject(new Error('the database is gone'));
+    const { status, last } = await send('').answer();
+    expect({ status, ...last }).toMatchObject({ status: 503, reason: 'DATABASE_UNAVAILABLE' });
+  });
+
+  test('a later failure is the last line', async () => {
+    Object.assign(ledger, { open: 5_000, pause: broken });
+    const { status, rows, last } = await send('').answer();
+    expect({ status, rows: rows.length }).toEqual({ status: 200, rows: 1_000 });
+    expect(last).toMatchObject({ code: 503, reason: 'DATABASE_UNAVAILABLE', data: null });
+  });
+
+  test('a database that falls silent ends it after its time', async () => {
+    Object.assign(ledger, {
+      open: 5_000,
+      pause: (n: number) => (n === 700 ? sleep(1_500) : undefined),
+    });
+    expect((await send('').answer()).last).toMatchObject({ reason: 'DATABASE_UNAVAILABLE' });
+    await until(() => ledger.reading === 0);
+  });
+
+  test('a process that stops says so', async () => {
+    Object.assign(ledger, {
+      open: 5_000,
+      pause: async (n: number) => {
+        if (n === 600)
+          ready = () => {
+            throw new PushError('SHUTTING_DOWN');
+          };
+      },
+    });
+    expect((await send('').answer()).last).toMatchObject({ code: 503, reason: 'SHUTTING_DOWN' });
+    expect(ledger.reading).toBe(0);
+  });
+
+  test('a caller who goes leaves no read open, and may come again', async () => {
+    Object.assign(ledger, { open: 2_000_000 });
+    const { response } = send('');
+    const res = await response;
+    await new Promise((resolve) => res.once('data', resolve));
+    expect(ledger.reading).toBe(1);
+    res.destroy();
+    await until(() => ledger.reading === 0);
+    ledger.open = 3;
+    expect((await send('').answer()).last).toMatchObject({ code: 0 });
+  });
+
+  test('a caller who is slow holds the read back', async () => {
+    let read = 0;
+    Object.assign(ledger, {
+      open: 2_000_000,
+      pause: async (n: number) => {
+        read = n;
+      },
+    });
+    const res = await send('').response;
+    res.pause();
+    // What fits into the buffers on the way is read ahead.
+    for (let before = -1; before !== read; await sleep(500)) before = read;
+    expect(read).toBeLessThan(500_000);
+    expect(ledger.reading).toBe(1);
+    res.destroy();
+    await until(() => ledger.reading === 0);
+  });
+});
