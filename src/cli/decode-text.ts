@@ -1,16 +1,21 @@
 /** Text files of spreadsheets: UTF-8 where it is that, else what a Chinese Excel writes. */
+import { createReadStream } from 'node:fs';
 
 export type Encoding = 'UTF-8' | 'GB18030';
 
 /**
  * UTF-8 is tried first because GBK text is practically never valid UTF-8, while the opposite
- * happens. A BOM is dropped.
+ * happens.
+ */
+const ENCODINGS: readonly Encoding[] = ['UTF-8', 'GB18030'];
+
+/**
+ * A BOM is dropped.
  *
  * @returns undefined where the bytes are neither
  */
 export function decodeText(bytes: Uint8Array): { text: string; encoding: Encoding } | undefined {
-  const encodings: readonly Encoding[] = ['UTF-8', 'GB18030'];
-  for (const encoding of encodings) {
+  for (const encoding of ENCODINGS) {
     try {
       return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes), encoding };
     } catch {
@@ -18,4 +23,32 @@ export function decodeText(bytes: Uint8Array): { text: string; encoding: Encodin
     }
   }
   return undefined;
+}
+
+/** The same question for a file that may be larger than the memory; reads it up to its end. */
+export async function encodingOf(path: string): Promise<Encoding | undefined> {
+  for (const encoding of ENCODINGS) {
+    if (await isIn(path, encoding)) return encoding;
+  }
+  return undefined;
+}
+
+/** The text of a file, piece by piece, without a BOM. @throws TypeError where it is not `encoding` */
+export async function* decodeFile(path: string, encoding: Encoding): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  for await (const chunk of createReadStream(path)) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
+}
+
+async function isIn(path: string, encoding: Encoding): Promise<boolean> {
+  const pieces = decodeFile(path, encoding);
+  for (;;) {
+    try {
+      if ((await pieces.next()).done) return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA')
+        throw error;
+      return false;
+    }
+  }
 }

@@ -1,5 +1,6 @@
 /** Checks of option values; what is wrong is a usage error (exit code 2). */
 import { type Command, InvalidArgumentError } from 'commander';
+import { parseInstant } from '../contract/time';
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -8,6 +9,7 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 const LONGEST = 365 * 86_400_000;
+const SPAN = /^(\d{1,9})([smhd])$/;
 
 /** Every command can answer with JSON. */
 export function withJson(command: Command, what = 'print JSON instead of a table'): Command {
@@ -34,10 +36,32 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 
 /** A span such as 30m, 24h or 7d, in milliseconds; at most a year. */
 export function toSpan(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const [, digits, unit = ''] = SPAN.exec(text) ?? [];
   const span = digits === undefined ? Number.NaN : Number(digits) * (UNITS[unit] ?? Number.NaN);
   if (span <= LONGEST) return span;
   throw new InvalidArgumentError('It must be a number with s, m, h or d, at most 365d, e.g. 24h.');
+}
+
+/**
+ * A time, or a span back from now, as epoch milliseconds.
+ *
+ * @param timeZone of local date-times; asked for only when there is one to read
+ */
+export function momentIn(timeZone: () => string): (text: string) => number {
+  return (text) => {
+    if (SPAN.test(text)) return Date.now() - toSpan(text);
+    const instant = parseInstant(text, timeZone());
+    if (instant !== undefined) return instant;
+    throw new InvalidArgumentError(
+      'It must be a time such as 2026-05-01T08:00, or a span back from now: 15m, 24h, 7d.',
+    );
+  };
+}
+
+/** A request id: 24 hex digits. */
+export function toRequestId(text: string): string {
+  if (/^[0-9a-f]{24}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It must be 24 hex digits.');
 }
 
 /** The address of a service, without a slash at its end. */

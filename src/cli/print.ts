@@ -3,20 +3,35 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import Table from 'cli-table3';
 
-/** Control characters in a stored text must not reach the terminal. */
-const CONTROLS = /\p{Cc}+/gu;
+/**
+ * What in a stored text must not reach the terminal: control characters, and marks that turn the
+ * direction of writing or begin a new line.
+ */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 export type Cell = string | number | boolean | null;
 
 /** Writes one line of JSON and waits while the reader is slower than we are. */
 export async function printJson(out: Writable, value: unknown): Promise<void> {
-  await printLine(out, JSON.stringify(value));
+  // JSON itself escapes only some of them.
+  await printLine(out, escapeUnprintable(JSON.stringify(value)));
 }
 
 /** Writes one line and waits while the reader is slower than we are. */
 export async function printLine(out: Writable, line: string): Promise<void> {
   if (!out.write(`${line}\n`)) await once(out, 'drain');
 }
+
+/** A stored text as part of a line. */
+export const printable = (text: string) => text.replace(UNPRINTABLE, ' ');
+
+/** Writes what cannot be printed as JSON would: `\u001b`. */
+export function escapeUnprintable(text: string): string {
+  return text.replace(UNPRINTABLE, (found) => Array.from(found, toEscape).join(''));
+}
+
+const toEscape = (unprintable: string) =>
+  `\\u${unprintable.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** A table with column titles. Wide (CJK) characters are aligned; absent values show as "-". */
 export async function printTable(
@@ -49,5 +64,5 @@ const PLAIN = {
 };
 
 function toText(value: Cell): string {
-  return value === null || value === '' ? '-' : String(value).replace(CONTROLS, ' ');
+  return value === null || value === '' ? '-' : printable(String(value));
 }

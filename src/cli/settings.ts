@@ -18,11 +18,29 @@ export interface Settings {
   secretKeys(): readonly string[];
   /** PORTAL_TIME_ZONE */
   timeZone(): string;
+  /** CONCLUDED_STATUSES */
+  concluded(): ReadonlySet<string>;
+  /**
+   * What it takes to queue a push. The other settings must be those of the service's processes.
+   *
+   * @throws CommandFailure where neither REDIS_URL nor a running `npm start` tells
+   */
+  queue(): QueueSettings;
   /** Of the product. */
   readonly version: string;
 }
 
-const ENDPOINTS = z.object({ url: z.string(), mongoUrl: z.string(), pid: z.number().optional() });
+export type QueueSettings = Pick<
+  Config,
+  'REDIS_URL' | 'REDIS_NAMESPACE' | 'LANE_LIMIT' | 'PUSH_TIMEOUT' | 'PUSH_BODY_RETENTION'
+>;
+
+const ENDPOINTS = z.object({
+  url: z.string(),
+  mongoUrl: z.string(),
+  redisUrl: z.string().optional(),
+  pid: z.number().optional(),
+});
 type Endpoints = z.infer<typeof ENDPOINTS>;
 
 /** Stand for what a command does not need; the rest is checked by the service's own rules. */
@@ -65,6 +83,18 @@ export function createSettings(env: Environment, cwd: string): Settings {
       );
     },
     timeZone: () => check({ PORTAL_TIME_ZONE: env.PORTAL_TIME_ZONE }).PORTAL_TIME_ZONE,
+    concluded: () => {
+      const { CONCLUDED_STATUSES } = env;
+      return new Set(check({ CONCLUDED_STATUSES }).CONCLUDED_STATUSES);
+    },
+    queue: () => {
+      const { REDIS_URL = endpoints()?.redisUrl } = env;
+      if (REDIS_URL)
+        return check({ ...env, MONGO_URL: undefined, SECRET_KEYS: undefined, REDIS_URL });
+      throw new CommandFailure(
+        'no REDIS_URL and nothing is running here: run npm start, or set REDIS_URL',
+      );
+    },
     version: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
   };
 }

@@ -39,7 +39,8 @@ export interface Surroundings {
   readonly concluded: ReadonlySet<string>;
 }
 
-const EMPTY_CONTENT: MatterContent = {
+/** The content of a matter of which nothing was said. */
+export const EMPTY_CONTENT: MatterContent = {
   summary: null,
   content: null,
   pcUrl: null,

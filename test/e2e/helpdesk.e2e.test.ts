@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { matterModel } from '../../src/ledger/matter-model';
+import { nativeCollection } from '../../src/mongo';
 import { entryModel } from '../../src/push-log/entry-model';
+import { changeByHand } from '../support/hand-changes';
 import { foldHelpdesk, hasHelpdesk, PUSHES, USERS } from '../support/helpdesk';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -136,4 +138,79 @@ whereData('the help desk file', () => {
       matters.map(({ updatedAt: _u, revision: _r, ...rest }) => rest);
     expect(content(await exported())).toEqual(content(before));
   }, 600_000);
+
+  describe('reconciled with its ledger', () => {
+    const seed = Number(process.env.RECONCILE_SEED ?? Date.now());
+    const repushFile = path.join(folder, 'repush.ndjson');
+    /** The differences by externalId; the summary is the last line. */
+    const reconcile = async (...more: string[]) => {
+      const options = ['--system-code', 'TEST', '--repush', repushFile, '--json', ...more];
+      const ended = await matterctl('reconcile', PUSHES, ...options).then(
+        (stdout) => ({ code: 0, stdout }),
+        (failed: { code: number; stdout: string }) => failed,
+      );
+      const lines = ended.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const { summary } = lines.pop();
+      const found = new Map<string, string[]>();
+      for (const { externalId, difference } of lines) {
+        found.set(externalId, [...(found.get(externalId) ?? []), difference]);
+      }
+      console.info(`reconcile ${more.join(' ')}: ${JSON.stringify(summary)}`);
+      return { code: ended.code, found, summary };
+    };
+    const repush = async () => {
+      const signer = [
+        '--client-id',
+        service.clientId,
+        '--secret-file',
+        path.join(folder, 'secret'),
+      ];
+      const pushed = await matterctl(
+        'push',
+        repushFile,
+        ...signer,
+        '--url',
+        service.urlOf(),
+        '--json',
+      );
+      return JSON.parse(pushed) as Summary;
+    };
+    /** What a mended matter has to say again; ids and times of the ledger's own are others. */
+    const contents = async () => {
+      const matters = nativeCollection(matterModel(service.db));
+      const all = await matters.find().sort({ externalId: 1 }).toArray();
+      return all.map(
+        ({ _id, createdAt: _c, updatedAt: _u, revision: _r, pastHandlers: _p, ...rest }) => rest,
+      );
+    };
+
+    test('nothing differs; 50 changes by hand are found, and mended by pushing', async () => {
+      expect(await reconcile('--orphans')).toMatchObject({ code: 0, found: new Map() });
+      const before = await contents();
+      console.info(`changes by hand: RECONCILE_SEED=${seed}`);
+      const changed = await changeByHand(nativeCollection(matterModel(service.db)), 50, seed);
+      const isNewer = ([, kinds]: [string, readonly string[]]) => kinds.includes('NEWER_HERE');
+      const newer = new Map([...changed].filter(isNewer));
+
+      const { code, found, summary } = await reconcile();
+      expect(code).toBe(1);
+      expect(found).toEqual(changed);
+      expect(summary.notRepushed).toEqual({ NEWER_HERE: newer.size });
+      expect(await repush()).toMatchObject({ failed: 0, lines: 50 - newer.size });
+      expect((await reconcile()).found).toEqual(newer);
+
+      expect((await reconcile('--overwrite-newer')).summary.overwriting).toBeGreaterThan(0);
+      expect(await repush()).toMatchObject({ failed: 0 });
+      const onlyNewer = new Map([...newer.keys()].map((id) => [id, ['NEWER_HERE']]));
+      expect((await reconcile()).found).toEqual(onlyNewer);
+      const withoutTime = (matters: Awaited<ReturnType<typeof contents>>) =>
+        matters.map((matter) =>
+          newer.has(matter.externalId) ? { ...matter, sourceUpdatedAt: null } : matter,
+        );
+      expect(withoutTime(await contents())).toEqual(withoutTime(before));
+    }, 300_000);
+  });
 });

@@ -1,7 +1,8 @@
 /** matterctl in this process, with what it prints caught. */
-import { PassThrough, Readable, Writable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { runMatterctl } from '../../src/cli/program';
 import { createSettings } from '../../src/cli/settings';
+import { sink } from './sink';
 
 export interface CliRun {
   readonly exitCode: number;
@@ -20,7 +21,7 @@ export async function matterctl(
   args: readonly string[],
   { env = {}, cwd = '/', stdin }: CliSurroundings = {},
 ): Promise<CliRun> {
-  const [stdout, stderr] = [createSink(), createSink()];
+  const [stdout, stderr] = [sink(), sink()];
   const exitCode = await runMatterctl(args, {
     settings: createSettings(env, cwd),
     stdin: stdin === undefined ? new PassThrough() : Readable.from([Buffer.from(stdin)]),
@@ -28,15 +29,4 @@ export async function matterctl(
     stderr: stderr.stream,
   });
   return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
-}
-
-function createSink() {
-  let text = '';
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      text += chunk;
-      done();
-    },
-  });
-  return { stream, text: () => text };
 }

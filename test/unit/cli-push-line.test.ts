@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { badLine } from '../../src/cli/push/failure-file';
 import { type BadLine, parsePushLine } from '../../src/cli/push/push-line';
-import { readLines } from '../../src/cli/push/read-lines';
+import { readLines } from '../../src/cli/read-lines';
 
 const parse = (text: string | Buffer, number = 1) =>
   parsePushLine({ number, bytes: Buffer.from(text) });

@@ -1,7 +1,7 @@
 /** One line of a push file: `{"op":"upsert|status|reopen|delete","body":{...},"key"?:"..."}`. */
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../../domain/operation';
-import type { RawLine } from './read-lines';
+import type { RawLine } from '../read-lines';
 
 export interface PushLine {
   readonly number: number;

@@ -2,16 +2,16 @@
 import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { showProgress } from '../progress';
+import { readLines } from '../read-lines';
 import type { Tool } from '../tool';
 import { type Checkpoint, loadCheckpoint, type RunIdentity, removeCheckpoint } from './checkpoint';
 import { startCheckpoints } from './checkpoint-writer';
 import type { DoneLines } from './done-lines';
 import { fingerprintOf } from './fingerprint';
 import { listenForInterrupt } from './interrupt';
-import { showProgress } from './progress';
 import { type BadLine, type PushLine, parsePushLine } from './push-line';
 import { createPushWork } from './push-work';
-import { readLines } from './read-lines';
 import { runOrdered } from './run-ordered';
 import { createRunState, type RunState } from './run-state';
 import { createSender } from './sender';
@@ -64,7 +64,12 @@ export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
     stop.abort(error),
   );
   const { counts } = state.tally;
-  const hideProgress = showProgress({ stderr: tool.stderr, total: print?.lines, counts });
+  const hideProgress = showProgress({
+    stderr: tool.stderr,
+    total: print?.lines,
+    things: 'lines',
+    state: () => toProgress(counts()),
+  });
   const startedAt = Date.now();
   const source = file === undefined ? tool.stdin : createReadStream(file);
   const signal = await pushAll(source, job, state, stop);
@@ -129,6 +134,8 @@ async function* pending(
     if (!stop.aborted) throw error;
   }
 }
+
+const toProgress = ({ lines, failed }: Counts) => ({ done: lines, note: `${failed} failed` });
 
 function tellResume({ stderr }: Tool, { doneThrough, doneAbove }: Checkpoint, lines: number): void {
   const above = doneAbove.length > 0 ? ' and some after it' : '';

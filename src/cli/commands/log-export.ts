@@ -1,0 +1,67 @@
+import { type Command, Option } from 'commander';
+import type { OperatorEntryView } from '../../portal/entry-view';
+import { createKeyUses } from '../../push-log/key-uses';
+import { createLogSearch } from '../../push-log/search';
+import { CommandFailure, EXIT_USAGE } from '../failure';
+import { csvHeader, csvRow } from '../log/entry-csv';
+import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
+import { viewsOf } from '../log/views';
+import { withDatabase } from '../option-values';
+import { printJson, printLine } from '../print';
+import { showProgress } from '../progress';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, withMongo } from '../with-mongo';
+
+interface Options extends DatabaseOptions, FilterOptions {
+  readonly format?: 'ndjson' | 'csv';
+  readonly oldestFirst?: boolean;
+  readonly bom?: boolean;
+}
+
+const ABOUT = `
+In CSV, problems, changes and stale are JSON texts. A cell that a spreadsheet would take for a formula
+begins with a single quote; programs that need the exact texts read NDJSON.`;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** `log export`: every push that a filter asks for, as fast as its reader takes them. */
+export function addLogExport(parent: Command, tool: Tool): void {
+  const command = withLogFilters(
+    parent.command('export').description('print all pushes, the newest first'),
+    tool,
+  )
+    .addOption(
+      new Option('--format <format>', 'of the output (default: ndjson)').choices(['ndjson', 'csv']),
+    )
+    .option('--oldest-first', 'the oldest first')
+    .option('--bom', 'begin a CSV with a byte order mark, for spreadsheets')
+    .addHelpText('after', ABOUT);
+  withDatabase(command).action((options: Options) => exportLog(options, tool));
+}
+
+async function exportLog(options: Options, tool: Tool): Promise<void> {
+  const { stdout, stderr } = tool;
+  const { bom, json, oldestFirst = false, format = 'ndjson' } = options;
+  const isCsv = format === 'csv';
+  if (isCsv && json) throw new CommandFailure('--json is not --format csv', EXIT_USAGE);
+  if (bom && !isCsv) throw new CommandFailure('--bom is for --format csv', EXIT_USAGE);
+  const filter = toLogFilter(options);
+  let done = 0;
+  await withMongo(tool, options, async (connection) => {
+    const state = () => ({ done, note: '' });
+    const hide = showProgress({ stderr, total: undefined, things: 'pushes', state });
+    try {
+      if (isCsv) await printLine(stdout, `${bom ? BYTE_ORDER_MARK : ''}${csvHeader()}\r`);
+      const print = isCsv ? printCsv : printJson;
+      const entries = createLogSearch(connection, Date.now).all(filter, { oldestFirst });
+      for await (const view of viewsOf(entries, createKeyUses(connection))) {
+        await print(stdout, view);
+        done += 1;
+      }
+    } finally {
+      hide();
+    }
+  });
+}
+
+const printCsv = (out: Tool['stdout'], view: OperatorEntryView) =>
+  printLine(out, `${csvRow(view)}\r`);

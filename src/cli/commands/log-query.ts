@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import type { OperatorEntryView } from '../../portal/entry-view';
+import { createKeyUses } from '../../push-log/key-uses';
+import { createLogSearch } from '../../push-log/search';
+import { matterName, resultText, totalTime } from '../log/entry-cells';
+import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
+import { firstEntries } from '../log/first-entries';
+import { localTime } from '../log/local-time';
+import { createPatience } from '../log/patience';
+import { viewsOf } from '../log/views';
+import { wholeNumber, withDatabase } from '../option-values';
+import { type Cell, printJson, printTable } from '../print';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, withMongo } from '../with-mongo';
+
+interface Options extends DatabaseOptions, FilterOptions {
+  readonly limit: number;
+  readonly oldestFirst?: boolean;
+}
+
+/** A longer table takes long to lay out, and is for programs: "log export". */
+const MOST = 1_000;
+const HEAD = ['RECEIVED', 'REQUEST ID', 'OP', 'MATTER', 'ATTEMPT', 'RESULT', 'MS'];
+
+/** `log query`: a table, or NDJSON as it is found. */
+export function addLogQuery(parent: Command, tool: Tool): void {
+  const command = withLogFilters(
+    parent.command('query').description('list pushes, the newest first'),
+    tool,
+  )
+    .option('--limit <n>', 'most pushes', wholeNumber(1, MOST), 50)
+    .option('--oldest-first', 'the oldest first');
+  withDatabase(command).action((options: Options) => query(options, tool));
+}
+
+async function query(options: Options, tool: Tool): Promise<void> {
+  const { limit, oldestFirst = false, json } = options;
+  const filter = toLogFilter(options);
+  const timeZone = tool.settings.timeZone();
+  const rows: Cell[][] = [];
+  let end = { found: 0, isMore: false };
+  await withMongo(tool, options, async (connection) => {
+    const tellPlace = createPatience(tool);
+    const entries = firstEntries(createLogSearch(connection, Date.now), filter, {
+      limit,
+      oldestFirst,
+      onPage: (reached) => {
+        end = { found: reached.found, isMore: reached.next !== undefined };
+        tellPlace(reached);
+      },
+    });
+    for await (const view of viewsOf(entries, createKeyUses(connection))) {
+      if (json) await printJson(tool.stdout, view);
+      else rows.push(toRow(view, timeZone));
+    }
+  });
+  if (rows.length > 0) await printTable(tool.stdout, HEAD, rows);
+  tellEnd(tool, options, end);
+}
+
+function tellEnd(
+  { stderr }: Tool,
+  { limit, json }: Options,
+  { found, isMore }: { readonly found: number; readonly isMore: boolean },
+): void {
+  if (isMore) {
+    stderr.write(
+      `There are more than ${limit}: narrow it, raise --limit (to ${MOST}), or take "log export" for all.\n`,
+    );
+  } else if (found === 0 && !json) stderr.write('No such pushes.\n');
+}
+
+function toRow(view: OperatorEntryView, timeZone: string): Cell[] {
+  return [
+    localTime(view.receivedAt, timeZone),
+    view.requestId,
+    view.operation,
+    matterName(view),
+    view.attempt,
+    resultText(view),
+    totalTime(view),
+  ];
+}

@@ -1,0 +1,128 @@
+import { constants } from 'node:os';
+import type { Command } from 'commander';
+import type { Connection } from 'mongoose';
+import { createBodies } from '../../push-log/bodies';
+import { createLogLookups } from '../../push-log/lookups';
+import { createLogSearch } from '../../push-log/search';
+import { CommandFailure, EXIT_USAGE } from '../failure';
+import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
+import { wholeNumber, withDatabase } from '../option-values';
+import { printJson, printLine } from '../print';
+import { showProgress } from '../progress';
+import { listenForInterrupt } from '../push/interrupt';
+import { openForesee, withReplay } from '../replay/open-replay';
+import { createReplayReport, type ReplayReport } from '../replay/report';
+import { runReplay } from '../replay/run-replay';
+import { type Selected, selectPushes, upTo } from '../replay/select';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, withMongo } from '../with-mongo';
+
+interface Options extends DatabaseOptions, FilterOptions {
+  readonly apply?: boolean;
+  readonly again?: boolean;
+  readonly limit: number;
+  readonly concurrency: number;
+}
+
+const ABOUT = `
+Without --apply nothing is sent: it tells how many pushes there are and what they would change in the
+ledger as it is now. With --apply they go through the queue like any push, those of one matter in
+their order, and are logged with a link to their origin. Out-of-order control holds for them too: what
+is older than the ledger is ignored as stale. A push that took effect is applied once more; one that
+did not is skipped where its caller's own retry did.
+
+What was refused for its signature is never sent, nor what was sent again already (unless --again).
+Name at least --from, --request-id, --external-id or --key.
+
+Exit code: 0 all were accepted (or it was a dry run), 1 some were refused, 2 wrong usage.`;
+
+/** `log replay`: a dry run, unless it is told to apply. */
+export function addLogReplay(parent: Command, tool: Tool): void {
+  const command = withLogFilters(
+    parent.command('replay').description('send logged pushes again; without --apply a dry run'),
+    tool,
+  )
+    .option('--apply', 'really send them')
+    .option('--again', 'also those that were sent again before')
+    .option('--limit <n>', 'most entries to look at', wholeNumber(1, 1_000_000), 10_000)
+    .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 256), 16)
+    .addHelpText('after', ABOUT);
+  withDatabase(command).action((options: Options) => replay(options, tool));
+}
+
+async function replay(options: Options, tool: Tool): Promise<void> {
+  const { from, requestId, externalId, key, limit } = options;
+  if ([from, requestId, externalId, key].every((narrowing) => narrowing === undefined)) {
+    throw new CommandFailure(
+      'the whole log is never sent again: give --from, --request-id, --external-id or --key',
+      EXIT_USAGE,
+    );
+  }
+  const filter = toLogFilter(options);
+  const report = createReplayReport(tool, { timeZone: tool.settings.timeZone(), ...options });
+  await withMongo(tool, options, async (connection) => {
+    const entries = createLogSearch(connection, Date.now).all(filter, { oldestFirst: true });
+    const bounded = upTo(limit, entries, report.cutAt);
+    const selected = selectPushes(bounded, {
+      bodies: createBodies(connection),
+      lookups: createLogLookups(connection),
+      again: options.again ?? false,
+    });
+    const hideProgress = showProgress({
+      stderr: tool.stderr,
+      total: undefined,
+      things: 'pushes',
+      state: report.progress,
+    });
+    const work = options.apply ? apply : foresee;
+    await work(selected, { connection, report, tool, options }).finally(hideProgress);
+  });
+  const summary = report.summary();
+  if (options.json) await printJson(tool.stdout, { summary });
+  else await printLine(tool.stdout, report.describe());
+  if (summary.refused > 0 && options.apply) {
+    throw new CommandFailure(`${summary.refused} pushes were refused`);
+  }
+}
+
+interface Run {
+  readonly connection: Connection;
+  readonly report: ReplayReport;
+  readonly tool: Tool;
+  readonly options: Options;
+}
+
+async function foresee(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
+  const { connection, report, tool } = run;
+  const foreseeOne = openForesee(connection, tool.settings);
+  for await (const one of selected) {
+    if (one.kind === 'push') await report.foreseen(await foreseeOne(one.push));
+    else await report.skipped(one);
+  }
+}
+
+/** @throws CommandFailure with exit code 128 + signal where it was interrupted */
+async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
+  const { connection, report, tool, options } = run;
+  const stop = new AbortController();
+  const interrupt = listenForInterrupt(
+    () => stop.abort(),
+    () => process.exit(128 + constants.signals.SIGINT),
+  );
+  await withReplay(connection, tool.settings, (replayOne) =>
+    runReplay(selected, replayOne, {
+      concurrency: options.concurrency,
+      stop,
+      onDone: report.sent,
+      onSkipped: report.skipped,
+    }),
+  ).finally(interrupt.dispose);
+  const signal = interrupt.signal();
+  if (signal) {
+    await printLine(tool.stdout, report.describe());
+    throw new CommandFailure(
+      'interrupted; the same command goes on: what was sent is left out',
+      128 + constants.signals[signal],
+    );
+  }
+}

@@ -1,0 +1,94 @@
+import { stat } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from '../failure';
+import { wholeNumber, withDatabase } from '../option-values';
+import { printJson, printLine } from '../print';
+import { compareFile } from '../reconcile/compare-file';
+import { openSource } from '../reconcile/open-source';
+import { partOf } from '../reconcile/repush-file';
+import { describe, isEqual } from '../reconcile/summary';
+import type { Tool } from '../tool';
+import type { DatabaseOptions } from '../with-mongo';
+
+interface Options extends DatabaseOptions {
+  readonly systemCode: string;
+  readonly repush?: string;
+  readonly orphans?: boolean;
+  readonly overwriteNewer?: boolean;
+  /** Most rows of the table. */
+  readonly limit: number;
+}
+
+const ABOUT = `
+The file is one of
+  a CSV file (UTF-8 or GBK) with the column externalId and any of bizStatus, externalStatusCode,
+    sourceUpdatedAt, deleted (true or false), and the fields of an upsert: those are not compared,
+    they go into the re-push. An empty cell says nothing.
+  an NDJSON file of the same fields, one object a line
+  the file that "matterctl push" was given. It is taken for all that was ever pushed of the matters
+    in it, folded as the service does it, and compared field by field.
+
+Differences: MISSING (not here), DELETED (here only), NOT_DELETED (here), STALE_HERE and NEWER_HERE
+(sourceUpdatedAt), STATUS_DIFFERS (bizStatus or externalStatusCode), CONTENT_DIFFERS (other fields;
+with a file of pushes), ORPHAN (open here and not in the file; with --orphans).
+
+Pushing the re-push file with "matterctl push" mends what differs. Each run writes it anew; it is
+there only where there is something to push. What is newer here than in the file is left alone,
+unless --overwrite-newer is given. Orphans are only listed, those with an id that the service made
+are left out.
+
+Exit code: 0 nothing differs, 1 something differs (or the command failed), 2 wrong usage or a bad
+line in the file, in which case nothing was compared.`;
+
+/** `reconcile`: what a source believes against what the ledger holds. */
+export function addReconcile(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('reconcile')
+    .description("compare a source's file with the ledger and write what has to be pushed again")
+    .argument('<file>', 'CSV, NDJSON, or a file that was pushed')
+    .requiredOption('--system-code <code>', 'the system that the matters of the file belong to')
+    .option('--repush <file>', 'where lines to push go (default: <file>.repush.ndjson)')
+    .option('--orphans', 'the file is complete: list what is open here and not in it')
+    .option('--overwrite-newer', 'push over what is newer here too')
+    .option('--limit <n>', 'most rows of the table', wholeNumber(0, 1_000_000), 200)
+    .addHelpText('after', ABOUT);
+  withDatabase(command).action((file: string, options: Options) =>
+    reconcileFile(file, options, tool),
+  );
+}
+
+async function reconcileFile(file: string, options: Options, tool: Tool): Promise<void> {
+  const startedAt = Date.now();
+  const repushPath = options.repush ?? `${file}.repush.ndjson`;
+  await checkFiles(file, repushPath);
+  const source = await openSource(file, options.systemCode, tool);
+  if (source.unknownFields.length > 0) {
+    tool.stderr.write(`Unknown fields, ignored: ${source.unknownFields.join(', ')}\n`);
+  }
+  const { orphans = false, overwriteNewer = false } = options;
+  const job = { ...options, repushPath, orphans, overwriteNewer, startedAt };
+  const summary = await compareFile(source, job, tool);
+  if (options.json) await printJson(tool.stdout, { summary });
+  else await printLine(tool.stdout, describe(summary));
+  if (isEqual(summary)) return;
+  if (summary.differences.MISSING === summary.compared) {
+    tool.stderr.write(`None of the matters is here: is ${options.systemCode} the right system?\n`);
+  }
+  const next = summary.repushFile === null ? '' : `: push ${summary.repushFile}`;
+  throw new CommandFailure(`the file and the ledger differ${next}`, EXIT_FAILED);
+}
+
+/** @throws CommandFailure where the input cannot be read twice, or would be written over */
+async function checkFiles(file: string, repushPath: string): Promise<void> {
+  const input = file === '-' ? undefined : await stat(file);
+  if (!input?.isFile()) {
+    throw new CommandFailure('the input is read twice: it must be a file', EXIT_USAGE);
+  }
+  for (const path of [repushPath, partOf(repushPath)]) {
+    const there = await stat(path).catch(() => undefined);
+    // By what they are, not by name: a folder may have two names.
+    if (there?.ino === input.ino && there.dev === input.dev) {
+      throw new CommandFailure('input and re-push must be two files', EXIT_USAGE);
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/** What lists of the push log show of an entry. */
+import type { OperatorEntryView } from '../../portal/entry-view';
+
+/** The outcome or reason, or that it is not settled; and what is special about it. */
+export function resultText({ state, outcome, reason, mark }: OperatorEntryView): string {
+  const notes = [state === 'REPLAYED' && 'replayed', mark === 'KEY_REUSED' && 'key reused'];
+  const told = notes.filter((note) => note !== false).join(', ');
+  const result = outcome ?? reason ?? state;
+  return told === '' ? result : `${result} (${told})`;
+}
+
+/** Milliseconds from receipt to settlement; null: not settled. Two machines may have said when. */
+export function totalTime({ receivedAt, settledAt }: OperatorEntryView): number | null {
+  if (settledAt === null) return null;
+  return Math.max(0, Date.parse(settledAt) - Date.parse(receivedAt));
+}
+
+/** Only the system where the log does not know the matter: of most refused bodies. */
+export function matterName({ systemCode, externalId }: OperatorEntryView): string {
+  const system = systemCode ?? '-';
+  return externalId === null ? system : `${system}/${externalId}`;
+}

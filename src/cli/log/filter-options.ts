@@ -1,0 +1,65 @@
+/** The options that narrow a look into the push log, and the filter that they make. */
+import { type Command, Option } from 'commander';
+import { LOG_STATES, type LogState } from '../../push-log/entry-model';
+import type { LogFilter } from '../../push-log/log-filter';
+import { CommandFailure, EXIT_USAGE } from '../failure';
+import { momentIn, toRequestId } from '../option-values';
+import type { Tool } from '../tool';
+
+export interface FilterOptions {
+  readonly systemCode?: string;
+  readonly clientId?: string;
+  readonly requestId?: string;
+  readonly key?: string;
+  readonly externalId?: string;
+  readonly operation?: string;
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly state?: LogState;
+  /** Epoch milliseconds. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** Every look at many entries takes these. */
+export function withLogFilters(command: Command, { settings }: Tool): Command {
+  const toMoment = momentIn(settings.timeZone);
+  const toWord = (text: string) => text.toUpperCase();
+  const state = new Option('--state <state>', 'where a push stands').choices(LOG_STATES);
+  return command
+    .option('--system-code <code>', 'pushes of one system')
+    .option('--client-id <id>', 'of one client')
+    .option('--request-id <id>', 'the one with this request id', toRequestId)
+    .option('--key <key>', 'with this idempotency key (needs --system-code)')
+    .option('--external-id <id>', 'of one matter (needs --system-code)')
+    .option('--operation <op>', 'upsert, status, reopen or delete')
+    .option('--outcome <outcome>', 'accepted with this outcome, e.g. CREATED', toWord)
+    .option('--reason <reason>', 'refused for this reason, e.g. VALIDATION_FAILED', toWord)
+    .addOption(state)
+    .option('--from <time>', 'received since, e.g. 2026-05-01T08:00, or 24h: a day ago', toMoment)
+    .option('--to <time>', 'received before', toMoment);
+}
+
+/** @throws CommandFailure with exit code 2 where options do not go together */
+export function toLogFilter(options: FilterOptions): LogFilter {
+  const { systemCode, clientId, requestId, key, externalId, operation, state, from, to } = options;
+  const { outcome, reason } = options;
+  // Their indexes begin with the system: without it the whole log would be looked through.
+  if (systemCode === undefined && externalId !== undefined) throw needsSystem('--external-id');
+  if (systemCode === undefined && key !== undefined) throw needsSystem('--key');
+  if (outcome !== undefined && reason !== undefined) {
+    throw new CommandFailure(
+      'give --outcome or --reason, not both: a push has one of them',
+      EXIT_USAGE,
+    );
+  }
+  if (from !== undefined && to !== undefined && to <= from) {
+    throw new CommandFailure('--to must be later than --from', EXIT_USAGE);
+  }
+  const result = outcome ?? reason;
+  const asked = { systemCode, clientId, requestId, idempotencyKey: key, externalId };
+  return { ...asked, operation, result, state, from, to };
+}
+
+const needsSystem = (option: string) =>
+  new CommandFailure(`${option} needs --system-code`, EXIT_USAGE);

@@ -1,0 +1,19 @@
+/** Tells how far a long search is, now and then. */
+import { receivedAtOf } from '../../push-log/request-id';
+import type { Tool } from '../tool';
+import type { Reached } from './first-entries';
+import { localTime } from './local-time';
+
+const INTERVAL = 2_000;
+
+/** @returns to be told of each page; silent while the search is short */
+export function createPatience({ stderr, settings }: Tool): (reached: Reached) => void {
+  const timeZone = settings.timeZone();
+  let told = Date.now();
+  return ({ found, next }) => {
+    if (next === undefined || Date.now() - told < INTERVAL) return;
+    told = Date.now();
+    const place = localTime(receivedAtOf(next), timeZone);
+    stderr.write(`${found} found, searching on from ${place}\n`);
+  };
+}

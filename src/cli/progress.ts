@@ -1,0 +1,88 @@
+/** How far a run is, on stderr: a bar on a terminal, a line every two seconds elsewhere. */
+import { type Options, SingleBar } from 'cli-progress';
+import type { Tool } from './tool';
+
+export interface ProgressOptions {
+  readonly stderr: Tool['stderr'];
+  /** Of the whole input; undefined where nobody can know. */
+  readonly total: number | undefined;
+  /** What is counted, e.g. lines. */
+  readonly things: string;
+  readonly state: () => ProgressState;
+}
+
+export interface ProgressState {
+  readonly done: number;
+  /** What else is worth watching, e.g. `3 failed`. */
+  readonly note: string;
+}
+
+const BAR_INTERVAL = 200;
+const LINE_INTERVAL = 2_000;
+/** The rate is that of the last seconds, not of the whole run: it shows what happens now. */
+const RATE_WINDOW = 10_000;
+
+/** @returns ends it; what is shown last is the final state */
+export function showProgress(options: ProgressOptions): () => void {
+  const rate = createRate(options.state().done);
+  return options.stderr.isTTY ? showBar(options, rate) : showLines(options, rate);
+}
+
+type Rate = (done: number) => number;
+
+function showBar({ stderr, total, state }: ProgressOptions, rate: Rate): () => void {
+  const size = total === undefined ? '{value}' : '{bar} {percentage}% {value}/{total}';
+  const bar = new SingleBar({
+    format: `${size} | {rate}/s | {note}{left}`,
+    stream: stderr as Options['stream'],
+    hideCursor: true,
+    barsize: 30,
+  } as Options);
+  const look = () => {
+    const { done, note } = state();
+    const perSecond = rate(done);
+    const left = timeLeft(total, done, perSecond);
+    return [done, { rate: Math.round(perSecond), note, left: left && ` | ${left}` }] as const;
+  };
+  const [done, shown] = look();
+  bar.start(total ?? 0, done, shown);
+  const timer = setInterval(() => bar.update(...look()), BAR_INTERVAL);
+  return () => {
+    clearInterval(timer);
+    bar.update(...look());
+    bar.stop();
+  };
+}
+
+function showLines({ stderr, total, things, state }: ProgressOptions, rate: Rate): () => void {
+  const timer = setInterval(() => {
+    const { done, note } = state();
+    const perSecond = rate(done);
+    const of = total === undefined ? '' : `/${total}`;
+    const left = timeLeft(total, done, perSecond);
+    const parts = [`${done}${of} ${things}`, `${Math.round(perSecond)}/s`, note, left];
+    stderr.write(`${parts.filter(Boolean).join(', ')}\n`);
+  }, LINE_INTERVAL);
+  return () => clearInterval(timer);
+}
+
+/** @returns how many a second over the last seconds, told how many are done now */
+function createRate(start: number): Rate {
+  const samples = [{ at: Date.now(), done: start }];
+  return (done) => {
+    const now = Date.now();
+    samples.push({ at: now, done });
+    while (samples.length > 2 && now - (samples[0]?.at ?? now) > RATE_WINDOW) samples.shift();
+    const [oldest] = samples;
+    if (!oldest || now === oldest.at) return 0;
+    return ((done - oldest.done) * 1_000) / (now - oldest.at);
+  };
+}
+
+function timeLeft(total: number | undefined, done: number, perSecond: number): string {
+  if (total === undefined || perSecond === 0 || done >= total) return '';
+  const seconds = Math.ceil((total - done) / perSecond);
+  if (seconds < 120) return `${seconds} s left`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} min left` : `${Math.ceil(minutes / 60)} h left`;
+}

@@ -1,0 +1,87 @@
+/** The rows of a CSV file as fields, one after the other: the file may be larger than the memory. */
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, type Info, parse } from 'csv-parse';
+import { decodeFile, encodingOf } from '../decode-text';
+import type { FieldLine } from './field-line';
+
+const OPTIONS = {
+  info: true,
+  relax_column_count: true,
+  skip_empty_lines: true,
+  trim: true,
+  // In bytes: a quote that is never closed must not gather the rest of the file.
+  max_record_size: 4 * 1024 * 1024,
+} as const;
+
+/** An empty cell states nothing: its field is undefined. A bad header is the only line given. */
+export async function* readCsv(path: string): AsyncGenerator<FieldLine> {
+  const encoding = await encodingOf(path);
+  if (!encoding) {
+    yield { line: 1, problem: 'the file is neither UTF-8 nor GBK: save it as "CSV UTF-8"' };
+    return;
+  }
+  const parser = parse(OPTIONS);
+  // Its errors end the loop below too.
+  pipeline(Readable.from(decodeFile(path, encoding)), parser, () => {});
+  let head: readonly string[] | undefined;
+  try {
+    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
+      if (head) yield toLine(head, record, info.lines);
+      else {
+        head = record;
+        const problem = headProblem(head);
+        if (problem !== undefined) {
+          yield { line: info.lines, problem };
+          return;
+        }
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    yield { line: Number(error.lines ?? 1), problem: error.message };
+  }
+}
+
+interface Parsed {
+  readonly record: string[];
+  readonly info: Info;
+}
+
+function headProblem(head: readonly string[]): string | undefined {
+  if (!head.includes('externalId')) return 'the header has no column externalId';
+  const twice = head.find((name, index) => name !== '' && head.indexOf(name) !== index);
+  return twice === undefined ? undefined : `the header has the column ${twice} twice`;
+}
+
+function toLine(head: readonly string[], cells: readonly string[], line: number): FieldLine {
+  if (cells.every((cell) => cell === '')) return { line };
+  if (cells.slice(head.length).some((cell) => cell !== '')) {
+    return { line, problem: `${cells.length} cells under ${head.length} columns` };
+  }
+  const named = head.map((name, index) => [name, toValue(name, cells[index] ?? '')]);
+  return { line, fields: Object.fromEntries(named.filter(([name]) => name !== '')) };
+}
+
+/** @returns the text itself where it is not what its field needs, so that it is told as that */
+function toValue(name: string, cell: string): unknown {
+  if (cell === '') return undefined;
+  switch (name) {
+    case 'deleted':
+    case 'replaceParties':
+      // Spreadsheets write TRUE and FALSE.
+      return { true: true, false: false }[cell.toLowerCase()] ?? cell;
+    case 'parties':
+      return parseJson(cell) ?? cell;
+    default:
+      return cell;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller tells what the field needs.
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * A file of pushes: folded with the service's own rules into what the ledger must hold. One state
+ * per externalId is in memory, not the lines: a state grows with its matter, not with its pushes.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { fieldErrors, parseJsonBody } from '../../contract/json-body';
+import { createBodyParsers, type ParsedBody } from '../../contract/requests';
+import { fold, type Precedent } from '../../domain/fold';
+import type { Matter } from '../../domain/matter';
+import { PushError } from '../../errors';
+import { type PushLine, parsePushLine } from '../push/push-line';
+import { readLines } from '../read-lines';
+import type { Problems } from './problems';
+import type { Source } from './source';
+import type { Folded } from './statement';
+
+export interface PushFile {
+  readonly file: string;
+  readonly systemCode: string;
+  readonly timeZone: string;
+  readonly concluded: ReadonlySet<string>;
+}
+
+interface State {
+  /** Undefined: no push made a matter of it yet. */
+  readonly matter: Matter | undefined;
+  /** Of pushes with an idempotency key of their own. */
+  readonly precedents: ReadonlyMap<string, Precedent>;
+}
+
+const NEW: State = { matter: undefined, precedents: new Map() };
+
+/** @param onLine called with each line that was read */
+export async function openPushes(
+  push: PushFile,
+  problems: Problems,
+  onLine: () => void,
+): Promise<Source> {
+  const parse = createBodyParser(push.timeZone);
+  const states = new Map<string, State>();
+  let withoutId = 0;
+  for await (const raw of readLines(createReadStream(push.file))) {
+    onLine();
+    const line = parsePushLine(raw);
+    if (!line) continue;
+    const body = 'op' in line ? parse(line) : line.message;
+    if (typeof body === 'string') problems.add(raw.number, body);
+    else if (body.externalId === undefined) withoutId += 1;
+    else if ('op' in line) {
+      const state = states.get(body.externalId) ?? NEW;
+      states.set(body.externalId, apply(state, { ...body, ...line }, push));
+    }
+  }
+  problems.throwIfAny();
+  return toSource(states, withoutId);
+}
+
+function toSource(states: ReadonlyMap<string, State>, withoutId: number): Source {
+  const matters = [...states.values()].filter(({ matter }) => matter).length;
+  return {
+    size: matters,
+    names: (externalId) => states.has(externalId),
+    statements: async function* (): AsyncGenerator<Folded> {
+      for (const { matter } of states.values()) {
+        if (matter) yield { kind: 'folded', believed: matter };
+      }
+    },
+    unknownFields: [],
+    withoutUpsert: states.size - matters,
+    withoutId,
+  };
+}
+
+/** @returns (the built function) a message where the service would refuse the body */
+function createBodyParser(timeZone: string): (line: PushLine) => ParsedBody | string {
+  const parsers = createBodyParsers({ timeZone, clock: Date.now });
+  return ({ op, body }) => {
+    try {
+      const parsed = parsers[op](parseJsonBody(body));
+      if (parsed.success) return parsed.data;
+      const names = new Set(fieldErrors(parsed.error).map(({ field }) => field));
+      return `the service refuses such a push: ${[...names].join(', ')}`;
+    } catch (error) {
+      if (!(error instanceof PushError)) throw error;
+      return `the service refuses such a push: ${error.reason}`;
+    }
+  };
+}
+
+/** A push that the domain rejects changes nothing, as in the service. */
+function apply(
+  { matter, precedents }: State,
+  push: ParsedBody & PushLine,
+  { systemCode, concluded }: PushFile,
+): State {
+  const { externalId = '', operation } = push;
+  // The service answers a repeated key with the first outcome, if the body is the same too.
+  const replayKey =
+    push.key === undefined ? undefined : `${push.op}\n${push.key}\n${digestOf(push.body)}`;
+  const around = { systemCode, externalId, now: 0, newMatterId: 0n, names: new Map(), concluded };
+  const pushes = [{ id: String(push.number), operation, replayKey }];
+  const { matter: after, results } = fold(matter, pushes, around, precedents);
+  const [result] = results;
+  if (replayKey === undefined || result?.replayOf || result?.decision.kind !== 'accepted') {
+    return { matter: after, precedents };
+  }
+  const { outcome } = result.decision;
+  const precedent = { pushId: String(push.number), outcome, matterId: 0n };
+  return { matter: after, precedents: new Map(precedents).set(replayKey, precedent) };
+}
+
+const digestOf = (body: Buffer) => createHash('sha256').update(body).digest('base64');

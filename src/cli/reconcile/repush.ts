@@ -1,0 +1,89 @@
+/** What has to be pushed so that the ledger says what the file says; or why nothing can. */
+import type { Matter } from '../../domain/matter';
+import type { OperationName } from '../../domain/operation';
+import { restate } from '../../domain/restate';
+import type { Finding } from './find';
+import type { Folded, Row, Statement } from './statement';
+
+/** A line of a push file. */
+export interface RepushLine {
+  readonly op: OperationName;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * NEWER_HERE: the push would be ignored as stale. ONLY_NEWER: nothing but the time differs, which a
+ * push cannot set back. NEEDS_CONTENT: the file lacks what would make a matter of it.
+ */
+export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT';
+
+export interface RepushOptions {
+  /** Push over what is newer here, with its own time: an equal time counts as newer. */
+  readonly overwriteNewer: boolean;
+  /** Writes an instant as `deadlineAt`. */
+  readonly formatLocal: (instant: number) => string;
+}
+
+/** A matter that differs, and in what. */
+export interface Differing {
+  readonly statement: Statement;
+  readonly held: Matter | undefined;
+  readonly findings: readonly Finding[];
+}
+
+export function repush(differing: Differing, options: RepushOptions): RepushLine | Obstacle {
+  const { statement, held, findings } = differing;
+  const isNewer = isNewerHere(statement, held);
+  if (isNewer && !options.overwriteNewer) return 'NEWER_HERE';
+  const stamp = (isNewer ? held : statement.believed)?.sourceUpdatedAt ?? undefined;
+  const line = statement.believed.deleted
+    ? { op: 'delete' as const, body: keyed(statement, {}, stamp) }
+    : statement.kind === 'folded'
+      ? upsertOf(statement, stamp, options)
+      : rowLine(statement, held, stamp);
+  if (!line) return 'NEEDS_CONTENT';
+  const mendsNothing = findings.every((finding) => finding === 'NEWER_HERE');
+  // An upsert of a row may mend what was not compared.
+  const isBlind = statement.kind === 'row' && line.op === 'upsert';
+  return mendsNothing && !isBlind ? 'ONLY_NEWER' : line;
+}
+
+/** Whether a push with the file's time would be stale; a file without times pushes without. */
+export function isNewerHere({ believed }: Statement, held: Matter | undefined): boolean {
+  const { sourceUpdatedAt: theirs } = believed;
+  const ours = held?.sourceUpdatedAt ?? null;
+  return theirs !== undefined && ours !== null && (theirs === null || theirs < ours);
+}
+
+function upsertOf(
+  { believed }: Folded,
+  stamp: number | undefined,
+  { formatLocal }: RepushOptions,
+): RepushLine {
+  const matter = { ...believed, sourceUpdatedAt: stamp ?? null };
+  return { op: 'upsert', body: { ...restate(matter, formatLocal) } };
+}
+
+/** Without type and title there is only a status to set, and only where there is a matter. */
+function rowLine(
+  row: Row,
+  held: Matter | undefined,
+  stamp: number | undefined,
+): RepushLine | undefined {
+  const { bizStatus, externalStatusCode } = row.believed;
+  const { matterType, title, externalStatusLabel } = row.pushed;
+  const status = { bizStatus, externalStatusCode };
+  if (matterType != null && title != null) {
+    return { op: 'upsert', body: keyed(row, { ...row.pushed, ...status }, stamp) };
+  }
+  const hasStatus = bizStatus !== undefined || externalStatusCode !== undefined;
+  if (!held || held.deleted || !hasStatus) return undefined;
+  return { op: 'status', body: keyed(row, { ...status, externalStatusLabel }, stamp) };
+}
+
+/** A field that is undefined does not come into the file. */
+function keyed({ believed }: Statement, fields: object, stamp: number | undefined) {
+  const { externalId } = believed;
+  const sourceUpdatedAt = stamp === undefined ? undefined : new Date(stamp).toISOString();
+  return { externalId, ...fields, sourceUpdatedAt };
+}

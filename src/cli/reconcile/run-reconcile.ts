@@ -1,0 +1,84 @@
+/** The whole comparison: statements of the file in batches against the ledger, then orphans. */
+import type { Matter } from '../../domain/matter';
+import type { OperationName } from '../../domain/operation';
+import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
+import type { MatterReader } from '../../ledger/matter-reader';
+import { inBatches } from '../in-batches';
+import { find, type Side, toSide } from './find';
+import { isNewerHere, type Obstacle, type RepushLine, type RepushOptions, repush } from './repush';
+import type { Source } from './source';
+import type { Statement } from './statement';
+import type { Kind, Tally } from './tally';
+
+/** One difference, as it is printed. */
+export interface Entry {
+  readonly externalId: string;
+  readonly difference: Kind;
+  readonly yours: Side;
+  readonly here: Side;
+  /** The operation of the re-push file's line for this matter, or why there is none. */
+  readonly repush: OperationName | Obstacle | null;
+}
+
+export interface Reconciling {
+  readonly systemCode: string;
+  readonly source: Source;
+  readonly ledger: Pick<MatterReader, 'byKeys' | 'open'>;
+  readonly tally: Tally;
+  readonly options: RepushOptions;
+  readonly onEntry: (entry: Entry) => Promise<void>;
+  readonly onLine: (line: RepushLine) => void;
+}
+
+/** Keys of one query. */
+const BATCH = 500;
+
+export async function reconcile(job: Reconciling): Promise<void> {
+  const { source, ledger, systemCode } = job;
+  for await (const statements of inBatches(source.statements(), BATCH)) {
+    const ids = statements.map(({ believed }) => believed.externalId);
+    const held = new Map<string, Matter>();
+    for await (const matter of ledger.byKeys(systemCode, ids)) held.set(matter.externalId, matter);
+    for (const statement of statements) {
+      await compareOne(statement, held.get(statement.believed.externalId), job);
+    }
+  }
+}
+
+async function compareOne(
+  statement: Statement,
+  held: Matter | undefined,
+  { tally, options, onEntry, onLine }: Reconciling,
+): Promise<void> {
+  const found = find(statement, held);
+  const findings = found.map(({ finding }) => finding);
+  tally.compared(findings);
+  if (found.length === 0) return;
+  const push = repush({ statement, held, findings }, options);
+  if (typeof push === 'string') tally.notRepushed(push);
+  else {
+    tally.repushed(push, isNewerHere(statement, held));
+    onLine(push);
+  }
+  for (const { finding, yours, here } of found) {
+    const { externalId } = statement.believed;
+    const entry = { externalId, difference: finding, yours, here };
+    await onEntry({ ...entry, repush: typeof push === 'string' ? push : push.op });
+  }
+}
+
+/**
+ * Matters that are open here and not in the file. They are only told: whether one is to be closed is
+ * nothing that a file can say by not naming it. Ids that the service itself assigned are left out,
+ * since few sources know them.
+ */
+export async function listOrphans(job: Reconciling): Promise<void> {
+  const { source, ledger, systemCode, tally, onEntry } = job;
+  for await (const matter of ledger.open(systemCode)) {
+    const { externalId } = matter;
+    if (source.names(externalId) || externalId.startsWith(ASSIGNED_ID_PREFIX)) continue;
+    tally.orphan();
+    const here = toSide(matter, ['bizStatus', 'title', 'sourceUpdatedAt']);
+    await onEntry({ externalId, difference: 'ORPHAN', yours: null, here, repush: null });
+  }
+}

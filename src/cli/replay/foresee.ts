@@ -1,0 +1,99 @@
+/** The dry run: what sending pushes again would change, folded over the ledger as it is now. */
+import { changesOf, type FieldChange } from '../../domain/changes';
+import { fold, type Precedent } from '../../domain/fold';
+import { groupOf } from '../../domain/group';
+import type { Matter } from '../../domain/matter';
+import { PushError } from '../../errors';
+import { type LoggedPush, replayKeyAgain, validateAgain } from '../../ingress/replay-push';
+import type { ValidatePush, ValidPush } from '../../ingress/validate-push';
+import type { Ledger } from '../../ledger/matters';
+import { type LogLookups, REPLAY_WINDOW } from '../../push-log/lookups';
+
+export interface Foreseen {
+  readonly requestId: string;
+  readonly systemCode: string;
+  readonly externalId: string | null;
+  readonly operation: string;
+  readonly accepted: boolean;
+  /** The outcome, or the reason of the refusal. */
+  readonly result: string;
+  readonly changes: readonly FieldChange[];
+}
+
+export interface ForeseeDependencies {
+  readonly validate: ValidatePush;
+  readonly ledger: Pick<Ledger, 'load'>;
+  readonly lookups: Pick<LogLookups, 'precedents'>;
+  readonly names: (usernames: readonly string[]) => Promise<Map<string, string>>;
+  readonly concluded: ReadonlySet<string>;
+  readonly clock: () => number;
+}
+
+/** Foresees one push; those before it of the same matter are taken as applied. */
+export type Foresee = (push: LoggedPush) => Promise<Foreseen>;
+
+/** @returns a function that remembers the matters that it was asked about */
+export function createForesee(deps: ForeseeDependencies): Foresee {
+  const matters = new Map<string, Matter | undefined>();
+  const settled = new Map<string, Precedent>();
+
+  const current = async (systemCode: string, externalId: string) => {
+    const group = groupOf(systemCode, externalId);
+    if (!matters.has(group)) {
+      matters.set(group, (await deps.ledger.load([{ systemCode, externalId }]))[0]);
+    }
+    return matters.get(group);
+  };
+
+  const apply = async (push: LoggedPush, { operation, externalId }: ValidPush) => {
+    const { systemCode, _id } = push.entry;
+    const replayKey = replayKeyAgain(push.entry);
+    const keys = replayKey === undefined || settled.has(replayKey) ? [] : [replayKey];
+    const now = deps.clock();
+    for (const [key, precedent] of await deps.lookups.precedents(keys, now - REPLAY_WINDOW)) {
+      settled.set(key, precedent);
+    }
+    const usernames = operation.op === 'upsert' ? (operation.parties ?? []) : [];
+    const before = await current(systemCode, externalId);
+    const { matter, results } = fold(
+      before,
+      [{ id: String(_id), operation, ...(replayKey !== undefined && { replayKey }) }],
+      {
+        systemCode,
+        externalId,
+        now,
+        // Nothing is created here; the id of a new matter is not shown.
+        newMatterId: before?.matterId ?? 0n,
+        names: await deps.names(usernames.map(({ username }) => username)),
+        concluded: deps.concluded,
+      },
+      settled,
+    );
+    matters.set(groupOf(systemCode, externalId), matter);
+    const [folded] = results;
+    if (!folded) throw new Error('a fold must give one result per push');
+    const { decision, replayOf, changed } = folded;
+    if (decision.kind === 'rejected') {
+      return { accepted: false, result: decision.rejection, changes: [] };
+    }
+    const { outcome, matter: after } = decision;
+    if (replayKey !== undefined && !replayOf) {
+      settled.set(replayKey, { pushId: String(_id), outcome, matterId: after.matterId });
+    }
+    const changes = changed ? changesOf(folded.before, after) : [];
+    return { accepted: true, result: replayOf ? `REPLAYED ${outcome}` : outcome, changes };
+  };
+
+  return async (push) => {
+    const { _id, systemCode, operation } = push.entry;
+    const about = { requestId: String(_id), systemCode, operation };
+    try {
+      const valid = await validateAgain(deps.validate, push);
+      return { ...about, externalId: valid.externalId, ...(await apply(push, valid)) };
+    } catch (error) {
+      if (!(error instanceof PushError)) throw error;
+      const { externalId = null } = push.entry;
+      return { ...about, externalId, accepted: false, result: error.reason, changes: [] };
+    }
+  };
+}

@@ -1,0 +1,93 @@
+/** What a replay needs: the ledger and the log to look into, and a place in the queue to push from. */
+import { randomBytes } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import type { Connection } from 'mongoose';
+import { systemClock } from '../../clock';
+import { createBodyParsers } from '../../contract/requests';
+import { createUserDirectory } from '../../directory/users';
+import { watchLostReplies } from '../../ingress/lost-replies';
+import { createReplayPush, type ReplayPush } from '../../ingress/replay-push';
+import { createSettlePush } from '../../ingress/settle-push';
+import { createValidatePush, type ValidatePush } from '../../ingress/validate-push';
+import { createLedger } from '../../ledger/matters';
+import { createLogger } from '../../logger';
+import { createFinalize } from '../../push-log/finalize';
+import { createPushLog } from '../../push-log/log';
+import { createLogLookups } from '../../push-log/lookups';
+import { createRequestIds } from '../../push-log/request-id';
+import type { Settlement } from '../../push-log/settlement';
+import { createGroupQueue } from '../../queue/group-queue';
+import { createRedisKeys } from '../../queue/keys';
+import { createLanes } from '../../queue/lanes';
+import { connectFailFast, connectSubscriber, redisReady } from '../../queue/redis';
+import { createReplyInbox } from '../../queue/replies';
+import { createTurns } from '../../queue/turns';
+import type { Settings } from '../settings';
+import { createForesee, type Foresee } from './foresee';
+
+/** The checks that a push passes today. */
+export function openValidation(connection: Connection, settings: Settings): ValidatePush {
+  const clock = systemClock;
+  return createValidatePush({
+    parsers: createBodyParsers({ timeZone: settings.timeZone(), clock }),
+    concluded: settings.concluded(),
+    clock,
+    unknownUsers: createUserDirectory(connection, clock).unknown,
+  });
+}
+
+export function openForesee(connection: Connection, settings: Settings): Foresee {
+  return createForesee({
+    validate: openValidation(connection, settings),
+    ledger: createLedger(connection),
+    lookups: createLogLookups(connection),
+    names: createUserDirectory(connection, systemClock).names,
+    concluded: settings.concluded(),
+    clock: systemClock,
+  });
+}
+
+/**
+ * Joins the queue as an ingress does, for the length of `work`. The client's rate does not hold
+ * here: how many are under way at once is the bound.
+ *
+ * @throws CommandFailure without a REDIS_URL, Error where Redis does not answer
+ */
+export async function withReplay<T>(
+  connection: Connection,
+  settings: Settings,
+  work: (replay: ReplayPush) => Promise<T>,
+): Promise<T> {
+  const { REDIS_URL, REDIS_NAMESPACE, LANE_LIMIT, PUSH_TIMEOUT, PUSH_BODY_RETENTION } =
+    settings.queue();
+  // What goes wrong with a push stands in its result.
+  const logger = createLogger('matterctl', 'silent');
+  const redis = connectFailFast(REDIS_URL, logger);
+  const subscriber = connectSubscriber(REDIS_URL, logger);
+  const keys = createRedisKeys(REDIS_NAMESPACE);
+  const turns = createTurns(redis, keys);
+  try {
+    await redisReady(redis);
+    const ingressId = randomBytes(6).toString('hex');
+    const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
+    const pushLog = createPushLog(connection, PUSH_BODY_RETENTION > 0);
+    const lookups = createLogLookups(connection);
+    const stopWatching = watchLostReplies(inbox, lookups, logger);
+    const queue = createGroupQueue(createLanes(redis, keys, LANE_LIMIT), turns, logger);
+    const finalize = createFinalize(pushLog, lookups);
+    const replay = createReplayPush({
+      validate: openValidation(connection, settings),
+      pushLog,
+      settle: createSettlePush({ queue, inbox, finalize, ingressId, clock: systemClock, logger }),
+      newRequestId: createRequestIds(),
+      clock: systemClock,
+      timeout: PUSH_TIMEOUT,
+      operator: `${userInfo().username}@${hostname()}`,
+    });
+    return await work(replay).finally(stopWatching);
+  } finally {
+    await turns.close();
+    subscriber.disconnect();
+    redis.disconnect();
+  }
+}

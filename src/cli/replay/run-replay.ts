@@ -1,0 +1,90 @@
+/** Sends selected pushes again, those of one matter in their order, others side by side. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { groupOf } from '../../domain/group';
+import { PushError } from '../../errors';
+import { type LoggedPush, mayPassLater, type ReplayPush } from '../../ingress/replay-push';
+import type { Settlement } from '../../push-log/settlement';
+import { backoff } from '../push/gate';
+import { runOrdered } from '../push/run-ordered';
+import type { Selected } from './select';
+
+export interface Replayed {
+  /** Of the push in the log. */
+  readonly origin: string;
+  /** Of the new one; null where its body does not pass any more. */
+  readonly requestId: string | null;
+  readonly systemCode: string;
+  readonly externalId: string | null;
+  readonly operation: string;
+  readonly accepted: boolean;
+  /** The outcome, or the reason of the refusal. */
+  readonly result: string;
+}
+
+export interface RunOptions {
+  readonly concurrency: number;
+  /** Once aborted nothing new is sent. */
+  readonly stop: AbortController;
+  readonly onDone: (replayed: Replayed) => Promise<void>;
+  readonly onSkipped: (skipped: Extract<Selected, { kind: 'skipped' }>) => Promise<void>;
+}
+
+/** Pushes that are read ahead of those that wait for one of their own matter. */
+const WINDOW = 1_000;
+const MAX_TRIES = 6;
+
+/** @throws what ends the run: the database or the queue gone for good */
+export async function runReplay(
+  selected: AsyncIterable<Selected>,
+  replay: ReplayPush,
+  { concurrency, stop, onDone, onSkipped }: RunOptions,
+): Promise<void> {
+  await runOrdered(pushesOf(selected, onSkipped), {
+    keyOf: ({ entry }) =>
+      entry.externalId === undefined ? undefined : groupOf(entry.systemCode, entry.externalId),
+    weightOf: ({ body }) => 1 / WINDOW + body.length / (64 * 1024 * 1024),
+    concurrency,
+    work: async (push) => onDone(await untilSettled(push, replay, stop.signal)),
+    stop,
+  });
+}
+
+async function* pushesOf(
+  selected: AsyncIterable<Selected>,
+  onSkipped: RunOptions['onSkipped'],
+): AsyncGenerator<LoggedPush> {
+  for await (const one of selected) {
+    if (one.kind === 'push') yield one.push;
+    else await onSkipped(one);
+  }
+}
+
+async function untilSettled(
+  push: LoggedPush,
+  replay: ReplayPush,
+  signal: AbortSignal,
+): Promise<Replayed> {
+  const { _id, systemCode, externalId = null, operation } = push.entry;
+  const about = { origin: String(_id), systemCode, externalId, operation };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { requestId, settlement } = await replay(push);
+      const isLast = tries === MAX_TRIES || signal.aborted;
+      if (isLast || !mayPassLater(settlement)) return { ...about, requestId, ...told(settlement) };
+    } catch (error) {
+      // Its body does not pass any more: a user who left, a status that is refused today.
+      if (!(error instanceof PushError) || error.retryable) throw error;
+      return { ...about, requestId: null, accepted: false, result: error.reason };
+    }
+    await sleep(backoff(tries));
+  }
+}
+
+function told(settlement: Settlement | undefined): Pick<Replayed, 'accepted' | 'result'> {
+  if (!settlement || settlement.state === 'EXPIRED') {
+    return { accepted: false, result: 'CONFIRMATION_TIMEOUT' };
+  }
+  if (settlement.state === 'REFUSED') return { accepted: false, result: settlement.reason };
+  const { outcome, state } = settlement;
+  return { accepted: true, result: state === 'REPLAYED' ? `REPLAYED ${outcome}` : outcome };
+}

@@ -1,0 +1,66 @@
+/**
+ * A matter said again in one push, and in which fields two matters differ. Both take their fields
+ * from the same list, so that whatever is found to differ is also mended.
+ */
+import { EMPTY_CONTENT } from './decide';
+import type { Matter, MatterContent, MatterType, PartyRef } from './matter';
+
+/** The body of an upsert that leaves nothing of the matter unsaid. */
+export interface Restatement extends Omit<MatterContent, 'deadlineAt'> {
+  readonly externalId: string;
+  readonly matterType: MatterType;
+  readonly title: string;
+  readonly bizStatus: string;
+  /** ISO-8601, local in the portal's zone. */
+  readonly deadlineAt: string | null;
+  /** ISO-8601 UTC; absent where the matter has no watermark. */
+  readonly sourceUpdatedAt?: string;
+  readonly replaceParties: true;
+  readonly parties: readonly PartyRef[];
+}
+
+export type ContentField = keyof MatterContent | 'matterType' | 'title' | 'parties';
+
+export const CONTENT_FIELDS = Object.keys(EMPTY_CONTENT) as readonly (keyof MatterContent)[];
+
+/**
+ * @param formatLocal writes an instant (epoch milliseconds) as a date-time of the portal's zone
+ * @returns the upsert that makes any matter of this key say what `matter` says; `null` clears.
+ *   Read states are not part of it: whoever is still a party keeps theirs
+ */
+export function restate(matter: Matter, formatLocal: (instant: number) => string): Restatement {
+  const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
+  const content = CONTENT_FIELDS.map((field) => [field, matter[field]]);
+  return {
+    matterType,
+    externalId,
+    title,
+    ...(Object.fromEntries(content) as MatterContent),
+    bizStatus,
+    deadlineAt: deadlineAt === null ? null : formatLocal(deadlineAt),
+    ...(sourceUpdatedAt !== null && { sourceUpdatedAt: new Date(sourceUpdatedAt).toISOString() }),
+    replaceParties: true,
+    parties: matter.parties.map(({ username, partyRole }) => ({ username, partyRole })),
+  };
+}
+
+/**
+ * @returns the fields of content that differ; status, watermark and deletion are not among them.
+ *   Parties are a set of names and roles: their order, display names and read states do not count
+ */
+export function contentDifferences(a: Matter, b: Matter): ContentField[] {
+  const fields = ['matterType', 'title', ...CONTENT_FIELDS] as const;
+  const differing: ContentField[] = fields.filter(
+    // A document that somebody wrote by hand may lack a field.
+    (field) => field !== 'externalStatusCode' && (a[field] ?? null) !== (b[field] ?? null),
+  );
+  return haveSameParties(a.parties, b.parties) ? differing : [...differing, 'parties'];
+}
+
+function haveSameParties(a: readonly PartyRef[], b: readonly PartyRef[]): boolean {
+  const [ours, theirs] = [new Set(a.map(nameOf)), new Set(b.map(nameOf))];
+  return ours.size === theirs.size && [...ours].every((name) => theirs.has(name));
+}
+
+/** A party as one word of its set, e.g. `ASSIGNEE li.lei`. */
+export const nameOf = ({ partyRole, username }: PartyRef) => `${partyRole} ${username}`;

@@ -1,0 +1,216 @@
+/** What is pushed for which difference, and why nothing is where nothing is. */
+import { find } from '../../src/cli/reconcile/find';
+import { type Obstacle, type RepushLine, repush } from '../../src/cli/reconcile/repush';
+import type { Row, Statement } from '../../src/cli/reconcile/statement';
+import type { Matter } from '../../src/domain/matter';
+import { aMatter, aParty, NOW } from '../support/builders';
+
+const MINUTE = 60_000;
+const ISO = '2024-06-01T00:00:00.000Z';
+const LATER = '2024-06-01T00:01:00.000Z';
+
+const folded = (over: Partial<Matter> = {}): Statement => ({
+  kind: 'folded',
+  believed: aMatter({ sourceUpdatedAt: NOW, ...over }),
+});
+const row = (believed: Partial<Row['believed']>, pushed: Row['pushed'] = {}): Statement => ({
+  kind: 'row',
+  believed: { externalId: 'A-1', ...believed },
+  pushed,
+});
+const held = (over: Partial<Matter> = {}) => aMatter({ sourceUpdatedAt: NOW, ...over });
+const TITLED = { matterType: 'TODO', title: 't', summary: null };
+
+const plan = (statement: Statement, here: Matter | undefined, overwriteNewer = false) => {
+  const findings = find(statement, here).map(({ finding }) => finding);
+  const formatLocal = (instant: number) => `local ${instant}`;
+  const pushed = repush({ statement, held: here, findings }, { overwriteNewer, formatLocal });
+  return { findings, pushed };
+};
+/** As it stands in the file. */
+const written = (pushed: RepushLine | Obstacle) => JSON.parse(JSON.stringify(pushed));
+
+describe('a folded matter', () => {
+  const upsert = { op: 'upsert', body: { title: 'old title', sourceUpdatedAt: ISO } };
+  const remove = { op: 'delete', body: { externalId: 'A-1', sourceUpdatedAt: ISO } };
+
+  test.each<[string, Statement, Matter | undefined, string[], object]>([
+    ['missing', folded(), undefined, ['MISSING'], upsert],
+    ['deleted by hand', folded(), held({ deleted: true }), ['DELETED'], upsert],
+    ['left behind', folded(), held({ sourceUpdatedAt: 1 }), ['STALE_HERE'], upsert],
+    ['never stamped here', folded(), held({ sourceUpdatedAt: null }), ['STALE_HERE'], upsert],
+    ['of another status', folded(), held({ bizStatus: 'DONE' }), ['STATUS_DIFFERS'], upsert],
+    ['of another title', folded(), held({ title: 'x' }), ['CONTENT_DIFFERS'], upsert],
+    ['not deleted', folded({ deleted: true }), held({ title: 'x' }), ['NOT_DELETED'], remove],
+  ])('%s', (_, statement, here, findings, line) => {
+    const { findings: found, pushed } = plan(statement, here);
+    expect(found).toEqual(findings);
+    expect(pushed).toMatchObject(line);
+  });
+
+  test.each<[string, Statement, Matter | undefined]>([
+    ['the same', folded(), held()],
+    ['deleted there and never here', folded({ deleted: true }), undefined],
+    [
+      'deleted on both sides, whatever it said',
+      folded({ deleted: true }),
+      held({ deleted: true, title: 'x', bizStatus: 'DONE', sourceUpdatedAt: 1 }),
+    ],
+  ])('%s is no difference', (_, statement, here) => {
+    expect(find(statement, here)).toEqual([]);
+  });
+
+  test('its deadline is said in the form that the caller gives', () => {
+    expect(plan(folded({ deadlineAt: 5 }), undefined).pushed).toMatchObject({
+      body: { deadlineAt: 'local 5' },
+    });
+  });
+});
+
+describe('what is newer here', () => {
+  const newer = (over: Partial<Matter> = {}) => held({ sourceUpdatedAt: NOW + MINUTE, ...over });
+
+  test.each<[string, Statement, Matter, object | Obstacle]>([
+    [
+      'another title',
+      folded(),
+      newer({ title: 'x' }),
+      { op: 'upsert', body: { title: 'old title', sourceUpdatedAt: LATER } },
+    ],
+    [
+      'deleted',
+      folded(),
+      newer({ deleted: true }),
+      { op: 'upsert', body: { sourceUpdatedAt: LATER } },
+    ],
+    [
+      'alive',
+      folded({ deleted: true }),
+      newer(),
+      { op: 'delete', body: { externalId: 'A-1', sourceUpdatedAt: LATER } },
+    ],
+    ['nothing but the time', folded(), newer(), 'ONLY_NEWER'],
+    [
+      'a stamp where the file has none',
+      folded({ sourceUpdatedAt: null }),
+      newer({ title: 'x' }),
+      { op: 'upsert', body: { sourceUpdatedAt: LATER } },
+    ],
+    [
+      'a row of content',
+      row({ sourceUpdatedAt: NOW }, TITLED),
+      newer(),
+      { op: 'upsert', body: { title: 't', sourceUpdatedAt: LATER } },
+    ],
+    [
+      'a row of another status',
+      row({ sourceUpdatedAt: NOW, bizStatus: 'DONE' }),
+      newer(),
+      { op: 'status', body: { bizStatus: 'DONE', sourceUpdatedAt: LATER } },
+    ],
+    [
+      'a row of the same status',
+      row({ sourceUpdatedAt: NOW, bizStatus: 'PENDING' }),
+      newer(),
+      'ONLY_NEWER',
+    ],
+  ])('%s: only on demand, with the time that is here', (_, statement, here, expected) => {
+    expect(plan(statement, here).pushed).toBe('NEWER_HERE');
+    const { pushed } = plan(statement, here, true);
+    if (typeof expected === 'string') expect(pushed).toBe(expected);
+    else expect(pushed).toMatchObject(expected);
+  });
+
+  test('a row without a time does not know, and is applied whatever is here', () => {
+    const { findings, pushed } = plan(row({ bizStatus: 'DONE' }), newer());
+    expect(findings).toEqual(['STATUS_DIFFERS']);
+    expect(written(pushed as RepushLine)).toEqual({
+      op: 'status',
+      body: { externalId: 'A-1', bizStatus: 'DONE' },
+    });
+  });
+});
+
+describe('a row', () => {
+  const stamped = { sourceUpdatedAt: NOW };
+  const upsert = { externalId: 'A-1', ...TITLED, sourceUpdatedAt: ISO };
+
+  test.each<[string, Statement, Matter | undefined, object | Obstacle]>([
+    ['missing, with content', row(stamped, TITLED), undefined, { op: 'upsert', body: upsert }],
+    ['missing, without', row({ ...stamped, bizStatus: 'DONE' }), undefined, 'NEEDS_CONTENT'],
+    ['missing, without a title', row(stamped, { matterType: 'TODO' }), undefined, 'NEEDS_CONTENT'],
+    [
+      'deleted here, with content',
+      row(stamped, TITLED),
+      held({ deleted: true }),
+      { op: 'upsert', body: upsert },
+    ],
+    ['deleted here, without', row({ bizStatus: 'DONE' }), held({ deleted: true }), 'NEEDS_CONTENT'],
+    [
+      'stale, with content',
+      row({ ...stamped, bizStatus: 'DONE', externalStatusCode: 'X' }, TITLED),
+      held({ sourceUpdatedAt: 1 }),
+      { op: 'upsert', body: { ...upsert, bizStatus: 'DONE', externalStatusCode: 'X' } },
+    ],
+    [
+      'stale, with a status',
+      row({ ...stamped, bizStatus: 'PENDING' }, { externalStatusLabel: 'L', summary: 's' }),
+      held({ sourceUpdatedAt: 1 }),
+      {
+        op: 'status',
+        body: {
+          externalId: 'A-1',
+          bizStatus: 'PENDING',
+          externalStatusLabel: 'L',
+          sourceUpdatedAt: ISO,
+        },
+      },
+    ],
+    ['stale, with a time only', row(stamped), held({ sourceUpdatedAt: 1 }), 'NEEDS_CONTENT'],
+    [
+      'without a code',
+      row({ externalStatusCode: null }),
+      held({ externalStatusCode: 'X' }),
+      { op: 'status', body: { externalId: 'A-1', externalStatusCode: null } },
+    ],
+    [
+      'not deleted',
+      row({ deleted: true, ...stamped }, TITLED),
+      held(),
+      { op: 'delete', body: { externalId: 'A-1', sourceUpdatedAt: ISO } },
+    ],
+  ])('%s', (_, statement, here, expected) => {
+    expect(written(plan(statement, here).pushed)).toEqual(expected);
+  });
+});
+
+describe('both sides of a difference', () => {
+  test.each<[string, Statement, Matter | undefined, object, object | null]>([
+    ['missing', row({ bizStatus: 'DONE' }), undefined, { bizStatus: 'DONE' }, null],
+    ['deleted', folded(), held({ deleted: true }), { deleted: false }, { deleted: true }],
+    [
+      'stale',
+      folded(),
+      held({ sourceUpdatedAt: null }),
+      { sourceUpdatedAt: ISO },
+      { sourceUpdatedAt: null },
+    ],
+    [
+      'status',
+      folded({ externalStatusCode: 'A' }),
+      held(),
+      { externalStatusCode: 'A' },
+      { externalStatusCode: null },
+    ],
+    [
+      'content',
+      folded({ parties: [aParty('b', 'CC'), aParty('a', 'CC')] }),
+      held(),
+      { parties: ['CC a', 'CC b'] },
+      { parties: [] },
+    ],
+    ['a deadline', folded({ deadlineAt: NOW }), held(), { deadlineAt: ISO }, { deadlineAt: null }],
+  ])('%s', (_, statement, here, yours, ours) => {
+    expect(find(statement, here)).toEqual([{ finding: expect.anything(), yours, here: ours }]);
+  });
+});

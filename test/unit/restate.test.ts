@@ -1,0 +1,145 @@
+/** A matter said again in one push: whatever the ledger holds, it says the same afterwards. */
+import fc from 'fast-check';
+import { createBodyParsers } from '../../src/contract/requests';
+import { formatLocal } from '../../src/contract/time';
+import { decide } from '../../src/domain/decide';
+import type { Matter } from '../../src/domain/matter';
+import { contentDifferences, restate } from '../../src/domain/restate';
+import { compare } from '../../src/reconcile/compare';
+import { partyRefs, wellFormedText } from '../support/arbitraries';
+import { aMatter, aParty, around, NOW } from '../support/builders';
+
+const SHANGHAI = 'Asia/Shanghai';
+const local = (instant: number) => formatLocal(instant, SHANGHAI);
+const parsers = createBodyParsers({ timeZone: SHANGHAI, clock: () => NOW });
+
+const FULL: Partial<Matter> = {
+  title: '报销单 😀',
+  summary: 's',
+  content: 'c',
+  pcUrl: 'https://oa.example.com/1',
+  mobileUrl: 'oa://1',
+  bizType: 'LEAVE',
+  priority: 'HIGH',
+  deadlineAt: Date.UTC(2026, 0, 31, 10),
+  initiatorExtId: 'i',
+  initiatorUsername: 'alice',
+  externalStatusCode: 'X1',
+  externalStatusLabel: '审批中',
+  payloadJson: '{"a":1}',
+  bizStatus: 'PROCESSING',
+  sourceUpdatedAt: NOW,
+  parties: [aParty('alice', 'ASSIGNEE'), aParty('alice', 'CC', true)],
+};
+
+test('a full matter is said in the fields of an upsert', () => {
+  expect(restate(aMatter(FULL), local)).toEqual({
+    matterType: 'TODO',
+    externalId: 'A-1',
+    title: '报销单 😀',
+    summary: 's',
+    content: 'c',
+    pcUrl: 'https://oa.example.com/1',
+    mobileUrl: 'oa://1',
+    bizType: 'LEAVE',
+    priority: 'HIGH',
+    deadlineAt: '2026-01-31T18:00:00',
+    initiatorExtId: 'i',
+    initiatorUsername: 'alice',
+    externalStatusCode: 'X1',
+    externalStatusLabel: '审批中',
+    payloadJson: '{"a":1}',
+    bizStatus: 'PROCESSING',
+    sourceUpdatedAt: '2024-06-01T00:00:00.000Z',
+    replaceParties: true,
+    parties: [
+      { username: 'alice', partyRole: 'ASSIGNEE' },
+      { username: 'alice', partyRole: 'CC' },
+    ],
+  });
+});
+
+test('what is empty is cleared, and without a watermark no time is sent', () => {
+  const said = restate(aMatter(), local);
+  expect(said).toMatchObject({ summary: null, deadlineAt: null, payloadJson: null, parties: [] });
+  expect(said).not.toHaveProperty('sourceUpdatedAt');
+});
+
+test('every field of a full matter tells when it differs', () => {
+  const full = aMatter(FULL);
+  expect(contentDifferences(full, { ...full })).toEqual([]);
+  expect(contentDifferences(full, aMatter({ matterType: 'NOTICE' }))).toEqual([
+    'matterType',
+    'title',
+    'summary',
+    'content',
+    'pcUrl',
+    'mobileUrl',
+    'bizType',
+    'priority',
+    'deadlineAt',
+    'initiatorExtId',
+    'initiatorUsername',
+    'externalStatusLabel',
+    'payloadJson',
+    'parties',
+  ]);
+});
+
+test.each<[string, Matter['parties'], boolean]>([
+  ['another order', [aParty('b', 'CC'), aParty('a', 'ASSIGNEE')], false],
+  ['other read states and names', [aParty('a', 'ASSIGNEE', true), aParty('b', 'CC', true)], false],
+  ['another role', [aParty('a', 'ASSIGNEE'), aParty('b', 'RECIPIENT')], true],
+  ['one less', [aParty('a', 'ASSIGNEE')], true],
+  ['one more', [aParty('a', 'ASSIGNEE'), aParty('b', 'CC'), aParty('c', 'CC')], true],
+])('parties with %s', (_, parties, differs) => {
+  const matter = aMatter({ parties: [aParty('a', 'ASSIGNEE'), aParty('b', 'CC')] });
+  expect(contentDifferences(matter, { ...matter, parties })).toEqual(differs ? ['parties'] : []);
+});
+
+test('a document that lacks a field counts as one in which it is empty', () => {
+  const { summary: _, ...byHand } = aMatter();
+  expect(contentDifferences(aMatter(), byHand as Matter)).toEqual([]);
+});
+
+describe('property', () => {
+  const text = fc.option(wellFormedText);
+  const matters = fc
+    .record({
+      matterType: fc.constantFrom('TODO' as const, 'NOTICE' as const),
+      title: wellFormedText,
+      summary: text,
+      content: text,
+      priority: text,
+      externalStatusCode: text,
+      externalStatusLabel: text,
+      deadlineAt: fc.option(fc.nat(4_000_000).map((minutes) => minutes * 60_000)),
+      bizStatus: fc.constantFrom('DRAFT', 'PENDING', 'DONE'),
+      parties: partyRefs.map((refs) => refs.map((ref) => aParty(ref.username, ref.partyRole))),
+      sourceUpdatedAt: fc.option(fc.integer({ min: 1, max: 4 })),
+      deleted: fc.boolean(),
+    })
+    .map((fields) => aMatter({ ...fields, parties: onlyOnce(fields.parties) }));
+
+  test('pushed to anything that is not newer, it leaves the same matter', () => {
+    fc.assert(
+      fc.property(matters, fc.option(matters, { nil: undefined }), (matter, held) => {
+        const alive = { ...matter, deleted: false };
+        const parsed = parsers.upsert(restate(alive, local));
+        // Texts that the contract refuses cannot have come into a matter.
+        fc.pre(parsed.success);
+        const decision = decide(held, parsed.data.operation, around());
+        if (decision.kind !== 'accepted') throw new Error(decision.rejection);
+        const isOlder = (held?.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? 9);
+        expect(decision.outcome === 'STALE_IGNORED').toBe(isOlder);
+        if (isOlder) return;
+        expect(contentDifferences(alive, decision.matter)).toEqual([]);
+        expect(compare({ ...alive, sourceUpdatedAt: undefined }, decision.matter)).toEqual([]);
+      }),
+    );
+  });
+});
+
+const onlyOnce = (parties: Matter['parties']) => [
+  ...new Map(parties.map((party) => [`${party.partyRole} ${party.username}`, party])).values(),
+];
