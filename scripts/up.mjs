@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * npm start and npm test: makes ready what a fresh clone lacks, then hands over, in this same
- * process, to dist/src/embedded. Node built-ins only: it runs before node_modules exists.
+ * npm start, npm test and npm run bench: makes ready what a fresh clone lacks, then hands over, in
+ * this same process, to what was built. Node built-ins only: it runs before node_modules exists.
  */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from './lib/build.mjs';
@@ -43,8 +43,10 @@ async function prepare(mode) {
 
 async function main() {
   const [mode, ...args] = process.argv.slice(2);
-  if (mode !== 'start' && mode !== 'test') {
-    throw new SetupError('Usage: node scripts/up.mjs start | test [arguments for jest]');
+  if (mode !== 'start' && mode !== 'test' && mode !== 'bench') {
+    throw new SetupError(
+      'Usage: node scripts/up.mjs start | test [arguments for jest] | bench <name> [options]',
+    );
   }
   checkNode();
   const lock = mode === 'start' ? await takeLock(root, 'start') : undefined;
@@ -55,10 +57,17 @@ async function main() {
     );
   }
   await prepare(mode);
-  const entry = pathToFileURL(join(root, 'dist/src/embedded', `${mode}.js`)).href;
-  const { run } = await import(entry);
+  const { run } = await import(entryOf(mode, mode === 'bench' ? args.shift() : undefined));
   process.exitCode = await run({ root, args, announce: (text) => lock?.tell(text), say });
   lock?.release();
+}
+
+/** What takes over; `name` is that of a benchmark. */
+function entryOf(mode, name) {
+  if (mode !== 'bench') return pathToFileURL(join(root, 'dist/src/embedded', `${mode}.js`)).href;
+  const path = join(root, 'dist/bench', `${name}.js`);
+  if (/^[a-z-]+$/.test(name ?? '') && existsSync(path)) return pathToFileURL(path).href;
+  throw new SetupError('Name a benchmark: npm run bench -- push-log');
 }
 
 // A reader that went away (a closed pipe, a killed terminal) must not end us without a drain.

@@ -1,0 +1,78 @@
+/** Fills a database with a log and a ledger of some size. */
+import type { Connection } from 'mongoose';
+import { createClientAdmin } from '../src/directory/client-admin';
+import { createKeyRing } from '../src/directory/sealing';
+import { prepareDatabase } from '../src/indexes';
+import { matterModel } from '../src/ledger/matter-model';
+import { connectMongo, nativeCollection } from '../src/mongo';
+import { entryModel } from '../src/push-log/entry-model';
+import type { Caller } from './caller';
+import { BIG, entryOf, matterOf, type Scale, SMALL } from './generate';
+import { SECRET_KEYS } from './service';
+
+const BATCH = 2_000;
+const TELL_EVERY = 15_000;
+/** Nothing rests on these writes: they need not be confirmed by the journal. */
+const UNCONFIRMED = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
+
+/** @returns who may ask, by system code */
+export async function fillDatabase(
+  url: string,
+  scale: Scale,
+  say: (text: string) => void,
+): Promise<Map<string, Caller>> {
+  const connection = await connectMongo(url);
+  try {
+    const day = 86_400_000;
+    await prepareDatabase(connection, {
+      retention: 60 * day,
+      bodyRetention: day,
+      concluded: ['APPROVED'],
+    });
+    await fill(connection, scale, say);
+    return await createCallers(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function fill(connection: Connection, scale: Scale, say: (text: string) => void) {
+  const entries = nativeCollection(entryModel(connection));
+  const matters = nativeCollection(matterModel(connection));
+  const insert = async (
+    what: string,
+    count: number,
+    write: (first: number, end: number) => Promise<unknown>,
+  ) => {
+    const startedAt = Date.now();
+    let toldAt = startedAt;
+    for (let n = 0; n < count; n += 2 * BATCH) {
+      const middle = Math.min(n + BATCH, count);
+      const end = Math.min(n + 2 * BATCH, count);
+      await Promise.all([write(n, middle), end > middle && write(middle, end)]);
+      if (Date.now() - toldAt < TELL_EVERY && end < count) continue;
+      toldAt = Date.now();
+      const rate = Math.round((end * 1_000) / (toldAt - startedAt));
+      say(`${end.toLocaleString('en')} of ${count.toLocaleString('en')} ${what}, ${rate}/s`);
+    }
+  };
+  const range = <T>(first: number, end: number, make: (n: number, scale: Scale) => T) =>
+    Array.from({ length: end - first }, (_, n) => make(first + n, scale));
+  await insert('matters', scale.matters, (first, end) =>
+    matters.insertMany(range(first, end, matterOf), UNCONFIRMED),
+  );
+  await insert('log entries', scale.entries, (first, end) =>
+    entries.insertMany(range(first, end, entryOf), UNCONFIRMED),
+  );
+}
+
+async function createCallers(connection: Connection): Promise<Map<string, Caller>> {
+  const admin = createClientAdmin(connection, createKeyRing([SECRET_KEYS]), Date.now);
+  const callers = new Map<string, Caller>();
+  for (const systemCode of [BIG, SMALL]) {
+    const clientId = systemCode.toLowerCase();
+    const { secret } = await admin.create({ clientId, systemCode });
+    callers.set(systemCode, { clientId, secret: secret ?? '' });
+  }
+  return callers;
+}
