@@ -35,9 +35,11 @@ import { createLogQuery } from './reconcile/log-query';
 import { createMatterQueries } from './reconcile/matter-queries';
 import { createFindOrphans } from './reconcile/orphans';
 
-/** Largest bodies, in bytes, of a thousand lines to compare and of a list of a million ids. */
+/** Largest bodies, in bytes, of queries that name many matters, and of a list of a million ids. */
 const LINES_LIMIT = 1024 * 1024;
 const LIST_LIMIT = 64 * 1024 * 1024;
+/** Milliseconds: a digest reads all matters of its window. */
+const DIGEST_TIMEOUT = 60_000;
 
 async function main(): Promise<void> {
   const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } = await startProcess('web');
@@ -116,10 +118,15 @@ async function main(): Promise<void> {
     query: { read, admit, timeout: config.PUSH_TIMEOUT },
     queries: [
       { name: 'push-logs/query', bodyLimit: config.BODY_LIMIT, answer: logQuery },
-      { name: 'matters/get', bodyLimit: config.BODY_LIMIT, answer: matters.get },
+      { name: 'matters/get', bodyLimit: LINES_LIMIT, answer: matters.get },
       { name: 'matters/query', bodyLimit: config.BODY_LIMIT, answer: matters.query },
       { name: 'matters/diff', bodyLimit: LINES_LIMIT, answer: matters.diff },
-      { name: 'matters/digest', bodyLimit: config.BODY_LIMIT, answer: matters.digest },
+      {
+        name: 'matters/digest',
+        bodyLimit: config.BODY_LIMIT,
+        timeout: DIGEST_TIMEOUT,
+        answer: matters.digest,
+      },
     ],
     orphans: {
       read: createReadStreamedRequest(signed),

@@ -19,18 +19,21 @@ export interface QueryRoute {
   readonly name: string;
   /** Largest body in bytes. */
   readonly bodyLimit: number;
+  /** Milliseconds for the answer, where it takes longer than others. */
+  readonly timeout?: number;
   readonly answer: AnswerQuery;
 }
 
 export function queryRoute(
-  { name, bodyLimit, answer }: QueryRoute,
+  { name, bodyLimit, answer, ...route }: QueryRoute,
   deps: QueryRouteDependencies,
 ): Middleware<RequestState> {
+  const timeout = route.timeout ?? deps.timeout;
   return async (ctx) => {
     const request = await deps.read(ctx, { operation: name, bodyLimit });
     await deps.admit({ ...request, path: ctx.path }, deps.timeout);
     const body = parseJsonBody(request.rawBody);
     const { systemCode } = request.caller;
-    ctx.state.data = await databaseCall(answer({ systemCode, body }), deps.timeout);
+    ctx.state.data = await databaseCall(answer({ systemCode, body }), timeout);
   };
 }

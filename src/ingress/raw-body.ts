@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { PushError } from '../errors';
 import { headerValues } from './auth-headers';
+import { discardRest } from './streamed-body';
 
 /** Milliseconds in which a body must arrive. */
 const TIMEOUT = 15_000;
@@ -18,7 +19,8 @@ export async function readRawBody(
   timeout = TIMEOUT,
 ): Promise<Buffer> {
   const length = req.headers['content-length'];
-  const reading = getRawBody(req, { limit, length: length ?? null }).catch((cause) => {
+  const reading = getRawBody(req, { limit, length: length ?? null }).catch(async (cause) => {
+    await discardRest(req);
     throw new PushError(isTooLarge(cause) ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
   });
   const body = await withDeadline(reading, timeout);
