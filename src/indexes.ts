@@ -8,6 +8,8 @@ import { bodyModel } from './push-log/body-model';
 import { entryModel } from './push-log/entry-model';
 
 const RETENTION = 'retention';
+/** Of the push log's first form, which had `outcome` and `reason` in place of `result`. */
+const FIRST_FORM = ['client_newest', 'key_reuse'];
 
 export interface SchemaSettings {
   /** PUSH_LOG_RETENTION, milliseconds. */
@@ -27,10 +29,23 @@ export async function prepareDatabase(connection: Connection, settings: SchemaSe
     await model.createCollection();
     await model.createIndexes();
   }
+  await bringUpToDate(connection);
   const { retention, bodyRetention, concluded } = settings;
   await keepFor(entryModel(connection).collection, retention);
   await keepFor(bodyModel(connection).collection, Math.min(bodyRetention, retention));
   await derivePhases(connection, concluded);
+}
+
+/** Runs once: the old indexes are dropped when every entry has its new form. */
+async function bringUpToDate(connection: Connection): Promise<void> {
+  const { collection } = entryModel(connection);
+  const names = new Set((await collection.indexes()).map(({ name }) => name));
+  const old = FIRST_FORM.filter((name) => names.has(name));
+  if (old.length === 0) return;
+  const told = { $ifNull: ['$outcome', { $ifNull: ['$reason', 'CONFIRMATION_TIMEOUT'] }] };
+  const unnamed = { state: { $ne: 'QUEUED' }, result: { $exists: false } };
+  await collection.updateMany(unnamed, [{ $set: { result: told } }]);
+  for (const name of old) await collection.dropIndex(name);
 }
 
 type Collection = ReturnType<typeof entryModel>['collection'];

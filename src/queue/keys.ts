@@ -19,7 +19,8 @@ export function createRedisKeys(namespace: string): RedisKeys {
   const tag = `{${namespace}}`;
   return {
     bullPrefix: tag,
-    lane: (lane) => `${tag}:lane:${lane}`,
+    // 2: the format of its items (push.ts). Processes of two formats must not share a lane.
+    lane: (lane) => `${tag}:lane:2:${lane}`,
     holders: `${tag}:holders`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (minute) => `${tag}:signatures:${minute}`,

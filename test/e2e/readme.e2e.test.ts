@@ -1,4 +1,4 @@
-/** The README's first push, pasted as it stands there into bash, against a running service. */
+/** The README's blocks for bash, pasted as they stand there, against a running service. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,9 +38,11 @@ function tryFirstPush(): void {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const paste = async (variables: Record<string, string>) => {
-    const [, block = ''] =
-      /```bash\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  const blocks = [
+    ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/```bash\n([\s\S]*?)```/g),
+  ].map(([, block = '']) => block);
+  const paste = async (variables: Record<string, string>, count = 1) => {
+    const block = blocks.slice(0, count).join('\n');
     const env = { PATH: process.env.PATH, URL: service.urlOf(), ...variables };
     const { stdout, stderr } = await run('bash', [...SHELL, block], { env });
     expect(stderr).toBe('');
@@ -57,6 +59,21 @@ function tryFirstPush(): void {
     const answer = await paste({ CLIENT_ID: demo.clientId, CLIENT_SECRET: demo.secret });
     expect(answer).toContain('"code":0');
     expect(JSON.parse(answer)).toMatchObject({ data: { outcome: 'CREATED' } });
+  });
+
+  test('"Reconcile" answers, in the same shell', async () => {
+    expect(blocks).toHaveLength(2);
+    const answers = (await paste({ DATA_DIR: dataDir }, 2)).trim().split('\n');
+    const [first, log, diff, digest, ...orphans] = answers.map((answer) => JSON.parse(answer));
+    for (const answer of [first, log, diff, digest]) expect(answer).toMatchObject({ code: 0 });
+    // Pasted for the third time: two retries, and the push that they repeat.
+    expect(log.data.entries.at(-1)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
+    expect(diff.data).toMatchObject({
+      compared: 2,
+      differences: [{ externalId: 'PR-2026-002', differences: ['MISSING'] }],
+    });
+    expect(digest.data.total).toEqual({ count: 1, hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    expect(orphans).toMatchObject([{ code: 0, data: { listed: 1, open: 1, orphans: 0 } }]);
   });
 
   test('with a wrong secret it is refused', async () => {

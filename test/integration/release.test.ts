@@ -1,0 +1,65 @@
+/** The release step: brings an older database up to date, and may run again at any time. */
+import { randomBytes } from 'node:crypto';
+import { type Connection, Types } from 'mongoose';
+import { prepareDatabase } from '../../src/indexes';
+import { connectMongo } from '../../src/mongo';
+import { bodyModel } from '../../src/push-log/body-model';
+import { entryModel } from '../../src/push-log/entry-model';
+import { createLogSearch } from '../../src/push-log/search';
+import { testServers, withDatabase } from '../support/service';
+
+const DAY = 86_400_000;
+const SETTINGS = { retention: 30 * DAY, bodyRetention: 7 * DAY, concluded: ['DONE'] };
+
+let db: Connection;
+beforeAll(async () => {
+  const name = `t-${randomBytes(5).toString('hex')}`;
+  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+});
+afterAll(async () => {
+  await db.dropDatabase();
+  await db.close();
+});
+
+const expiryOf = async (collection: ReturnType<typeof entryModel>['collection']) =>
+  (await collection.indexes()).find(({ name }) => name === 'retention')?.expireAfterSeconds;
+
+test('entries of the log’s first form are found by what they came to, and its indexes go', async () => {
+  const { collection } = entryModel(db);
+  await collection.createIndex({ clientId: 1, _id: -1 }, { name: 'client_newest' });
+  await collection.createIndex({ keyId: 1, _id: 1 }, { name: 'key_reuse' });
+  const entry = (more: object) => {
+    const common = {
+      clientId: 'c',
+      systemCode: 'OLD',
+      operation: 'upsert',
+      receivedAt: new Date(),
+    };
+    return { _id: new Types.ObjectId(), ...common, ...more };
+  };
+  await collection.insertMany([
+    entry({ state: 'PERSISTED', outcome: 'CREATED' }),
+    entry({ state: 'REFUSED', reason: 'MATTER_NOT_FOUND' }),
+    entry({ state: 'EXPIRED' }),
+    entry({ state: 'QUEUED' }),
+  ]);
+  await prepareDatabase(db, SETTINGS);
+  const search = createLogSearch(db, Date.now);
+  for (const result of ['CREATED', 'MATTER_NOT_FOUND', 'CONFIRMATION_TIMEOUT']) {
+    const { entries } = await search.page({ systemCode: 'OLD', result }, { limit: 5 });
+    expect(entries).toMatchObject([{ result }]);
+  }
+  const queued = await collection.findOne({ state: 'QUEUED' });
+  expect(queued).not.toHaveProperty('result');
+  const names = (await collection.indexes()).map(({ name }) => name);
+  for (const gone of ['client_newest', 'key_reuse']) expect(names).not.toContain(gone);
+});
+
+test('a changed retention replaces the old one; bodies never outlive their entries', async () => {
+  const [log, bodies] = [entryModel(db).collection, bodyModel(db).collection];
+  expect([await expiryOf(log), await expiryOf(bodies)]).toEqual([30 * 86_400, 7 * 86_400]);
+  await prepareDatabase(db, { ...SETTINGS, retention: 2 * DAY });
+  expect([await expiryOf(log), await expiryOf(bodies)]).toEqual([2 * 86_400, 2 * 86_400]);
+  await prepareDatabase(db, { ...SETTINGS, bodyRetention: 0 });
+  expect(await expiryOf(bodies)).toBe(0);
+});
