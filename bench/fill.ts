@@ -12,6 +12,8 @@ import { SECRET_KEYS } from './service';
 
 const BATCH = 2_000;
 const TELL_EVERY = 15_000;
+/** Milliseconds for one batch: a server that is being filled falls silent now and then. */
+const PATIENCE = 600_000;
 /** Nothing rests on these writes: they need not be confirmed by the journal. */
 const UNCONFIRMED = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
 
@@ -21,7 +23,7 @@ export async function fillDatabase(
   scale: Scale,
   say: (text: string) => void,
 ): Promise<Map<string, Caller>> {
-  const connection = await connectMongo(url);
+  const connection = await connectMongo(url, PATIENCE);
   try {
     const day = 86_400_000;
     await prepareDatabase(connection, {

@@ -13,9 +13,10 @@ export class DatabaseSetupError extends Error {
  * Connects, and makes sure that the server has transactions: one effect per push rests on matter
  * and push-log entry being committed together.
  *
+ * @param socketTimeout milliseconds for one command; longer where indexes of large collections are made
  * @throws DatabaseSetupError where the server cannot be reached or is a standalone
  */
-export async function connectMongo(url: string): Promise<Connection> {
+export async function connectMongo(url: string, socketTimeout = 15_000): Promise<Connection> {
   const connection = mongoose.createConnection(url, {
     useBigInt64: true,
     autoIndex: false,
@@ -24,7 +25,7 @@ export async function connectMongo(url: string): Promise<Connection> {
     serverSelectionTimeoutMS: 2_000,
     heartbeatFrequencyMS: 1_000,
     connectTimeoutMS: 5_000,
-    socketTimeoutMS: 15_000,
+    socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
     writeConcern: CONFIRMED,
   });

@@ -4,6 +4,12 @@
  * also on servers that look at all of a range before they sort it and cut it off.
  */
 
+export interface SliceItems<T> {
+  readonly items: readonly T[];
+  /** Not all that is there was read. */
+  readonly isCut: boolean;
+}
+
 /** A range whose places are ids or instants, in time order. `[lower, upper)`; undefined: no bound. */
 export interface SlicedRange<T, P extends string | number> {
   readonly direction: 'older' | 'newer';
@@ -18,7 +24,7 @@ export interface SlicedRange<T, P extends string | number> {
     lower: P | undefined,
     upper: P | undefined,
     most: number,
-  ) => Promise<readonly T[]>;
+  ) => Promise<SliceItems<T>>;
   /** Where reading goes on after an item. */
   readonly placeAfter: (item: T) => P;
   /** Items that a slice should hold, and the most that it may: 500 and 5,000. */
@@ -48,13 +54,15 @@ export async function* readSlices<T, P extends string | number>(
     const isLast = isPast || width > LAST_WIDTH;
     const limit = isLast ? end : far;
     const from = isOpen ? undefined : edge;
-    const items = isOlder ? await read(limit, from, most) : await read(from, limit, most);
+    const { items, isCut } = isOlder
+      ? await read(limit, from, most)
+      : await read(from, limit, most);
     isOpen = false;
     yield items;
     const last = items.at(-1);
-    const isFull = items.length >= most && last !== undefined;
-    if (isLast && !isFull) return;
-    edge = isFull ? placeAfter(last) : far;
+    const goesOn = isCut && last !== undefined;
+    if (isLast && !goesOn) return;
+    edge = goesOn ? placeAfter(last) : far;
     if (items.length < target) width *= FACTOR;
     else if (items.length > target * FACTOR) width = Math.max(1, Math.floor(width / FACTOR));
   }

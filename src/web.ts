@@ -34,10 +34,13 @@ import { createReplyInbox } from './queue/replies';
 import { createLogQuery } from './reconcile/log-query';
 import { createMatterQueries } from './reconcile/matter-queries';
 import { createFindOrphans } from './reconcile/orphans';
+import { createSlots } from './reconcile/slots';
 
 /** Largest bodies, in bytes, of queries that name many matters, and of a list of a million ids. */
 const LINES_LIMIT = 1024 * 1024;
 const LIST_LIMIT = 64 * 1024 * 1024;
+/** Of one system, and of all. */
+const QUERIES_AT_A_TIME = { perKey: 8, total: 32 };
 /** Milliseconds: a digest reads all matters of its window. */
 const DIGEST_TIMEOUT = 60_000;
 
@@ -115,7 +118,7 @@ async function main(): Promise<void> {
       logger,
     },
     push: { read, accept, bodyLimit: config.BODY_LIMIT },
-    query: { read, admit, timeout: config.PUSH_TIMEOUT },
+    query: { read, admit, slots: createSlots(QUERIES_AT_A_TIME), timeout: config.PUSH_TIMEOUT },
     queries: [
       { name: 'push-logs/query', bodyLimit: config.BODY_LIMIT, answer: logQuery },
       { name: 'matters/get', bodyLimit: LINES_LIMIT, answer: matters.get },

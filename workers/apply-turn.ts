@@ -58,7 +58,7 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
     const settled = [
-      ...(await end(deps, late, { state: 'EXPIRED' })),
+      ...(await end(deps, { lane, startedAt: now }, late, { state: 'EXPIRED' })),
       ...(await applyAll(deps, { lane, startedAt: now }, live)),
     ];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
@@ -134,7 +134,8 @@ async function applyAlone(
       return [...kept, ...(await attempt(deps, turn, [{ ...group, pushes: open }]))];
     } catch (error) {
       if (isOutage(error)) throw error;
-      if (tries >= MAX_TRIES) return [...kept, ...(await giveUp(deps, group, open, error))];
+      if (tries >= MAX_TRIES)
+        return [...kept, ...(await giveUp(deps, turn, group, { open, error }))];
       await sleep(10 * 2 ** tries * (0.5 + Math.random()));
     }
   }
@@ -143,23 +144,24 @@ async function applyAlone(
 /** A group that cannot be written must not hold up its lane: its pushes end without an effect. */
 function giveUp(
   deps: TurnDependencies,
+  turn: Turn,
   { systemCode, externalId }: Group,
-  open: readonly WaitingPush[],
-  error: unknown,
+  { open, error }: { readonly open: readonly WaitingPush[]; readonly error: unknown },
 ): Promise<readonly SettledPush[]> {
   const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
   deps.logger.error({ systemCode, externalId, reason, error: String(error) }, 'group given up');
-  return end(deps, open, { state: 'REFUSED', reason });
+  return end(deps, turn, open, { state: 'REFUSED', reason });
 }
 
 /** Ends pushes without an effect, unless somebody settled them first. */
 async function end(
   deps: TurnDependencies,
+  { startedAt }: Turn,
   pushes: readonly WaitingPush[],
   settlement: Settlement,
 ): Promise<readonly SettledPush[]> {
-  const by = { now: deps.clock(), worker: deps.workerName };
-  const ended = pushes.map(({ id }) => ({ id, settlement }));
+  const by = { now: deps.clock(), startedAt, worker: deps.workerName };
+  const ended = pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
   const final = await deps.finalize(ended, by);
   return ended.map(({ id }, index) => ({ id, settlement: final[index] ?? settlement }));
 }

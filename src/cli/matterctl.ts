@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 /** The operator's tool: `matterctl --help`. */
+import { constants } from 'node:os';
 import { runMatterctl } from './program';
 import { processSettings } from './settings';
 
-// A reader that has seen enough (`| head`) is no failure.
+// A reader that has seen enough (`| head`) ends it, as it ends other tools: not with 0, which would
+// say that nothing differs, or that all was sent.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
+  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
   throw error;
 });
 

@@ -50,10 +50,12 @@ export function toSpan(text: string): number {
 export function momentIn(timeZone: () => string): (text: string) => number {
   return (text) => {
     if (SPAN.test(text)) return Date.now() - toSpan(text);
-    const instant = parseInstant(text, timeZone());
+    // 20260501 is meant as a date, and would be read as a second of 1970.
+    const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text;
+    const instant = /^\d{1,9}$/.test(text) ? undefined : parseInstant(day, timeZone());
     if (instant !== undefined) return instant;
     throw new InvalidArgumentError(
-      'It must be a time such as 2026-05-01T08:00, or a span back from now: 15m, 24h, 7d.',
+      'It must be a time such as 2026-05-01 or 2026-05-01T08:00, or a span back: 15m, 24h, 7d.',
     );
   };
 }

@@ -17,6 +17,7 @@ import { addReconcile } from './commands/reconcile';
 import { addUserImport } from './commands/user-import';
 import { addUserList } from './commands/user-list';
 import { explain } from './failure';
+import { escapeUnprintable } from './print';
 import type { Tool } from './tool';
 
 /**
@@ -31,7 +32,8 @@ export async function runMatterctl(args: readonly string[], tool: Tool): Promise
     return 0;
   } catch (error) {
     const { message, exitCode } = explain(error);
-    if (message) tool.stderr.write(`matterctl: ${message}\n`);
+    if (message)
+      tool.stderr.write(`matterctl: ${message.split('\n').map(escapeUnprintable).join('\n')}\n`);
     return exitCode;
   }
 }

@@ -19,7 +19,15 @@ export interface Restatement extends Omit<MatterContent, 'deadlineAt'> {
   readonly parties: readonly PartyRef[];
 }
 
-export type ContentField = keyof MatterContent | 'matterType' | 'title' | 'parties';
+/** What is derived from other fields counts too: any upsert derives it anew. */
+const DERIVED = ['phase', 'priorityRank'] as const;
+
+export type ContentField =
+  | keyof MatterContent
+  | (typeof DERIVED)[number]
+  | 'matterType'
+  | 'title'
+  | 'parties';
 
 export const CONTENT_FIELDS = Object.keys(EMPTY_CONTENT) as readonly (keyof MatterContent)[];
 
@@ -49,7 +57,8 @@ export function restate(matter: Matter, formatLocal: (instant: number) => string
  *   Parties are a set of names and roles: their order, display names and read states do not count
  */
 export function contentDifferences(a: Matter, b: Matter): ContentField[] {
-  const fields = ['matterType', 'title', ...CONTENT_FIELDS] as const;
+  const derived = a.bizStatus === b.bizStatus && a.deleted === b.deleted ? DERIVED : [];
+  const fields = ['matterType', 'title', ...CONTENT_FIELDS, ...derived] as const;
   const differing: ContentField[] = fields.filter(
     // A document that somebody wrote by hand may lack a field.
     (field) => field !== 'externalStatusCode' && (a[field] ?? null) !== (b[field] ?? null),

@@ -10,11 +10,16 @@ const REPLICA_SET = 'rs0';
 const NOT_YET_INITIALIZED = 94;
 const GIVEN_READY_MS = 15_000;
 
+export interface MongoOptions extends ServerOptions {
+  /** Memory of the embedded server, e.g. 8G, where a benchmark fills it. */
+  readonly cacheSize?: string;
+}
+
 /**
  * Starts a MongoDB of our own that takes transactions.
  * Each program keeps its data in a folder of its own under `dir`: they cannot read each other's.
  */
-export function startMongo(options: ServerOptions): Promise<RunningServer> {
+export function startMongo(options: MongoOptions): Promise<RunningServer> {
   const program = options.program ?? chosenProgram('mongo');
   const ours = program.flavour === 'mongod';
   return startServer(
@@ -22,7 +27,7 @@ export function startMongo(options: ServerOptions): Promise<RunningServer> {
       name: 'mongodb',
       program,
       url: mongoUrl,
-      args: ours ? mongodArgs : secantusArgs,
+      args: ours ? mongodArgs : (port, dir) => secantusArgs(port, dir, options.cacheSize),
       isReady: (port) => withAdmin(mongoUrl(port), (db) => isWritable(db, ours ? port : undefined)),
     },
     options,
@@ -48,13 +53,13 @@ function mongoUrl(port: number): string {
 
 // Without --sync-on-commit a SIGKILL loses acknowledged writes; with the default log size a
 // restart takes many seconds. The empty file keeps it from looking for a configuration elsewhere.
-function secantusArgs(port: number, dir: string): string[] {
+function secantusArgs(port: number, dir: string, cacheSize = '512M'): string[] {
   const config = join(dir, 'empty.toml');
   writeFileSync(config, '');
   return [
     ...['--config', config, '--host', '127.0.0.1', '--port', String(port)],
     ...['--storage-path', join(dir, 'secantusd'), '--sync-on-commit'],
-    ...['--cache-size', '512M', '--log-file-max', '128MB'],
+    ...['--cache-size', cacheSize, '--log-file-max', '128MB'],
   ];
 }
 

@@ -73,13 +73,13 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const refuse = async (request: PushRequest, entry: LogEntry, error: unknown) => {
     if (!(error instanceof PushError) || error.code >= 500) throw error;
     const now = deps.clock();
-    const externalId = externalIdIn(request.rawBody);
-    const named = { ...entry, ...(externalId !== undefined && { externalId }) };
     const replayKey = replayKeyFor(entry);
     const keys = replayKey === undefined ? [] : [replayKey];
     const found = deps.lookups.precedentEntries(keys, now - REPLAY_WINDOW);
     const [first] = (await databaseCall(found, left(request))).values();
-    const ended = first ? replayedEntry(entry, first, now) : refusedEntry(named, error, now);
+    const ended = first
+      ? replayedEntry(entry, first, now)
+      : refusedEntry(named(entry, request), error, now);
     await record(request, ended);
     const settlement = settlementOf(ended);
     if (!first || !settlement) throw error;
@@ -93,7 +93,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const makeEntry = () => newEntry({ ...about, ...caller, timeout: deps.timeout });
     await deps.admit(request, left(request)).catch(async (error) => {
       if (error instanceof PushError) {
-        const refused = () => refusedEntry(makeEntry(), error, deps.clock());
+        const refused = () => refusedEntry(named(makeEntry(), request), error, deps.clock());
         if (error.code >= 429) deps.logRefusal(caller.clientId, refused, request.rawBody);
         else await record(request, refused());
       }
@@ -119,6 +119,12 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const settlement = await deps.settle(push, deadlineOf(request));
     return answer(settlement, { systemCode, externalId, warnings });
   };
+}
+
+/** The entry of a push that is refused before it was looked into, with the matter that it names. */
+function named(entry: LogEntry, { rawBody }: PushRequest): LogEntry {
+  const externalId = externalIdIn(rawBody);
+  return externalId === undefined ? entry : { ...entry, externalId };
 }
 
 /** A settlement as the caller is told. @throws PushError for everything but success */

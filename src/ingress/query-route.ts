@@ -2,6 +2,7 @@
 import type { Middleware } from 'koa';
 import { parseJsonBody } from '../contract/json-body';
 import type { AnswerQuery } from '../reconcile/open-query';
+import type { Slots } from '../reconcile/slots';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
@@ -10,6 +11,8 @@ import type { ReadSignedRequest } from './signed-request';
 export interface QueryRouteDependencies {
   readonly read: ReadSignedRequest;
   readonly admit: Admit;
+  /** Bounds what is answered at a time: an answer may be many megabytes. */
+  readonly slots: Slots;
   /** Milliseconds for the answer. */
   readonly timeout: number;
 }
@@ -34,6 +37,9 @@ export function queryRoute(
     await deps.admit({ ...request, path: ctx.path }, deps.timeout);
     const body = parseJsonBody(request.rawBody);
     const { systemCode } = request.caller;
-    ctx.state.data = await databaseCall(answer({ systemCode, body }), timeout);
+    const release = deps.slots.take(systemCode);
+    // Until it is over, also where its caller waits no longer.
+    const answered = answer({ systemCode, body }).finally(release);
+    ctx.state.data = await databaseCall(answered, timeout);
   };
 }

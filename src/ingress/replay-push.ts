@@ -20,6 +20,8 @@ export interface ReplayDependencies {
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
+  /** Names this run: the same push is applied once in it. */
+  readonly runId: string;
   /** Who sends it again; stands in the log. */
   readonly operator: string;
 }
@@ -53,7 +55,8 @@ export function createReplayPush(deps: ReplayDependencies): ReplayPush {
       operator: deps.operator,
     };
     await deps.pushLog.append(entry, body);
-    const replayKey = replayKeyAgain(origin);
+    // Tried once more after a lost answer, it must not be applied twice: the run is its identity.
+    const replayKey = replayKeyAgain(origin) ?? `${deps.runId}.${origin._id}`;
     const settlement = await deps.settle(
       {
         id: requestId,
@@ -62,7 +65,7 @@ export function createReplayPush(deps: ReplayDependencies): ReplayPush {
         externalId: valid.externalId,
         operation: valid.operation,
         bodyHash: entry.bodyHash,
-        ...(replayKey !== undefined && { replayKey }),
+        replayKey,
       },
       receivedAt + deps.timeout,
     );
@@ -92,9 +95,11 @@ export async function validateAgain(
  * retry is answered from it. One that took effect is to be applied once more, so it gives it up.
  */
 export function replayKeyAgain(origin: LogEntry): string | undefined {
-  const tookEffect = origin.state === 'PERSISTED' || origin.state === 'REPLAYED';
-  return tookEffect ? undefined : replayKeyOf(origin);
+  return hadEffect(origin) ? undefined : replayKeyOf(origin);
 }
+
+/** Whether a push was accepted when it came, itself or the one that it repeats. */
+export const hadEffect = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';
 
 /** Whether a settlement may be another one a moment later. */
 export function mayPassLater(settlement: Settlement | undefined): boolean {

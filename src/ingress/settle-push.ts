@@ -57,9 +57,8 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
       inbox.deliver(id, refusal);
       return (await end({ id, settlement: refusal })) ?? refusal;
     }
-    const queuedAt = clock();
     // At the deadline: from here on the push is not applied any more, or it was.
-    return (await reply) ?? end({ id, settlement: { state: 'EXPIRED' }, queuedAt });
+    return (await reply) ?? end({ id, settlement: { state: 'EXPIRED' } });
   };
 }
 

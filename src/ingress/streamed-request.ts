@@ -80,12 +80,13 @@ async function read(
   };
 
   const authentication = recorded(() => startAuthentication(client, headers, receivedAt));
-  begin(headers.clientId);
+  // Whoever is not known takes no place of others, and is told nothing before the end.
+  if (client) begin(client.clientId);
   const takeSigned = (chunk: Uint8Array) => {
     body.size += chunk.length;
     body.hash.update(chunk);
     authentication.update(chunk);
-    take(chunk);
+    if (client) take(chunk);
   };
   await receiveBody(req, { limit: bodyLimit, timeout: bodyTimeout, take: takeSigned });
   receivedAt = deps.clock();

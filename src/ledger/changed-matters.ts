@@ -47,13 +47,14 @@ export function createChangedMatters(
     const end = new Date(parsePlace(upper).at);
     const rest = { systemCode, updatedAt: new Date(at), _id: { $gt: id } };
     const same = id === 0n ? [] : await find(rest, most);
-    if (same.length === most) return same.map(toMatter);
+    if (same.length === most) return { items: same.map(toMatter), isCut: true };
     const from = new Date(id === 0n ? at : at + 1);
     const later = await find(
       { systemCode, updatedAt: { $gte: from, $lt: end } },
       most - same.length,
     );
-    return [...same, ...later].map(toMatter);
+    const items = [...same, ...later].map(toMatter);
+    return { items, isCut: items.length === most };
   };
 
   const beginning = async (systemCode: string) => {

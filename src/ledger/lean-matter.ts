@@ -24,6 +24,7 @@ const OPEN_FIELDS = [
   'phase',
   'sourceUpdatedAt',
   'updatedAt',
+  'deleted',
 ] as const;
 export type OpenMatter = Pick<Matter, (typeof OPEN_FIELDS)[number]>;
 
@@ -35,6 +36,7 @@ const DIGEST_FIELDS = [
   'externalStatusCode',
   'sourceUpdatedAt',
   'phase',
+  'deleted',
 ] as const;
 export type DigestMatter = Pick<Matter, (typeof DIGEST_FIELDS)[number]>;
 

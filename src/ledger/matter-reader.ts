@@ -69,16 +69,18 @@ export function createMatterReader(
     held: (systemCode, externalIds) =>
       timedRead(lean(HELD, { systemCode, externalId: { $in: [...externalIds] } }), PAGE_TIMEOUT),
     changed: createChangedMatters(collection, clock),
-    open: (systemCode) => {
+    open: async function* (systemCode) {
       const cursor = lean(OPEN, { systemCode, phase: { $in: STILL_OPEN } });
-      return timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
+      const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
+      // Deleted by hand, its phase may be left behind.
+      for await (const matter of matters) if (!matter.deleted) yield matter;
     },
     digested: async function* (systemCode, window) {
       const filter = window
         ? { systemCode, sourceUpdatedAt: within(window) }
         : { systemCode, phase: { $in: NOT_DELETED } };
       for await (const matter of timedRead(lean(DIGEST, filter), COUNT_TIMEOUT)) {
-        if (matter.phase !== 'DELETED') yield matter;
+        if (!matter.deleted) yield matter;
       }
     },
   };

@@ -10,13 +10,18 @@ export function toMatter(record: MatterRecord): Matter {
   return {
     ...rest,
     matterId: BigInt(_id),
-    deadlineAt: deadlineAt?.getTime() ?? null,
-    sourceUpdatedAt: sourceUpdatedAt?.getTime() ?? null,
-    createdAt: createdAt.getTime(),
-    updatedAt: updatedAt.getTime(),
-    deletedAt: deletedAt?.getTime() ?? null,
+    // What somebody changed by hand must not stop the matter, or a comparison that would mend it.
+    parties: rest.parties ?? [],
+    pastHandlers: rest.pastHandlers ?? [],
+    deadlineAt: instantOf(deadlineAt),
+    sourceUpdatedAt: instantOf(sourceUpdatedAt),
+    createdAt: instantOf(createdAt) ?? 0,
+    updatedAt: instantOf(updatedAt) ?? 0,
+    deletedAt: instantOf(deletedAt),
   };
 }
+
+const instantOf = (value: Date | null) => (value instanceof Date ? value.getTime() : null);
 
 /** The document of a new matter. */
 export function toRecord(matter: Matter): MatterRecord {

@@ -22,6 +22,8 @@ export type FindKeyUses = (owners: readonly KeyOwner[]) => Promise<KeyUses>;
 export interface KeyUses {
   /** The body that a key was first queued with; undefined where it never was. */
   firstBody(owner: KeyOwner): string | undefined;
+  /** Whether the same push, with the same body, was persisted under its key. */
+  tookEffect(entry: LogEntry): boolean;
   /** The how-manieth use of its key an entry is; undefined beyond 100. */
   attempt(entry: LogEntry): number | undefined;
 }
@@ -29,6 +31,8 @@ export interface KeyUses {
 const PER_KEY = 100;
 /** Keys are mostly used once; beyond so many uses more, somebody uses one key for everything. */
 const SPARE = 1_000;
+/** Reads side by side, so that they leave connections for others. */
+const AT_A_TIME = 20;
 const FIELDS = { clientId: 1, operation: 1, idempotencyKey: 1, bodyHash: 1, state: 1, queuedAt: 1 };
 
 export function createKeyUses(connection: Connection): FindKeyUses {
@@ -42,16 +46,21 @@ export function createKeyUses(connection: Connection): FindKeyUses {
       .limit(most)
       .toArray();
     if (all.length < most) return all;
-    const each = keys.map((idempotencyKey) =>
-      collection
-        .find({ systemCode, idempotencyKey })
-        .sort({ _id: 1 })
-        .limit(PER_KEY)
-        .project<KeyUse>(FIELDS)
-        .toArray(),
-    );
-    return (await Promise.all(each)).flat();
+    const found: KeyUse[] = [];
+    for (let at = 0; at < keys.length; at += AT_A_TIME) {
+      const each = keys.slice(at, at + AT_A_TIME).map((key) => firstUses(systemCode, key));
+      found.push(...(await Promise.all(each)).flat());
+    }
+    return found;
   };
+
+  const firstUses = (systemCode: string, idempotencyKey: string) =>
+    collection
+      .find({ systemCode, idempotencyKey })
+      .sort({ _id: 1 })
+      .limit(PER_KEY)
+      .project<KeyUse>(FIELDS)
+      .toArray();
 
   return async (owners) => {
     const keys = new Map<string, Set<string>>();
@@ -75,6 +84,10 @@ function toUses(found: readonly KeyUse[]): KeyUses {
   const usesOf = (owner: KeyOwner) => byOwner.get(nameOf(owner)) ?? [];
   return {
     firstBody: (owner) => usesOf(owner).find(wasQueued)?.bodyHash,
+    tookEffect: (entry) =>
+      usesOf(entry).some(
+        ({ state, bodyHash }) => state === 'PERSISTED' && bodyHash === entry.bodyHash,
+      ),
     attempt: (entry) => {
       const place = usesOf(entry).findIndex(({ _id }) => _id.equals(entry._id));
       return place === -1 || place >= PER_KEY ? undefined : place + 1;

@@ -60,6 +60,8 @@ export interface Settling {
 }
 
 const MAX_BATCH = 500;
+/** A document has a limit; a larger body is logged with its hash and size alone. */
+const MAX_BODY = 8 * 1024 * 1024;
 
 interface Appending {
   readonly entry: LogEntry;
@@ -96,7 +98,8 @@ export function createPushLog(connection: Connection, keepBodies = true): PushLo
   return {
     append: (entry, sent) => {
       const { _id, receivedAt } = entry;
-      const body = keepBodies && sent ? { _id, body: Buffer.from(sent), receivedAt } : undefined;
+      const isKept = keepBodies && sent !== undefined && sent.length <= MAX_BODY;
+      const body = isKept ? { _id, body: Buffer.from(sent), receivedAt } : undefined;
       return appends.add({ entry, body });
     },
     settle: async (pushes, by) => {

@@ -30,10 +30,14 @@ export function firstIdAt(at: number): string {
   return timePart(Math.max(0, at)).padEnd(DIGITS, '0');
 }
 
-/** When a request with this id was received, epoch milliseconds. */
+/**
+ * When a request with this id was received, epoch milliseconds. (Ids that the driver made, before
+ * they had this form, tell the second only.)
+ */
 export function receivedAtOf(id: string): number {
   const seconds = Number.parseInt(id.slice(0, SECONDS_DIGITS), 16);
-  return seconds * 1000 + Number.parseInt(id.slice(SECONDS_DIGITS, SECONDS_DIGITS + 4), 16);
+  const milliseconds = Number.parseInt(id.slice(SECONDS_DIGITS, SECONDS_DIGITS + 4), 16);
+  return seconds * 1000 + Math.min(milliseconds, 999);
 }
 
 /** The smallest id above this one. */

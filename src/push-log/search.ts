@@ -68,16 +68,16 @@ export function createLogSearch(
         maxTimeMS: COMMAND_TIMEOUT,
         ...(projection && { projection }),
       })
-      .sort(orderOf(filter, oldestFirst ? 1 : -1))
+      .sort({ _id: oldestFirst ? 1 : -1 })
       .limit(most)
       .toArray();
-    return entries.filter(({ _id }) => isWithin(String(_id), ids));
+    return { items: entries, isCut: entries.length === most };
   };
 
   /** In order; of a selective filter one chunk of `most` entries, else slice by slice. */
   async function* chunks(filter: LogFilter, reading: Reading, most: number) {
     const ids = idsOf(filter, reading);
-    if (isSelective(filter)) yield await read(filter, ids, most, reading);
+    if (isSelective(filter)) yield (await read(filter, ids, most, reading)).items;
     else if (reading.oldestFirst) yield* newer(filter, ids, reading);
     else yield* older(filter, ids, reading);
   }
@@ -94,7 +94,7 @@ export function createLogSearch(
     });
 
   async function* newer(filter: LogFilter, [lower, upper]: Ids, reading: Reading) {
-    const [oldest] = lower ? [] : await read(filter, [undefined, upper], 1, reading);
+    const [oldest] = lower ? [] : (await read(filter, [undefined, upper], 1, reading)).items;
     const start = lower ?? (oldest && String(oldest._id));
     if (start === undefined) return;
     yield* readSlices<LogEntry, string>({
@@ -165,27 +165,18 @@ function idsOf({ requestId, from, to }: LogFilter, { after, oldestFirst }: Readi
   return [given(lowers).sort().at(-1), given(uppers).sort()[0]];
 }
 
-/** What one index answers: its fields and a range of ids, or of the times that the ids begin with. */
+/** What one index answers: its fields and a range of ids. Across systems it is that of the ids alone. */
 function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEntry> {
-  if (filter.requestId !== undefined) return { _id: new Types.ObjectId(filter.requestId) };
-  if (isOfAllSystems(filter)) {
-    const from = lower === undefined ? {} : { $gte: new Date(receivedAtOf(lower)) };
-    const to = upper === undefined ? {} : { $lte: new Date(receivedAtOf(upper)) };
-    return lower === undefined && upper === undefined ? {} : { receivedAt: { ...from, ...to } };
-  }
   const along = toIndexFilter(filter) as mongo.Filter<LogEntry>;
   const bounds = Object.entries({ $gte: lower, $lt: upper }).filter(([, id]) => id !== undefined);
   if (bounds.length === 0) return along;
+  // A look-up, not a range, where there is one id to find.
+  if (lower !== undefined && upper === idAfter(lower)) {
+    return { ...along, _id: new Types.ObjectId(lower) };
+  }
   const ids = bounds.map(([operator, id]) => [operator, new Types.ObjectId(id)] as const);
   return { ...along, _id: Object.fromEntries(ids) };
 }
 
-/** Across systems the index of the retention is read: times are what ids begin with. */
-const isOfAllSystems = (filter: LogFilter) => Object.keys(toIndexFilter(filter)).length === 0;
-const orderOf = (filter: LogFilter, direction: 1 | -1): Record<string, 1 | -1> =>
-  isOfAllSystems(filter) ? { receivedAt: direction, _id: direction } : { _id: direction };
-
-const isWithin = (id: string, [lower, upper]: Ids) =>
-  (lower === undefined || id >= lower) && (upper === undefined || id < upper);
 const shiftId = (id: string, by: number) => firstIdAt(receivedAtOf(id) + by);
 const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);

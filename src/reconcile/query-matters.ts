@@ -13,7 +13,7 @@ import { weightOf } from './weight';
  */
 const COMMIT_LAG = 30_000;
 /** Matters that one call looks at; those of other bizTypes count too. */
-const MAX_SCANNED = 20_000;
+const MAX_SCANNED = 5_000;
 /** Heaviest page; with contents of the full length, 500 matters would be hundreds of megabytes. */
 const MAX_WEIGHT = 16 * 1024 * 1024;
 /** updatedAt, matterId and watermark. */
@@ -60,8 +60,8 @@ export function createQueryMatters(
       if (more) break;
       scanned += 1;
       last = matter;
-      if (bizType !== undefined && matter.bizType !== bizType) continue;
       weight += weightOf(matter);
+      if (bizType !== undefined && matter.bizType !== bizType) continue;
       matters.push(toMatterView(matter, timeZone));
     }
     const position = more && last ? writePosition(last, watermark) : undefined;

@@ -64,12 +64,17 @@ test('a dry run foresees, push by push, and changes nothing', async () => {
   expect(await matterModel(service.db).countDocuments()).toBe(0);
 });
 
-test('a caller’s own retry that came through is not undone: the lost push is answered from it', async () => {
+test('a caller’s own retry that came through is not undone: the lost push is left out', async () => {
   const key = { idempotencyKey: 'R-3/key' };
   expect((await upsert('R-3', { title: 'of the lost one' }, key)).data.outcome).toBe('CREATED');
   await upsert('R-3', { title: 'later' });
-  const { pushes } = await replay(...only('retried'), '--apply');
-  expect(pushes).toMatchObject([{ accepted: true, result: 'REPLAYED CREATED' }]);
+  // However long ago that was: an answer is repeated for a day only.
+  await entryModel(service.db).updateMany(
+    { idempotencyKey: 'R-3/key', state: 'PERSISTED' },
+    { $set: { settledAt: new Date(Date.now() - 3 * 86_400_000) } },
+  );
+  const { summary } = await replay(...only('retried'), '--apply');
+  expect(summary).toMatchObject({ pushes: 0, skipped: { CALLER_RETRIED: 1 } });
   expect(await matter('R-3')).toMatchObject({ title: 'later' });
 });
 
@@ -78,7 +83,7 @@ test('applied, the lost ones are in the ledger in their order, and the log links
   const { exitCode, pushes, summary } = await replay(...from, '--apply');
   expect(exitCode).toBe(0);
   expect(summary).toMatchObject({ applied: true, pushes: 5, refused: 0 });
-  expect(summary.skipped).toEqual({ BODY_GONE: 1, SENT_AGAIN: 1 });
+  expect(summary.skipped).toEqual({ BODY_GONE: 1, CALLER_RETRIED: 1 });
   expect(await matter('R-1')).toMatchObject({ title: 'two', bizStatus: 'DONE', revision: 3 });
   const third = pushes.find(({ origin }) => origin === lost.get('third')?.requestId);
   const entry = await entryModel(service.db).findById(third.requestId).lean();
@@ -88,7 +93,30 @@ test('applied, the lost ones are in the ledger in their order, and the log links
   expect(await bodyModel(service.db).countDocuments({ _id: third.requestId })).toBe(1);
 
   const again = await replay(...from, '--apply');
-  expect(again.summary).toMatchObject({ pushes: 0, skipped: { SENT_AGAIN: 6, BODY_GONE: 1 } });
+  expect(again.summary).toMatchObject({ pushes: 0, skipped: { SENT_AGAIN: 5, BODY_GONE: 1 } });
+});
+
+test('neither replays nor retries that were only answered are sent by a wide selection', async () => {
+  const { requestId } = await upsert('R-10', {}, { idempotencyKey: 'R-10/key' });
+  await service.push('status', { externalId: 'R-10', bizStatus: 'DONE' });
+  const retry = await upsert('R-10', {}, { idempotencyKey: 'R-10/key' });
+  expect(retry.headers['idempotency-replayed']).toBe('true');
+  const { pushes, summary } = await replay('--from', '1h', '--system-code', 'TEST');
+  const chosen = pushes.flatMap((push) => (push.skipped ? [] : [push.requestId]));
+  expect(chosen).toContain(requestId);
+  expect(chosen).not.toContain(retry.requestId);
+  expect(summary.skipped).toMatchObject({ A_REPLAY: 5, SENT_AGAIN: 5, ONLY_ANSWERED: 1 });
+});
+
+test('what the guard against captured bodies refused is never sent', async () => {
+  const body = { externalId: 'R-1' };
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  expect((await service.push('status', body, { timestamp })).code).toBe(0);
+  const captured = await service.push('delete', body, { timestamp });
+  expect(captured.reason).toBe('SIGNATURE_REUSED');
+  const { summary } = await replay('--request-id', captured.requestId, '--again', '--apply');
+  expect(summary).toMatchObject({ pushes: 0, skipped: { NOT_AUTHENTICATED: 1 } });
+  expect(await matter('R-1')).toMatchObject({ deleted: false });
 });
 
 test('a notice without an id got one, and the same one when it is sent again once more', async () => {

@@ -83,13 +83,13 @@ describe('pages of changes', () => {
 
   test('of one bizType end at a bounded number of matters, found or not', async () => {
     const { page, asked } = ledgerOf(
-      many(20_001, (n) => aMatter({ matterId: BigInt(n + 1), bizType: n < 20_000 ? 'erp' : 'oa' })),
+      many(5_001, (n) => aMatter({ matterId: BigInt(n + 1), bizType: n < 5_000 ? 'erp' : 'oa' })),
     );
     const first = await page({ bizType: 'oa' });
     expect(first).toMatchObject({ matters: [], nextCursor: expect.any(String) });
     const second = await page({ bizType: ' oa ', cursor: first.nextCursor });
-    expect(second).toMatchObject({ matters: [{ matterId: '20001' }], nextCursor: null });
-    expect(asked.map(({ limit }) => limit)).toEqual([20_001, 20_001]);
+    expect(second).toMatchObject({ matters: [{ matterId: '5001' }], nextCursor: null });
+    expect(asked.map(({ limit }) => limit)).toEqual([5_001, 5_001]);
   });
 
   test('of heavy matters are short', async () => {

@@ -121,12 +121,12 @@ describe('what is newer here', () => {
     else expect(pushed).toMatchObject(expected);
   });
 
-  test('a row without a time does not know, and is applied whatever is here', () => {
+  test('a status without a time is applied to what was here when it was compared, not later', () => {
     const { findings, pushed } = plan(row({ bizStatus: 'DONE' }), newer());
     expect(findings).toEqual(['STATUS_DIFFERS']);
     expect(written(pushed as RepushLine)).toEqual({
       op: 'status',
-      body: { externalId: 'A-1', bizStatus: 'DONE' },
+      body: { externalId: 'A-1', bizStatus: 'DONE', sourceUpdatedAt: LATER },
     });
   });
 });
@@ -153,16 +153,23 @@ describe('a row', () => {
       { op: 'upsert', body: { ...upsert, bizStatus: 'DONE', externalStatusCode: 'X' } },
     ],
     [
-      'stale, with a status',
+      // With its time the status would hide that a push with the content was lost.
+      'stale, of the same status, without content',
       row({ ...stamped, bizStatus: 'PENDING' }, { externalStatusLabel: 'L', summary: 's' }),
+      held({ sourceUpdatedAt: 1 }),
+      'NEEDS_CONTENT',
+    ],
+    [
+      'stale, of another status: mended, and stale as before',
+      row({ ...stamped, bizStatus: 'DONE' }, { externalStatusLabel: 'L', summary: 's' }),
       held({ sourceUpdatedAt: 1 }),
       {
         op: 'status',
         body: {
           externalId: 'A-1',
-          bizStatus: 'PENDING',
+          bizStatus: 'DONE',
           externalStatusLabel: 'L',
-          sourceUpdatedAt: ISO,
+          sourceUpdatedAt: '1970-01-01T00:00:00.001Z',
         },
       },
     ],
@@ -171,7 +178,7 @@ describe('a row', () => {
       'without a code',
       row({ externalStatusCode: null }),
       held({ externalStatusCode: 'X' }),
-      { op: 'status', body: { externalId: 'A-1', externalStatusCode: null } },
+      { op: 'status', body: { externalId: 'A-1', externalStatusCode: null, sourceUpdatedAt: ISO } },
     ],
     [
       'not deleted',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createBodyParsers } from '../../src/contract/requests';
 import { formatLocal } from '../../src/contract/time';
 import { decide } from '../../src/domain/decide';
-import type { Matter } from '../../src/domain/matter';
+import { type Matter, phaseOf, priorityRank } from '../../src/domain/matter';
 import { contentDifferences, restate } from '../../src/domain/restate';
 import { compare } from '../../src/reconcile/compare';
 import { partyRefs, wellFormedText } from '../support/arbitraries';
@@ -102,6 +102,14 @@ test('a document that lacks a field counts as one in which it is empty', () => {
   expect(contentDifferences(aMatter(), byHand as Matter)).toEqual([]);
 });
 
+test.each([
+  ['phase', { phase: 'CONCLUDED' as const }],
+  ['priorityRank', { priorityRank: 3 }],
+])('%s that was changed by hand is found', (field, change) => {
+  const matter = aMatter();
+  expect(contentDifferences(matter, { ...matter, ...change })).toEqual([field]);
+});
+
 describe('property', () => {
   const text = fc.option(wellFormedText);
   const matters = fc
@@ -119,12 +127,12 @@ describe('property', () => {
       sourceUpdatedAt: fc.option(fc.integer({ min: 1, max: 4 })),
       deleted: fc.boolean(),
     })
-    .map((fields) => aMatter({ ...fields, parties: onlyOnce(fields.parties) }));
+    .map((fields) => derived(aMatter({ ...fields, parties: onlyOnce(fields.parties) })));
 
   test('pushed to anything that is not newer, it leaves the same matter', () => {
     fc.assert(
       fc.property(matters, fc.option(matters, { nil: undefined }), (matter, held) => {
-        const alive = { ...matter, deleted: false };
+        const alive = derived({ ...matter, deleted: false });
         const parsed = parsers.upsert(restate(alive, local));
         // Texts that the contract refuses cannot have come into a matter.
         fc.pre(parsed.success);
@@ -138,6 +146,13 @@ describe('property', () => {
       }),
     );
   });
+});
+
+/** As the service keeps it. */
+const derived = (matter: Matter): Matter => ({
+  ...matter,
+  phase: phaseOf(matter.bizStatus, matter.deleted, around().concluded),
+  priorityRank: priorityRank(matter.priority),
 });
 
 const onlyOnce = (parties: Matter['parties']) => [

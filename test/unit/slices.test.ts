@@ -15,7 +15,7 @@ async function readAll(
   const read = async (lower = -Infinity, upper = Infinity, most = 0) => {
     const found = sorted.filter((place) => place >= lower && place < upper);
     asked.push(found.length);
-    return found.slice(0, most);
+    return { items: found.slice(0, most), isCut: found.length > most };
   };
   const placeAfter = (place: number) => (direction === 'older' ? place : place + 1);
   const shift = (place: number, by: number) => place + by;

@@ -29,10 +29,13 @@ Without --apply nothing is sent: it tells how many pushes there are and what the
 ledger as it is now. With --apply they go through the queue like any push, those of one matter in
 their order, and are logged with a link to their origin. Out-of-order control holds for them too: what
 is older than the ledger is ignored as stale. A push that took effect is applied once more; one that
-did not is skipped where its caller's own retry did.
+did not is left out where its caller's own retry under the same idempotency key did; without a key
+nobody can tell, and it is applied.
 
-What was refused for its signature is never sent, nor what was sent again already (unless --again).
-Name at least --from, --request-id, --external-id or --key.
+What was refused for its signature or its client is never sent, nor what was sent again already
+(unless --again), nor retries that were only answered. Bodies are read with the settings of this
+command: PORTAL_TIME_ZONE and CONCLUDED_STATUSES must be those of the service. Name at least --from,
+--request-id, --external-id or --key.
 
 Exit code: 0 all were accepted (or it was a dry run), 1 some were refused, 2 wrong usage.`;
 
@@ -58,7 +61,9 @@ async function replay(options: Options, tool: Tool): Promise<void> {
       EXIT_USAGE,
     );
   }
-  const filter = toLogFilter(options);
+  // What is sent again is logged again: nothing from here on is looked at.
+  const { to = Date.now(), ...narrowed } = toLogFilter(options);
+  const filter = { ...narrowed, to };
   const report = createReplayReport(tool, { timeZone: tool.settings.timeZone(), ...options });
   await withMongo(tool, options, async (connection) => {
     const entries = createLogSearch(connection, Date.now).all(filter, { oldestFirst: true });
@@ -67,6 +72,7 @@ async function replay(options: Options, tool: Tool): Promise<void> {
       bodies: createBodies(connection),
       lookups: createLogLookups(connection),
       again: options.again ?? false,
+      byId: requestId !== undefined,
     });
     const hideProgress = showProgress({
       stderr: tool.stderr,
@@ -76,10 +82,12 @@ async function replay(options: Options, tool: Tool): Promise<void> {
     });
     const work = options.apply ? apply : foresee;
     await work(selected, { connection, report, tool, options }).finally(hideProgress);
+  }).finally(async () => {
+    // Also where it ended early: what was sent was sent.
+    if (options.json) await printJson(tool.stdout, { summary: report.summary() });
+    else await printLine(tool.stdout, report.describe());
   });
   const summary = report.summary();
-  if (options.json) await printJson(tool.stdout, { summary });
-  else await printLine(tool.stdout, report.describe());
   if (summary.refused > 0 && options.apply) {
     throw new CommandFailure(`${summary.refused} pushes were refused`);
   }
@@ -119,7 +127,6 @@ async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void>
   ).finally(interrupt.dispose);
   const signal = interrupt.signal();
   if (signal) {
-    await printLine(tool.stdout, report.describe());
     throw new CommandFailure(
       'interrupted; the same command goes on: what was sent is left out',
       128 + constants.signals[signal],

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from '../failure';
 import { wholeNumber, withDatabase } from '../option-values';
-import { printJson, printLine } from '../print';
+import { escapeUnprintable, printJson, printLine } from '../print';
 import { compareFile } from '../reconcile/compare-file';
 import { openSource } from '../reconcile/open-source';
 import { partOf } from '../reconcile/repush-file';
@@ -63,7 +63,8 @@ async function reconcileFile(file: string, options: Options, tool: Tool): Promis
   await checkFiles(file, repushPath);
   const source = await openSource(file, options.systemCode, tool);
   if (source.unknownFields.length > 0) {
-    tool.stderr.write(`Unknown fields, ignored: ${source.unknownFields.join(', ')}\n`);
+    const names = escapeUnprintable(source.unknownFields.join(', '));
+    tool.stderr.write(`Unknown fields, ignored: ${names}\n`);
   }
   const { orphans = false, overwriteNewer = false } = options;
   const job = { ...options, repushPath, orphans, overwriteNewer, startedAt };

@@ -8,6 +8,8 @@ import type { Attempt } from './other-attempts';
 
 /** Other attempts that are named. */
 const MAX_NAMED = 10;
+/** Attempts of one key that are looked at. */
+const MAX_COUNTED = 100;
 
 /** One line: what it was and what became of it. */
 export function headline(view: OperatorEntryView, timeZone: string): string {
@@ -70,7 +72,8 @@ export function waitingText(deadlineAt: Date, now: number, timeZone: string): st
 
 function attemptText({ attempt, idempotencyKey }: OperatorEntryView, all: readonly Attempt[]) {
   if (idempotencyKey === null) return null;
-  return attempt === null ? 'a later one' : `${attempt} of ${all.length}`;
+  const many = all.length < MAX_COUNTED ? String(all.length) : `${MAX_COUNTED} or more`;
+  return attempt === null ? 'a later one' : `${attempt} of ${many}`;
 }
 
 function otherAttempts({ requestId }: OperatorEntryView, all: readonly Attempt[]): string | null {

@@ -35,12 +35,15 @@ export function createHistoryLines(timeZone: string): HistoryLines {
         resultText(view),
         revision === 0 ? '-' : `${revision}${isLate ? EARLIER : ''}`,
         view.requestId,
-        effectText(view, timeZone),
+        [effectText(view, timeZone), againText(view)].filter(Boolean).join('; '),
       );
     },
     isOutOfOrder: () => isOutOfOrder,
   };
 }
+
+const againText = ({ replayOf, operator }: OperatorEntryView) =>
+  replayOf === null ? '' : `${replayOf} sent again by ${operator ?? 'an operator'}`;
 
 /** What a push did, or why it did nothing. */
 function effectText(view: OperatorEntryView, timeZone: string): string {

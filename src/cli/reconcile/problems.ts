@@ -1,5 +1,6 @@
 /** Everything that is wrong with a file, told at once, without filling the screen with it. */
 import { CommandFailure, EXIT_USAGE } from '../failure';
+import { escapeUnprintable } from '../print';
 import type { Tool } from '../tool';
 
 const MAX_SHOWN = 20;
@@ -17,7 +18,7 @@ export function createProblems(file: string, { stderr }: Tool): Problems {
   return {
     add: (line, message) => {
       count += 1;
-      if (count <= MAX_SHOWN) shown.push(`${file}:${line}: ${message}\n`);
+      if (count <= MAX_SHOWN) shown.push(`${escapeUnprintable(`${file}:${line}: ${message}`)}\n`);
     },
     throwIfAny: () => {
       if (count === 0) return;

@@ -40,12 +40,12 @@ export function repush(differing: Differing, options: RepushOptions): RepushLine
     ? { op: 'delete' as const, body: keyed(statement, {}, stamp) }
     : statement.kind === 'folded'
       ? upsertOf(statement, stamp, options)
-      : rowLine(statement, held, stamp);
-  if (!line) return 'NEEDS_CONTENT';
+      : rowLine(statement, held, { stamp, findings });
   const mendsNothing = findings.every((finding) => finding === 'NEWER_HERE');
   // An upsert of a row may mend what was not compared.
-  const isBlind = statement.kind === 'row' && line.op === 'upsert';
-  return mendsNothing && !isBlind ? 'ONLY_NEWER' : line;
+  const isBlind = statement.kind === 'row' && line?.op === 'upsert';
+  if (mendsNothing && !isBlind) return 'ONLY_NEWER';
+  return line ?? 'NEEDS_CONTENT';
 }
 
 /** Whether a push with the file's time would be stale; a file without times pushes without. */
@@ -64,11 +64,15 @@ function upsertOf(
   return { op: 'upsert', body: { ...restate(matter, formatLocal) } };
 }
 
-/** Without type and title there is only a status to set, and only where there is a matter. */
+/**
+ * Without type and title there is only a status to set, and only where there is a matter and its
+ * status differs. It keeps the ledger's own time: with the row's, a push that was lost in between
+ * would count as stale for ever, and nobody would see that its content is missing.
+ */
 function rowLine(
   row: Row,
   held: Matter | undefined,
-  stamp: number | undefined,
+  { stamp, findings }: { stamp: number | undefined; findings: readonly Finding[] },
 ): RepushLine | undefined {
   const { bizStatus, externalStatusCode } = row.believed;
   const { matterType, title, externalStatusLabel } = row.pushed;
@@ -76,9 +80,9 @@ function rowLine(
   if (matterType != null && title != null) {
     return { op: 'upsert', body: keyed(row, { ...row.pushed, ...status }, stamp) };
   }
-  const hasStatus = bizStatus !== undefined || externalStatusCode !== undefined;
-  if (!held || held.deleted || !hasStatus) return undefined;
-  return { op: 'status', body: keyed(row, { ...status, externalStatusLabel }, stamp) };
+  if (!held || held.deleted || !findings.includes('STATUS_DIFFERS')) return undefined;
+  const kept = held.sourceUpdatedAt ?? undefined;
+  return { op: 'status', body: keyed(row, { ...status, externalStatusLabel }, kept) };
 }
 
 /** A field that is undefined does not come into the file. */

@@ -22,6 +22,7 @@ import { createLanes } from '../../queue/lanes';
 import { connectFailFast, connectSubscriber, redisReady } from '../../queue/redis';
 import { createReplyInbox } from '../../queue/replies';
 import { createTurns } from '../../queue/turns';
+import { CommandFailure } from '../failure';
 import type { Settings } from '../settings';
 import { createForesee, type Foresee } from './foresee';
 
@@ -67,7 +68,9 @@ export async function withReplay<T>(
   const keys = createRedisKeys(REDIS_NAMESPACE);
   const turns = createTurns(redis, keys);
   try {
-    await redisReady(redis);
+    await redisReady(redis).catch((error: Error) => {
+      throw new CommandFailure(error.message);
+    });
     const ingressId = randomBytes(6).toString('hex');
     const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
     const pushLog = createPushLog(connection, PUSH_BODY_RETENTION > 0);
@@ -82,12 +85,22 @@ export async function withReplay<T>(
       newRequestId: createRequestIds(),
       clock: systemClock,
       timeout: PUSH_TIMEOUT,
-      operator: `${userInfo().username}@${hostname()}`,
+      runId: `run-${ingressId}`,
+      operator: `${operatorName()}@${hostname()}`,
     });
     return await work(replay).finally(stopWatching);
   } finally {
     await turns.close();
     subscriber.disconnect();
     redis.disconnect();
+  }
+}
+
+/** A process may run as a user that the system does not know by name. */
+function operatorName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 }

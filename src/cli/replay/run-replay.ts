@@ -17,6 +17,8 @@ export interface Replayed {
   readonly externalId: string | null;
   readonly operation: string;
   readonly accepted: boolean;
+  /** Refused now, but not for good. */
+  readonly mayPassLater: boolean;
   /** The outcome, or the reason of the refusal. */
   readonly result: string;
 }
@@ -39,15 +41,29 @@ export async function runReplay(
   replay: ReplayPush,
   { concurrency, stop, onDone, onSkipped }: RunOptions,
 ): Promise<void> {
+  // What comes behind a push that failed would be applied before it: it waits for the next run.
+  const failed = new Set<string>();
+  const work = async (push: LoggedPush) => {
+    const group = groupOfPush(push);
+    if (group !== undefined && failed.has(group)) {
+      await onSkipped({ kind: 'skipped', entry: push.entry, why: 'HELD_BACK' });
+      return;
+    }
+    const replayed = await untilSettled(push, replay, stop.signal);
+    if (replayed.mayPassLater && group !== undefined) failed.add(group);
+    await onDone(replayed);
+  };
   await runOrdered(pushesOf(selected, onSkipped), {
-    keyOf: ({ entry }) =>
-      entry.externalId === undefined ? undefined : groupOf(entry.systemCode, entry.externalId),
+    keyOf: groupOfPush,
     weightOf: ({ body }) => 1 / WINDOW + body.length / (64 * 1024 * 1024),
     concurrency,
-    work: async (push) => onDone(await untilSettled(push, replay, stop.signal)),
+    work,
     stop,
   });
 }
+
+const groupOfPush = ({ entry }: LoggedPush) =>
+  entry.externalId === undefined ? undefined : groupOf(entry.systemCode, entry.externalId);
 
 async function* pushesOf(
   selected: AsyncIterable<Selected>,
@@ -70,11 +86,15 @@ async function untilSettled(
     try {
       const { requestId, settlement } = await replay(push);
       const isLast = tries === MAX_TRIES || signal.aborted;
-      if (isLast || !mayPassLater(settlement)) return { ...about, requestId, ...told(settlement) };
+      const later = mayPassLater(settlement);
+      if (isLast || !later) {
+        return { ...about, requestId, mayPassLater: later, ...told(settlement) };
+      }
     } catch (error) {
       // Its body does not pass any more: a user who left, a status that is refused today.
       if (!(error instanceof PushError) || error.retryable) throw error;
-      return { ...about, requestId: null, accepted: false, result: error.reason };
+      const { reason: result } = error;
+      return { ...about, requestId: null, accepted: false, mayPassLater: false, result };
     }
     await sleep(backoff(tries));
   }

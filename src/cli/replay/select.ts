@@ -1,16 +1,22 @@
 /** Which entries of the log can be sent again, and why the others cannot. */
 import { OPERATIONS } from '../../domain/operation';
-import type { LoggedPush } from '../../ingress/replay-push';
+import { PushError, type Reason } from '../../errors';
+import { hadEffect, type LoggedPush } from '../../ingress/replay-push';
+import { externalIdIn } from '../../ingress/validate-push';
 import type { Bodies } from '../../push-log/bodies';
 import type { LogEntry } from '../../push-log/entry-model';
 import type { LogLookups } from '../../push-log/lookups';
 
 export const SKIPPED = {
   NOT_A_PUSH: 'not a push',
-  NOT_AUTHENTICATED: 'its signature did not hold: whoever sent it is unknown',
+  NOT_AUTHENTICATED: 'refused for its signature or its client',
+  A_REPLAY: 'itself sent again by an operator (--request-id sends it all the same)',
+  ONLY_ANSWERED: 'a retry that was answered with the outcome of its first try',
   STILL_QUEUED: 'still waiting for its turn',
   SENT_AGAIN: 'was sent again already (--again sends it once more)',
-  BODY_GONE: 'its body is kept no longer',
+  CALLER_RETRIED: 'its caller sent it again itself, and that one was persisted',
+  BODY_GONE: 'its body is not kept, or not any more',
+  HELD_BACK: 'behind a push of its matter that failed: run it again',
 } as const;
 export type Skipped = keyof typeof SKIPPED;
 
@@ -20,9 +26,11 @@ export type Selected =
 
 export interface SelectDependencies {
   readonly bodies: Bodies;
-  readonly lookups: Pick<LogLookups, 'sentAgain'>;
+  readonly lookups: Pick<LogLookups, 'sentAgain' | 'keyUses'>;
   /** Send again also what was sent again before. */
   readonly again: boolean;
+  /** It was asked for by its request id: what stands for another push is sent too. */
+  readonly byId: boolean;
 }
 
 const BATCH = 100;
@@ -61,29 +69,45 @@ export async function* selectPushes(
 
 async function selectBatch(
   entries: readonly LogEntry[],
-  { bodies, lookups, again }: SelectDependencies,
+  deps: SelectDependencies,
 ): Promise<Selected[]> {
   const ids = entries.map(({ _id }) => String(_id));
-  const [kept, sent] = await Promise.all([
-    bodies.find(ids),
-    again ? new Set<string>() : lookups.sentAgain(ids),
+  const [kept, sent, uses] = await Promise.all([
+    deps.bodies.find(ids),
+    deps.again ? new Set<string>() : deps.lookups.sentAgain(ids),
+    // However long ago: a push must not undo what came after its caller's own retry.
+    deps.lookups.keyUses(entries),
   ]);
   return entries.map((entry): Selected => {
     const id = String(entry._id);
     const body = kept.get(id);
-    const why = whyNot(entry) ?? (sent.has(id) ? 'SENT_AGAIN' : body ? undefined : 'BODY_GONE');
+    const isRetried = !hadEffect(entry) && uses.tookEffect(entry);
+    const why =
+      whyNot(entry, deps.byId) ??
+      (sent.has(id) ? 'SENT_AGAIN' : isRetried ? 'CALLER_RETRIED' : body ? undefined : 'BODY_GONE');
     if (why !== undefined || !body || !isPush(entry)) {
       return { kind: 'skipped', entry, why: why ?? 'NOT_A_PUSH' };
     }
-    return { kind: 'push', push: { entry, body } };
+    // Refused before it was looked into, it may not say yet which matter it is about.
+    const externalId = entry.externalId ?? externalIdIn(body);
+    const about = externalId === undefined ? entry : { ...entry, externalId };
+    return { kind: 'push', push: { entry: about, body } };
   });
 }
 
-function whyNot(entry: LogEntry): Skipped | undefined {
-  // Only what was signed by the client may act in its name.
-  if (entry.secretId === undefined && entry.replayOf === undefined) return 'NOT_AUTHENTICATED';
+function whyNot(entry: LogEntry, byId: boolean): Skipped | undefined {
+  // Only what the client signed, for this very operation, may act in its name.
+  if (!isSigned(entry)) return 'NOT_AUTHENTICATED';
   if (!isPush(entry)) return 'NOT_A_PUSH';
-  return entry.state === 'QUEUED' ? 'STILL_QUEUED' : undefined;
+  if (entry.state === 'QUEUED') return 'STILL_QUEUED';
+  if (byId) return undefined;
+  if (entry.replayOf !== undefined) return 'A_REPLAY';
+  return entry.state === 'REPLAYED' ? 'ONLY_ANSWERED' : undefined;
+}
+
+function isSigned({ secretId, replayOf, state, result }: LogEntry): boolean {
+  if (secretId === undefined && replayOf === undefined) return false;
+  return state !== 'REFUSED' || ![401, 403].includes(new PushError(result as Reason).code);
 }
 
 function isPush(entry: LogEntry): entry is LoggedPush['entry'] {

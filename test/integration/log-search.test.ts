@@ -1,0 +1,124 @@
+/** Searches of a log that is larger than what one read of it gives: nothing is lost or repeated. */
+import { randomBytes } from 'node:crypto';
+import { type Connection, Types } from 'mongoose';
+import { prepareDatabase } from '../../src/indexes';
+import { connectMongo, nativeCollection } from '../../src/mongo';
+import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
+import { createRequestIds } from '../../src/push-log/request-id';
+import { createLogSearch, type LogSearch } from '../../src/push-log/search';
+import { testServers, withDatabase } from '../support/service';
+
+const DAY = 86_400_000;
+const NOW = Date.now();
+/** More than a slice holds, within seconds; before and after it, long silence. */
+const BURST = 12_000;
+const SYSTEMS = ['A', 'B', 'C'];
+
+let db: Connection;
+let search: LogSearch;
+/** Oldest first. */
+const ids: string[] = [];
+
+beforeAll(async () => {
+  db = await connectMongo(
+    withDatabase(testServers().mongoUrl, `t-${randomBytes(5).toString('hex')}`),
+  );
+  await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
+  search = createLogSearch(db, () => NOW);
+  const newId = createRequestIds();
+  const entry = (id: string, receivedAt: number, n: number): LogEntry => ({
+    _id: new Types.ObjectId(id),
+    clientId: 'c',
+    systemCode: SYSTEMS[n % SYSTEMS.length] as string,
+    operation: n % 2 === 0 ? 'upsert' : 'status',
+    externalId: `E-${n}`,
+    bodyHash: '',
+    bodySize: 0,
+    receivedAt: new Date(receivedAt),
+    deadlineAt: new Date(receivedAt),
+    state: 'PERSISTED',
+    result: 'UPDATED',
+  });
+  const entries = Array.from({ length: BURST }, (_, n) => {
+    const at = NOW - 3_600_000 + Math.floor(n / 2);
+    return entry(newId(at), at, n);
+  });
+  // As the driver makes ids: its seconds, then anything.
+  const old = Array.from({ length: 600 }, (_, n) => {
+    const at = NOW - 2 * DAY + n * 200;
+    const seconds = Math.floor(at / 1000).toString(16);
+    return entry(seconds + randomBytes(8).toString('hex'), at, n);
+  });
+  const all = [...old, ...entries];
+  const collection = nativeCollection<LogEntry>(entryModel(db));
+  for (let at = 0; at < all.length; at += 3_000) {
+    await collection.insertMany(all.slice(at, at + 3_000));
+  }
+  ids.push(...all.map(({ _id }) => String(_id)).sort());
+}, 60_000);
+afterAll(async () => {
+  await db.dropDatabase();
+  await db.close();
+});
+
+const idsOf = async (entries: AsyncIterable<LogEntry>) => {
+  const found: string[] = [];
+  for await (const { _id } of entries) found.push(String(_id));
+  return found;
+};
+
+test.each([true, false])(
+  'all of it, across systems, oldest first: %s',
+  async (oldestFirst) => {
+    const found = await idsOf(search.all({}, { oldestFirst }));
+    expect(found).toHaveLength(ids.length);
+    expect(found).toEqual(oldestFirst ? ids : [...ids].reverse());
+  },
+  60_000,
+);
+
+test('since a moment, and of one system', async () => {
+  const since = NOW - 3_600_000 + 1_000;
+  const found = await idsOf(search.all({ from: since }, { oldestFirst: true }));
+  expect(found).toEqual(ids.slice(600 + 2_000));
+  let ofOne = 0;
+  for await (const { systemCode } of search.all({ systemCode: 'B' })) {
+    expect(systemCode).toBe('B');
+    ofOne += 1;
+  }
+  expect(ofOne).toBe(ids.length / SYSTEMS.length);
+}, 60_000);
+
+test('pages end, also over ids of the driver', async () => {
+  const seen = new Set<string>();
+  let after: string | undefined;
+  let pages = 0;
+  do {
+    const page = await search.page({ systemCode: 'A', to: NOW - DAY }, { limit: 50, after });
+    for (const { _id } of page.entries) seen.add(String(_id));
+    after = page.next;
+    pages += 1;
+  } while (after !== undefined && pages < 50);
+  expect([seen.size, pages]).toEqual([200, 4]);
+});
+
+test('a filter that no index answers ends its page after a bounded look, and goes on', async () => {
+  const filter = { systemCode: 'A', operation: 'delete' };
+  const bounded = createLogSearch(db, () => NOW, 1_000);
+  const first = await bounded.page(filter, { limit: 10 });
+  expect(first).toEqual({ entries: [], next: expect.any(String) });
+  const counted = await bounded.count({ systemCode: 'A', operation: 'upsert' }, 10_000);
+  expect(counted.exact).toBe(false);
+  expect(await search.count({ systemCode: 'A' }, 10_000)).toEqual({
+    value: ids.length / SYSTEMS.length,
+    exact: true,
+  });
+  expect(await search.count({ systemCode: 'A' }, 100)).toEqual({ value: 100, exact: false });
+});
+
+test('one request is found by its id alone', async () => {
+  const requestId = ids[700] as string;
+  expect((await search.page({ requestId }, { limit: 5 })).entries).toHaveLength(1);
+  expect((await search.page({ requestId, systemCode: 'NONE' }, { limit: 5 })).entries).toEqual([]);
+  expect((await search.page({ requestId, to: NOW - DAY }, { limit: 5 })).entries).toEqual([]);
+});
