@@ -6,6 +6,7 @@ import { CommandFailure, EXIT_USAGE } from '../failure';
 import { entryLine } from '../log/entry-line';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { keepPolling } from '../log/keep-polling';
+import { createPatience } from '../log/patience';
 import { createTailing, type Tailing } from '../log/tailing';
 import { wholeNumber, withDatabase } from '../option-values';
 import { printJson, printLine } from '../print';
@@ -44,7 +45,7 @@ async function tail(options: Options, tool: Tool): Promise<void> {
   const print = (view: OperatorEntryView) =>
     json ? printJson(tool.stdout, view) : printLine(tool.stdout, entryLine(view, timeZone));
   await withMongo(tool, options, async (connection) => {
-    const tailing = createTailing(connection, filter, print);
+    const tailing = createTailing(connection, filter, print, createPatience(tool));
     if (options.follow) await follow(tailing, lines, tool);
     else await tailing.printNewest(lines);
   });

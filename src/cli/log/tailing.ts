@@ -5,7 +5,7 @@ import type { LogEntry } from '../../push-log/entry-model';
 import { createKeyUses } from '../../push-log/key-uses';
 import type { LogFilter } from '../../push-log/log-filter';
 import { createLogSearch } from '../../push-log/search';
-import { firstEntries } from './first-entries';
+import { firstEntries, type Reached } from './first-entries';
 import { createPoll } from './poll';
 import { viewsOf } from './views';
 import { createWatch } from './watch';
@@ -23,6 +23,7 @@ export function createTailing(
   connection: Connection,
   filter: LogFilter,
   print: (view: OperatorEntryView) => Promise<void>,
+  onPage: (reached: Reached) => void,
 ): Tailing {
   const clock = Date.now;
   const search = createLogSearch(connection, clock);
@@ -32,7 +33,7 @@ export function createTailing(
 
   async function* newest(limit: number) {
     const found: LogEntry[] = [];
-    for await (const entry of firstEntries(search, filter, { limit })) found.push(entry);
+    for await (const entry of firstEntries(search, filter, { limit, onPage })) found.push(entry);
     yield* found.reverse();
   }
   const printAll = async (entries: AsyncIterable<LogEntry>) => {
