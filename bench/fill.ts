@@ -26,11 +26,9 @@ export async function fillDatabase(
 ): Promise<Map<string, Caller>> {
   const connection = await connectMongo(url, PATIENCE);
   try {
-    await fill(connection, scale, say);
-    // Afterwards: a document costs less without its indexes, and they less all at once.
-    say('making the indexes');
     const settings = { retention: 60 * DAY, bodyRetention: DAY, concluded: ['APPROVED'] };
     await prepareDatabase(connection, settings);
+    await fill(connection, scale, say);
     return await createCallers(connection);
   } finally {
     await connection.close();
