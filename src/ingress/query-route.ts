@@ -1,7 +1,7 @@
 /** The handler of the query endpoints: signed like a push, answered from the database, no trace. */
 import type { Middleware } from 'koa';
 import { parseJsonBody } from '../contract/json-body';
-import type { AnswerQuery } from '../reconcile/open-query';
+import type { AnswerQuery, OpenQuery } from '../reconcile/open-query';
 import type { Slots } from '../reconcile/slots';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
@@ -32,14 +32,20 @@ export function queryRoute(
   deps: QueryRouteDependencies,
 ): Middleware<RequestState> {
   const timeout = route.timeout ?? deps.timeout;
+  // The place is kept until the answer is there, also where its caller waits no longer.
+  const answerInSlot = async (query: OpenQuery) => {
+    const release = deps.slots.take(query.systemCode);
+    try {
+      return await answer(query);
+    } finally {
+      release();
+    }
+  };
   return async (ctx) => {
     const request = await deps.read(ctx, { operation: name, bodyLimit });
     await deps.admit({ ...request, path: ctx.path }, deps.timeout);
     const body = parseJsonBody(request.rawBody);
     const { systemCode } = request.caller;
-    const release = deps.slots.take(systemCode);
-    // Until it is over, also where its caller waits no longer.
-    const answered = answer({ systemCode, body }).finally(release);
-    ctx.state.data = await databaseCall(answered, timeout);
+    ctx.state.data = await databaseCall(answerInSlot({ systemCode, body }), timeout);
   };
 }
