@@ -25,6 +25,7 @@ const COPIED = [
   'scripts',
   'src',
   'workers',
+  'bench',
   'dist',
 ];
 const SERVES = 'A first push, to paste';
