@@ -63,7 +63,7 @@ export async function* readSlices<T, P extends string | number>(
     const goesOn = isCut && last !== undefined;
     if (isLast && !goesOn) return;
     edge = goesOn ? placeAfter(last) : far;
-    if (items.length < target) width *= FACTOR;
-    else if (items.length > target * FACTOR) width = Math.max(1, Math.floor(width / FACTOR));
+    if (isCut || items.length > target * FACTOR) width = Math.max(1, Math.floor(width / FACTOR));
+    else if (items.length < target) width *= FACTOR;
   }
 }

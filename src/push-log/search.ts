@@ -39,8 +39,9 @@ export interface LogSearch {
 
 /** Entries that a page or a count looks at. */
 const MAX_LOOKED_AT = 5_000;
-/** Entries of one matter or key that are read at once. */
+/** Entries that are read at once: of one matter or key, and of a slice. */
 const BATCH = 500;
+const MAX_SLICE = 5_000;
 /** Milliseconds for one command of the database. */
 const COMMAND_TIMEOUT = 10_000;
 
@@ -74,26 +75,27 @@ export function createLogSearch(
     return { items: entries, isCut: entries.length === most };
   };
 
-  /** In order; of a selective filter one chunk of `most` entries, else slice by slice. */
+  /** In order; of a selective filter one chunk of `most` entries, else slice by slice, none larger. */
   async function* chunks(filter: LogFilter, reading: Reading, most: number) {
     const ids = idsOf(filter, reading);
     if (isSelective(filter)) yield (await read(filter, ids, most, reading)).items;
-    else if (reading.oldestFirst) yield* newer(filter, ids, reading);
-    else yield* older(filter, ids, reading);
+    else if (reading.oldestFirst) yield* newer(filter, ids, reading, most);
+    else yield* older(filter, ids, reading, most);
   }
 
-  const older = (filter: LogFilter, [lower, upper]: Ids, reading: Reading) =>
+  const older = (filter: LogFilter, [lower, upper]: Ids, reading: Reading, most: number) =>
     readSlices<LogEntry, string>({
       direction: 'older',
       start: upper ?? firstIdAt(clock()),
       startsOpen: upper === undefined,
       end: lower,
-      read: (from, to, most) => read(filter, [from, to], most, reading),
+      read: (from, to, limit) => read(filter, [from, to], limit, reading),
+      most: Math.min(most, MAX_SLICE),
       placeAfter: ({ _id }) => String(_id),
       shift: shiftId,
     });
 
-  async function* newer(filter: LogFilter, [lower, upper]: Ids, reading: Reading) {
+  async function* newer(filter: LogFilter, [lower, upper]: Ids, reading: Reading, most: number) {
     const [oldest] = lower ? [] : (await read(filter, [undefined, upper], 1, reading)).items;
     const start = lower ?? (oldest && String(oldest._id));
     if (start === undefined) return;
@@ -101,7 +103,8 @@ export function createLogSearch(
       direction: 'newer',
       start,
       end: upper ?? firstIdAt(clock() + 1_000),
-      read: (from, to, most) => read(filter, [from, to], most, reading),
+      read: (from, to, limit) => read(filter, [from, to], limit, reading),
+      most: Math.min(most, MAX_SLICE),
       placeAfter: ({ _id }) => idAfter(String(_id)),
       shift: shiftId,
     });
@@ -129,7 +132,8 @@ export function createLogSearch(
       let size: number;
       do {
         size = 0;
-        for await (const chunk of chunks(filter, { ...order, after }, BATCH)) {
+        const most = isSelective(filter) ? BATCH : MAX_SLICE;
+        for await (const chunk of chunks(filter, { ...order, after }, most)) {
           size += chunk.length;
           after = chunk.length > 0 ? String(chunk.at(-1)?._id) : after;
           yield* chunk.filter((entry) => matchesFilter(entry, filter));
