@@ -6,7 +6,7 @@ import { type FieldError, PushError } from '../errors';
 import { externalId } from './fields';
 import { inChinese } from './locale';
 
-export const MAX_ID_LINES = 1_000_000;
+const MAX_ID_LINES = 1_000_000;
 /** Longest line, in characters: an id, or an object that has more fields than asked for. */
 const MAX_LINE = 16_384;
 /** Problems that are named. */

@@ -5,8 +5,8 @@ import { cursor, orderedWindow, pageSize, readQuery } from './query-body';
 import { parseDay } from './time';
 
 /** Most ids of one get, and most lines of one diff. */
-export const MAX_IDS = 500;
-export const MAX_LINES = 1_000;
+const MAX_IDS = 500;
+const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
 /** Builds the reader of each body. @throws (the built ones) PushError VALIDATION_FAILED */

@@ -6,7 +6,7 @@ import { fieldErrors } from './json-body';
 import { inChinese } from './locale';
 
 /** Most rows of one page. */
-export const MAX_PAGE = 500;
+const MAX_PAGE = 500;
 
 export const pageSize = (fallback: number, max = MAX_PAGE) =>
   nullIsAbsent(z.int().min(1).max(max)).transform((value) => value ?? fallback);

@@ -27,7 +27,7 @@ import type { Settings } from '../settings';
 import { createForesee, type Foresee } from './foresee';
 
 /** The checks that a push passes today. */
-export function openValidation(connection: Connection, settings: Settings): ValidatePush {
+function openValidation(connection: Connection, settings: Settings): ValidatePush {
   const clock = systemClock;
   return createValidatePush({
     parsers: createBodyParsers({ timeZone: settings.timeZone(), clock }),
