@@ -44,11 +44,22 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** How a client stands to its rate; becomes the RateLimit headers. */
+export interface RateState {
+  /** Pushes per second. */
+  readonly rate: number;
+  /** Pushes that it may send at once after a pause. */
+  readonly burst: number;
+  /** Pushes that it may send at once now. */
+  readonly room: number;
+}
+
 export interface PushErrorDetail {
   readonly message?: string;
   readonly errors?: readonly FieldError[];
   /** Seconds; becomes Retry-After. */
   readonly retryAfter?: number;
+  readonly rate?: RateState;
   readonly cause?: unknown;
 }
 
@@ -61,6 +72,7 @@ export class PushError extends Error {
   readonly retryable: boolean;
   readonly errors: readonly FieldError[] | undefined;
   readonly retryAfter: number | undefined;
+  readonly rate: RateState | undefined;
 
   constructor(
     readonly reason: Reason,
@@ -71,6 +83,7 @@ export class PushError extends Error {
     this.code = code;
     this.retryable = retryable;
     this.errors = detail.errors;
+    this.rate = detail.rate;
     this.retryAfter = detail.retryAfter ?? (code === 503 ? 1 : undefined);
   }
 }

@@ -8,6 +8,7 @@ import { createUserDirectory } from './directory/users';
 import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
 import { createApp, OPEN_PATH } from './ingress/app';
+import { createBacklog } from './ingress/backlog';
 import { createHealthProbe } from './ingress/health';
 import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
   });
   const logRefusal = createRefusalLog(pushLog, clock, logger);
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
-  const admit = createAdmit(createAdmission(redis, keys, rates));
+  const admit = createAdmit(createAdmission(redis, keys, rates), rates);
   const newRequestId = createRequestIds();
   const signed = {
     findClient: clients.find,
@@ -77,6 +78,7 @@ async function main(): Promise<void> {
   };
   const read = createReadSignedRequest(signed);
   const accept = createAcceptPush({
+    backlog: createBacklog({ timeout: config.PUSH_TIMEOUT, clock: () => performance.now() }),
     admit,
     validate: createValidatePush({
       parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),

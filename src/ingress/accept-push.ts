@@ -5,13 +5,14 @@
 import type { Clock } from '../clock';
 import type { PushData } from '../contract/envelope';
 import type { OperationName } from '../domain/operation';
-import { type FieldError, matterNotFound, PushError } from '../errors';
+import { type FieldError, matterNotFound, PushError, type RateState } from '../errors';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
 import { type Settlement, settlementOf } from '../push-log/settlement';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
+import type { Backlog } from './backlog';
 import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry';
 import type { LogRefusal } from './refusal-log';
 import type { SettlePush } from './settle-push';
@@ -24,6 +25,8 @@ export interface PushRequest extends SignedRequest {
   readonly path: string;
   readonly idempotencyKey: string | undefined;
   readonly headerErrors: readonly FieldError[];
+  /** Told where the client stands with its rate. */
+  readonly admitted: (rate: RateState | undefined) => void;
 }
 
 export interface AcceptedPush {
@@ -33,6 +36,7 @@ export interface AcceptedPush {
 }
 
 export interface AcceptDependencies {
+  readonly backlog: Backlog;
   readonly admit: Admit;
   readonly validate: ValidatePush;
   readonly pushLog: PushLog;
@@ -87,20 +91,26 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     return answer(settlement, { systemCode, externalId: first.externalId ?? '', warnings: [] });
   };
 
-  return async (request) => {
-    const { caller, ...about } = request;
+  const makeEntry = ({ caller, ...about }: PushRequest) =>
+    newEntry({ ...about, ...caller, timeout: deps.timeout });
+
+  /** Not let in. Of those that may come in crowds only some are recorded. */
+  const turnAway = async (request: PushRequest, error: unknown): Promise<never> => {
+    if (error instanceof PushError) {
+      const refused = () => refusedEntry(named(makeEntry(request), request), error, deps.clock());
+      if (error.code >= 429) deps.logRefusal(request.caller.clientId, refused, request.rawBody);
+      else await record(request, refused());
+    }
+    throw error;
+  };
+
+  const admitted = async (request: PushRequest): Promise<AcceptedPush> => {
+    const { caller } = request;
     const { systemCode } = caller;
-    const makeEntry = () => newEntry({ ...about, ...caller, timeout: deps.timeout });
-    await deps.admit(request, left(request)).catch(async (error) => {
-      if (error instanceof PushError) {
-        const refused = () => refusedEntry(named(makeEntry(), request), error, deps.clock());
-        if (error.code >= 429) deps.logRefusal(caller.clientId, refused, request.rawBody);
-        else await record(request, refused());
-      }
-      throw error;
-    });
+    const asked = deps.admit(request, left(request));
+    request.admitted(await asked.catch((error) => turnAway(request, error)));
     // The body is hashed only once the push is admitted.
-    const entry = makeEntry();
+    const entry = makeEntry(request);
     const valid = await validate(request).catch((error) => ({ error }));
     if ('error' in valid) return refuse(request, entry, valid.error);
     const { operation, externalId, warnings } = valid;
@@ -118,6 +128,16 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     };
     const settlement = await deps.settle(push, deadlineOf(request));
     return answer(settlement, { systemCode, externalId, warnings });
+  };
+
+  return async (request) => {
+    let leave: () => void;
+    try {
+      leave = deps.backlog.enter(request.caller.clientId);
+    } catch (error) {
+      return turnAway(request, error);
+    }
+    return admitted(request).finally(leave);
   };
 }
 

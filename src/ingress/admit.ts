@@ -1,26 +1,35 @@
 /** Admission of an authenticated request: its signature is new on this path, its client within its rate. */
-import { PushError } from '../errors';
-import type { Admission, AdmissionRequest } from '../queue/admission';
+import { PushError, type RateState } from '../errors';
+import type { Admission, AdmissionRequest, RateLimit } from '../queue/admission';
 import { queueCall } from './availability';
 import type { SignedRequest } from './signed-request';
 
 /**
  * @param timeout milliseconds for the answer
+ * @returns what the client may still send
  * @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
  */
 export type Admit = (
   request: Pick<SignedRequest, 'caller' | 'signature' | 'timestamp'> & { readonly path: string },
   timeout: number,
-) => Promise<void>;
+) => Promise<RateState | undefined>;
 
-export function createAdmit(ask: (request: AdmissionRequest) => Promise<Admission>): Admit {
+/**
+ * @param limit RATE_LIMIT and RATE_BURST
+ */
+export function createAdmit(
+  ask: (request: AdmissionRequest) => Promise<Admission>,
+  limit: RateLimit,
+): Admit {
   return async ({ caller, path, signature, timestamp }, timeout) => {
     const asked = ask({ clientId: caller.clientId, path, signature, timestamp });
     const admission = await queueCall(asked, timeout);
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
     if (admission.kind === 'rate-limited') {
       const retryAfter = Math.ceil(admission.retryAfter / 1000);
-      throw new PushError('RATE_LIMITED', { retryAfter });
+      throw new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, room: 0 } });
     }
+    const { room } = admission;
+    return room === undefined ? undefined : { ...limit, room };
   };
 }

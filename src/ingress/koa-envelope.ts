@@ -2,9 +2,10 @@
 import type { Context, Middleware, Next } from 'koa';
 import type { Clock } from '../clock';
 import { type Envelope, errorEnvelope, successEnvelope } from '../contract/envelope';
-import { PushError } from '../errors';
+import { PushError, type RateState } from '../errors';
 import type { Logger } from '../logger';
 import { type BegunLines, writeLines } from './line-answer';
+import { rateHeaders } from './rate-headers';
 
 export interface EnvelopeOptions {
   readonly clock: Clock;
@@ -22,6 +23,8 @@ export interface RequestState {
   receivedAt: number;
   /** Known after authentication; for the log line. */
   clientId?: string;
+  /** Where the client stands with its rate, once it is admitted. */
+  rate?: RateState | undefined;
   /** What a handler returns: becomes `data`. */
   data?: unknown;
   /** What a handler returns in place of `data` where it is too long for one document. */
@@ -35,6 +38,8 @@ export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> 
     ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
     const error = await outcome(ctx, next);
     const { data, lines, requestId } = ctx.state;
+    const rate = error instanceof PushError && error.rate ? error.rate : ctx.state.rate;
+    if (rate) ctx.set(rateHeaders(rate));
     if (error !== undefined) renderError(ctx, error, options);
     else if (lines) renderLines(ctx, lines, options);
     else render(ctx, successEnvelope(data, requestId, options.clock()), options);

@@ -41,7 +41,7 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
       begin: (clientId) => whenOver(ctx.res, slots.take(clientId)),
       take: list.take,
     });
-    await deps.admit({ ...request, path: ctx.path }, deps.timeout);
+    ctx.state.rate = await deps.admit({ ...request, path: ctx.path }, deps.timeout);
     const orphans = deps.find(request.caller.systemCode, list.end());
     ctx.state.lines = await beginLines(ctx.res, available(orphans, deps));
   };

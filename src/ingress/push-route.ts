@@ -24,7 +24,11 @@ export function pushRoute(
   return async (ctx) => {
     const request = await read(ctx, { operation, bodyLimit });
     const key = readIdempotencyKey(ctx.req.rawHeaders);
-    const { data, replayed } = await accept({ ...request, operation, path: ctx.path, ...key });
+    const admitted = (rate: RequestState['rate']) => {
+      ctx.state.rate = rate;
+    };
+    const push = { ...request, operation, path: ctx.path, ...key, admitted };
+    const { data, replayed } = await accept(push);
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     ctx.state.data = data;
   };

@@ -43,7 +43,7 @@ export function queryRoute(
   };
   return async (ctx) => {
     const request = await deps.read(ctx, { operation: name, bodyLimit });
-    await deps.admit({ ...request, path: ctx.path }, deps.timeout);
+    ctx.state.rate = await deps.admit({ ...request, path: ctx.path }, deps.timeout);
     const body = parseJsonBody(request.rawBody);
     const { systemCode } = request.caller;
     ctx.state.data = await databaseCall(answerInSlot({ systemCode, body }), timeout);

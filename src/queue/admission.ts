@@ -17,7 +17,8 @@ export interface AdmissionRequest {
 }
 
 export type Admission =
-  | { readonly kind: 'admitted' }
+  /** `room`: pushes that the client may still send at once; absent where there is no limit. */
+  | { readonly kind: 'admitted'; readonly room?: number }
   | { readonly kind: 'signature-reused' }
   /** `retryAfter`: milliseconds until the client has room for one more push. */
   | { readonly kind: 'rate-limited'; readonly retryAfter: number };
@@ -33,7 +34,8 @@ const SIGNATURE_MEMORY = 660_000;
 
 /**
  * KEYS: per push its signature hash and its rate key. ARGV: interval (ms per push, 0: no limit),
- * burst, memory (ms), then per push field and path. Returns per push 0, -1 (reused) or the wait in ms.
+ * burst, memory (ms), then per push field and path. Returns per push the wait in ms (0: admitted,
+ * -1: reused) and how many more may come at once.
  * The rate is a leaky bucket (GCRA): the key holds the time at which the bucket will be empty.
  */
 const ADMIT = `
@@ -41,24 +43,27 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
 local empty, answers = {}, {}
+local full = burst * interval
 for i = 1, #KEYS / 2 do
   local seen, rate = KEYS[2 * i - 1], KEYS[2 * i]
   local field, path = ARGV[2 + 2 * i], ARGV[3 + 2 * i]
-  answers[i] = 0
+  local wait, room = 0, 0
   if redis.call('HSETNX', seen, field, path) == 1 then
     redis.call('PEXPIRE', seen, ARGV[3])
   elseif redis.call('HGET', seen, field) ~= path then
-    answers[i] = -1
+    wait = -1
   end
-  if answers[i] == 0 and interval > 0 then
+  if wait == 0 and interval > 0 then
     local at = math.max(now, empty[rate] or tonumber(redis.call('GET', rate) or '0'))
-    local over = at + interval - now - burst * interval
+    local over = at + interval - now - full
     if over > 0 then
-      answers[i] = math.ceil(over)
+      wait = math.ceil(over)
     else
       empty[rate] = at + interval
+      room = math.floor((full - (empty[rate] - now)) / interval)
     end
   end
+  answers[2 * i - 1], answers[2 * i] = wait, room
 end
 for rate, at in pairs(empty) do
   redis.call('SET', rate, tostring(at), 'PX', math.ceil(at - now))
@@ -92,7 +97,9 @@ export function createAdmission(
         SIGNATURE_MEMORY,
         ...uses,
       );
-      return answers.map(toAdmission);
+      return requests.map((_, index) =>
+        toAdmission(answers[2 * index] ?? 0, limit.rate > 0 ? answers[2 * index + 1] : undefined),
+      );
     },
     maxBatch: 500,
     maxRunning: 4,
@@ -100,7 +107,7 @@ export function createAdmission(
   return (request) => batcher.add(request);
 }
 
-function toAdmission(answer: number): Admission {
-  if (answer === 0) return { kind: 'admitted' };
-  return answer < 0 ? { kind: 'signature-reused' } : { kind: 'rate-limited', retryAfter: answer };
+function toAdmission(wait: number, room: number | undefined): Admission {
+  if (wait === 0) return room === undefined ? { kind: 'admitted' } : { kind: 'admitted', room };
+  return wait < 0 ? { kind: 'signature-reused' } : { kind: 'rate-limited', retryAfter: wait };
 }

@@ -1,4 +1,5 @@
 /** Promise 4: every caller gets an answer by its deadline. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
@@ -41,6 +42,29 @@ describe('with no worker running', () => {
     expect(refused[0]?.headers['retry-after']).toBe('1');
     const entry = await entryModel(service.db).findById(refused[0]?.requestId).lean();
     expect(entry).toMatchObject({ state: 'REFUSED', result: 'BACKLOG_FULL' });
+  });
+});
+
+describe('with a worker that does not move', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ env: { PUSH_TIMEOUT: '6s' } });
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  test('who would wait behind a crowd too long is refused at once, and again taken when it moves', async () => {
+    for (const worker of service.workers) worker.kill('SIGSTOP');
+    const crowd = Array.from({ length: 80 }, (_, n) => service.push('upsert', todo(`CROWD-${n}`)));
+    const queued = () => entryModel(service.db).countDocuments({ state: 'QUEUED' });
+    await until('the crowd to wait', async () => (await queued()) === 80);
+    // A tenth of the deadline: until then a wait is nothing unusual.
+    await sleep(700);
+    const refused = await service.push('upsert', todo('BEHIND'));
+    expect(refused).toMatchObject({ status: 503, reason: 'BACKLOG_FULL', retryable: true });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    for (const worker of service.workers) worker.kill('SIGCONT');
+    for (const { code } of await Promise.all(crowd)) expect([0, 504]).toContain(code);
+    expect(await service.push('upsert', todo('AFTER'))).toMatchObject({ code: 0 });
   });
 });
 

@@ -62,6 +62,14 @@ test.each(REFUSED)('%s is refused', async (_what, options, [code, message, reaso
   expect(await matterModel(service.db).countDocuments({ externalId: 'AUTH' })).toBe(0);
 });
 
+test('who is within its rate is told how much of it is left', async () => {
+  const { headers } = await until('an idle client', async () => {
+    const answer = await send({});
+    return answer.headers.ratelimit === '"client";r=99;t=1' && answer;
+  });
+  expect(headers['ratelimit-policy']).toBe('"client";q=100;w=2');
+});
+
 test('an upper-case signature and a timestamp 290 s old are fine', async () => {
   const timestamp = String(now() - 290);
   expect(await send({ timestamp })).toMatchObject({ code: 0 });
@@ -123,7 +131,7 @@ test('a refused request of a known client is in the log, one of a stranger is no
   expect(await entry(stranger.requestId)).toBeNull();
 });
 
-test('over its rate a client gets 429 with Retry-After', async () => {
+test('over its rate a client gets 429 with Retry-After and RateLimit headers', async () => {
   const sent = Array.from({ length: 160 }, (_, n) =>
     service.push('upsert', { ...body, externalId: `RATE-${n % 8}` }),
   );
@@ -133,4 +141,8 @@ test('over its rate a client gets 429 with Retry-After', async () => {
   expect(answers.filter(({ code }) => code === 0).length).toBeGreaterThanOrEqual(50);
   expect(limited[0]).toMatchObject({ reason: 'RATE_LIMITED', retryable: true, status: 429 });
   expect(Number(limited[0]?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  expect(limited[0]?.headers).toMatchObject({
+    'ratelimit-policy': '"client";q=100;w=2',
+    ratelimit: '"client";r=0;t=2',
+  });
 });

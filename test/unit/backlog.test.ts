@@ -1,0 +1,121 @@
+/** Shedding: who would wait too long is told at once, and nobody else is. */
+import { PushError } from '../../src/errors';
+import { createBacklog } from '../../src/ingress/backlog';
+
+const TIMEOUT = 10_000;
+
+/** A service that answers `capacity` pushes per second, first come, first served. */
+function simulate(capacity: number) {
+  let now = 50_000;
+  const backlog = createBacklog({ timeout: TIMEOUT, clock: () => now });
+  const queue: { since: number; leave: () => void; clientId: string }[] = [];
+  const seen = { admitted: 0, refused: [] as PushError[], waits: [] as number[] };
+  const refusedOf = new Map<string, number>();
+  let owed = 0;
+  const push = (clientId: string) => {
+    try {
+      queue.push({ since: now, leave: backlog.enter(clientId), clientId });
+      seen.admitted += 1;
+    } catch (error) {
+      if (!(error instanceof PushError)) throw error;
+      seen.refused.push(error);
+      refusedOf.set(clientId, (refusedOf.get(clientId) ?? 0) + 1);
+    }
+  };
+  /** Lets time pass in steps of 10 ms, with arrivals per second by client. */
+  const run = (ms: number, arrivals: Record<string, number>, speed = capacity) => {
+    const due = new Map<string, number>();
+    for (const end = now + ms; now < end; now += 10) {
+      for (const [clientId, rate] of Object.entries(arrivals)) {
+        const count = (due.get(clientId) ?? 0) + rate / 100;
+        for (let n = 0; n < Math.floor(count); n += 1) push(clientId);
+        due.set(clientId, count % 1);
+      }
+      owed = Math.min(owed + speed / 100, queue.length);
+      for (; owed >= 1; owed -= 1) {
+        const done = queue.shift();
+        if (!done) break;
+        seen.waits.push(now - done.since);
+        done.leave();
+      }
+    }
+  };
+  return { run, push, seen, refusedOf, waiting: () => queue.length };
+}
+
+test('at its capacity, and in short crowds above it, nobody is refused', () => {
+  const service = simulate(250);
+  service.run(20_000, { a: 240 });
+  service.run(1_000, { a: 1_000 });
+  service.run(10_000, { a: 200 });
+  expect(service.seen.refused).toHaveLength(0);
+});
+
+test.each([2, 3, 10])(
+  'at %i times its capacity all that is accepted meets its deadline',
+  (over) => {
+    const service = simulate(200);
+    service.run(60_000, { a: 200 * over });
+    service.run(10_000, {});
+    expect(Math.max(...service.seen.waits)).toBeLessThan(TIMEOUT);
+    expect(service.waiting()).toBe(0);
+    // The service had something to do all the time.
+    expect(service.seen.admitted).toBeGreaterThan(200 * 30);
+  },
+);
+
+test('a refusal says when to come again, and is retryable', () => {
+  const service = simulate(200);
+  service.run(10_000, { a: 600 });
+  const [refusal] = service.seen.refused;
+  expect(refusal).toMatchObject({ reason: 'BACKLOG_FULL', code: 503, retryable: true });
+  for (const { retryAfter } of service.seen.refused) {
+    expect(retryAfter).toBeGreaterThanOrEqual(1);
+    expect(retryAfter).toBeLessThanOrEqual(TIMEOUT / 2_000);
+  }
+});
+
+test('where the service slows down to a tenth, only what came at first is late', () => {
+  const service = simulate(300);
+  service.run(20_000, { a: 280 });
+  service.run(50_000, { a: 280 }, 30);
+  const before = service.seen.waits.length;
+  service.run(30_000, { a: 280 }, 30);
+  expect(service.seen.waits.slice(before).filter((wait) => wait >= TIMEOUT)).toEqual([]);
+  service.run(30_000, { a: 20 }, 300);
+  const refused = service.seen.refused.length;
+  service.run(10_000, { a: 280 }, 300);
+  expect(service.seen.refused.length).toBe(refused);
+});
+
+test('a pause of two seconds, as after the death of a worker, refuses nobody', () => {
+  const service = simulate(300);
+  service.run(10_000, { a: 150 });
+  service.run(2_000, { a: 150 }, 0);
+  service.run(10_000, { a: 150 });
+  expect(service.seen.refused).toHaveLength(0);
+});
+
+test('while nothing is answered at all, a handful may wait and the rest is refused', () => {
+  const service = simulate(300);
+  service.run(5_000, { a: 100 });
+  service.run(8_000, { a: 100 }, 0);
+  expect(service.waiting()).toBeLessThan(600);
+  service.run(4_000, { a: 100 }, 0);
+  expect(service.seen.refused.length).toBeGreaterThan(500);
+});
+
+test('the crowd of one client leaves room for the others', () => {
+  const service = simulate(200);
+  service.run(20_000, { crowd: 1_000, quiet: 20 });
+  expect(service.refusedOf.get('crowd')).toBeGreaterThan(1_000);
+  expect(service.refusedOf.get('quiet') ?? 0).toBe(0);
+});
+
+test('a few pushes are never refused, however long they wait', () => {
+  const service = simulate(0);
+  for (let n = 0; n < 60; n += 1) service.push('a');
+  service.run(8_000, {});
+  service.push('a');
+  expect(service.seen.refused).toHaveLength(0);
+});
