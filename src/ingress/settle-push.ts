@@ -54,8 +54,12 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
     if (refusal) {
       // It may be in its lane all the same. Ended here, it can take no effect there; or a worker
       // was first, and then its word counts.
-      inbox.deliver(id, refusal);
-      return (await end({ id, settlement: refusal })) ?? refusal;
+      const ended = await end({ id, settlement: refusal });
+      if (ended) {
+        inbox.deliver(id, ended);
+        return ended;
+      }
+      // The database cannot be asked either: a refusal would be a guess.
     }
     // At the deadline: from here on the push is not applied any more, or it was.
     return (await reply) ?? end({ id, settlement: { state: 'EXPIRED' } });
