@@ -15,7 +15,8 @@ export const text = (max: number) =>
     .string()
     .max(max)
     .refine((value) => value.isWellFormed(), '含有不成对的代理字符')
-    .refine((value) => !FORBIDDEN_IN_TEXT.test(value), '不能含有控制字符');
+    // The last word about a character: what else a field says of control characters says the same.
+    .refine((value) => !FORBIDDEN_IN_TEXT.test(value), { error: '不能含有控制字符', abort: true });
 
 /** A key: non-blank, one line. */
 const key = (max: number) =>

@@ -85,8 +85,9 @@ function checkHeaders({ timestamp, signature }: AuthHeaders, now: number): void 
 
 type Secret = KnownClient['secrets'][number];
 
+/** An empty secret is none: everybody could sign with it. */
 function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
-  return client?.type === 'CONFIDENTIAL' ? client.secrets : [];
+  return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
 function secretsToTry(client: KnownClient | undefined): readonly Secret[] {

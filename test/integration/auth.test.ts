@@ -1,4 +1,7 @@
-/** Authentication through HTTP: the conditions of the decisions, their codes and messages. */
+/**
+ * Authentication through HTTP: each condition of the decisions, its code and message. The many forms
+ * of a bad header or signature are in hostile-headers and hostile-signatures.
+ */
 import { clientModel } from '../../src/directory/client-model';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
@@ -38,19 +41,9 @@ const SECRET = [403, 'Client 无可用 client_secret', 'NO_USABLE_SECRET'] as co
 const REFUSED: readonly [string, () => Partial<PushOptions>, readonly [number, string, string]][] =
   [
     ['no client id', () => h({ 'X-Client-Id': undefined }), MISSING],
-    ['no timestamp', () => h({ 'X-Timestamp': undefined }), MISSING],
-    ['no signature', () => h({ 'X-Signature': undefined }), MISSING],
-    ['an empty client id', () => h({ 'X-Client-Id': '' }), MISSING],
-    ['two signatures', () => h({ 'X-Signature': ['a'.repeat(64), 'b'.repeat(64)] }), MISSING],
-    ['two client ids', () => h({ 'X-Client-Id': ['tester', 'tester'] }), MISSING],
     ['a timestamp 310 s old', () => ({ timestamp: String(now() - 310) }), WINDOW],
-    ['a timestamp 310 s ahead', () => ({ timestamp: String(now() + 310) }), WINDOW],
-    ['a timestamp in milliseconds', () => ({ timestamp: String(Date.now()) }), WINDOW],
-    ['a fractional timestamp', () => ({ timestamp: `${now()}.5` }), WINDOW],
     ['an unknown client', () => ({ clientId: 'stranger' }), MISMATCH],
     ['another secret', () => ({ secret: 'not it' }), MISMATCH],
-    ['63 digits', () => h({ 'X-Signature': 'a'.repeat(63) }), MISMATCH],
-    ['digits with junk behind them', () => h({ 'X-Signature': `${'a'.repeat(64)}zz` }), MISMATCH],
     ['a body that was changed', () => h({ 'X-Signature': 'ab'.repeat(32) }), MISMATCH],
     ['a public client', () => ({ clientId: 'public' }), SECRET],
     ['a client without secret', () => ({ clientId: 'secretless' }), SECRET],
@@ -68,26 +61,6 @@ test('who is within its rate is told how much of it is left', async () => {
     return answer.headers.ratelimit === '"client";r=99;t=1' && answer;
   });
   expect(headers['ratelimit-policy']).toBe('"client";q=100;w=2');
-});
-
-test('an upper-case signature and a timestamp 290 s old are fine', async () => {
-  const timestamp = String(now() - 290);
-  expect(await send({ timestamp })).toMatchObject({ code: 0 });
-});
-
-test('a header named __proto__ harms nothing', async () => {
-  const answer = await send({ headers: { __proto__x: '1', ['__proto__']: 'x' } });
-  expect(answer.code).toBe(0);
-});
-
-test('the same signature on another path is refused, on the same path it is a retry', async () => {
-  const timestamp = String(now() - 5);
-  const plain = { externalId: 'AUTH' };
-  expect(await service.push('delete', plain, { timestamp })).toMatchObject({ code: 0 });
-  const moved = await service.push('reopen', plain, { timestamp });
-  expect(moved).toMatchObject({ code: 401, reason: 'SIGNATURE_REUSED', retryable: true });
-  const again = await service.push('delete', plain, { timestamp });
-  expect(again).toMatchObject({ code: 0, data: { outcome: 'ALREADY_DELETED' } });
 });
 
 test('a disabled client, and one without system code, are told so after their signature holds', async () => {
@@ -132,7 +105,7 @@ test('a refused request of a known client is in the log, one of a stranger is no
 });
 
 test('over its rate a client gets 429 with Retry-After and RateLimit headers', async () => {
-  const sent = Array.from({ length: 160 }, (_, n) =>
+  const sent = Array.from({ length: 400 }, (_, n) =>
     service.push('upsert', { ...body, externalId: `RATE-${n % 8}` }),
   );
   const answers = await Promise.all(sent);

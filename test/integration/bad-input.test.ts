@@ -1,5 +1,7 @@
-/** Bad input gets a clear error that names the field, and the ledger stays as it was. */
-import { gzipSync } from 'node:zlib';
+/**
+ * Bad input gets a clear error that names the field, and the ledger stays as it was. What is meant to
+ * do harm is in hostile-bodies, hostile-json and hostile-operators.
+ */
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import type { PushOptions } from '../support/pusher';
@@ -28,13 +30,10 @@ const WRONG: readonly [string, object, string][] = [
   ['an unknown matterType', { matterType: 'TASK' }, 'matterType'],
   ['no title', { title: undefined }, 'title'],
   ['a title that is cleared', { title: null }, 'title'],
-  ['a number as title', { title: 7 }, 'title'],
-  ['an operator object as title', { title: { $ne: null } }, 'title'],
   ['a title of 513', { title: 'x'.repeat(513) }, 'title'],
   ['a TODO without externalId', { externalId: undefined }, 'externalId'],
   ['an externalId of 129', { externalId: 'x'.repeat(129) }, 'externalId'],
   ['a line feed in the externalId', { externalId: 'KE\nPT' }, 'externalId'],
-  ['an operator object as externalId', { externalId: { $gt: '' } }, 'externalId'],
   ['an externalId of the reserved form', { externalId: 'auto:x' }, 'externalId'],
   ['a summary of 2,001', { summary: 'x'.repeat(2001) }, 'summary'],
   ['a content of 65,537', { content: 'x'.repeat(65_537) }, 'content'],
@@ -49,11 +48,9 @@ const WRONG: readonly [string, object, string][] = [
   ['a sourceUpdatedAt that is no time', { sourceUpdatedAt: 'yesterday' }, 'sourceUpdatedAt'],
   ['a sourceUpdatedAt of tomorrow', { sourceUpdatedAt: tomorrow }, 'sourceUpdatedAt'],
   ['a payloadJson that is no JSON', { payloadJson: '{' }, 'payloadJson'],
-  ['a payloadJson that is an object', { payloadJson: {} }, 'payloadJson'],
   ['a payloadJson of 65,537', { payloadJson: `"${'x'.repeat(65_535)}"` }, 'payloadJson'],
   ['replaceParties without parties', { replaceParties: true, parties: undefined }, 'parties'],
   ['replaceParties as text', { replaceParties: 'true' }, 'replaceParties'],
-  ['parties as an object', { parties: {} }, 'parties'],
   ['a party without role', { parties: [{ username: 'alice' }] }, 'parties[0].partyRole'],
   [
     'an unknown role',
@@ -80,8 +77,6 @@ const WRONG: readonly [string, object, string][] = [
     { bizStatus: 'DRAFT', initiatorUsername: 'nobody' },
     'initiatorUsername',
   ],
-  ['a lone surrogate', { title: 'x\ud800' }, 'title'],
-  ['a NUL', { title: 'x\u0000' }, 'title'],
   ['33 levels', { extra: nested(32) }, '(body)'],
 ];
 
@@ -97,30 +92,9 @@ test.each(WRONG)('%s is refused by name and changes nothing', async (_what, wron
 });
 
 const RAW: readonly [string, Partial<PushOptions>, number, string][] = [
-  ['invalid UTF-8', { body: Buffer.from([0x7b, 0xff, 0x7d]) }, 400, 'INVALID_ENCODING'],
-  ['a byte order mark', { body: `\ufeff${JSON.stringify(valid)}` }, 400, 'INVALID_JSON'],
   ['half a document', { body: '{"matterType":"TODO"' }, 400, 'INVALID_JSON'],
   ['an array', { body: '[]' }, 400, 'INVALID_JSON'],
   ['null', { body: 'null' }, 400, 'INVALID_JSON'],
-  ['200,000 levels', { body: '['.repeat(100_000) + ']'.repeat(100_000) }, 400, 'INVALID_JSON'],
-  [
-    'a number that is not finite',
-    { body: '{"sourceUpdatedAt":1e999,"externalId":"KEPT"}' },
-    400,
-    'VALIDATION_FAILED',
-  ],
-  [
-    'a body over the limit',
-    { body: JSON.stringify({ x: 'x'.repeat(262_144) }) },
-    413,
-    'BODY_TOO_LARGE',
-  ],
-  [
-    'a compressed body',
-    { body: gzipSync(JSON.stringify(valid)), headers: { 'Content-Encoding': 'gzip' } },
-    415,
-    'UNSUPPORTED_ENCODING',
-  ],
   [
     'an idempotency key of 256',
     { headers: { 'X-Idempotency-Key': 'k'.repeat(256) } },
@@ -163,10 +137,4 @@ test('what the contract does not know is ignored, systemCode among it', async ()
   const answer = await service.push('upsert', { ...valid, systemCode: 'OTHER', unknown: { a: 1 } });
   expect(answer.code).toBe(0);
   expect(await matterModel(service.db).countDocuments({ systemCode: 'OTHER' })).toBe(0);
-});
-
-test('keys named __proto__ and constructor are just unknown fields', async () => {
-  const body = `{"__proto__":{"title":"x"},"constructor":{"prototype":{}},"externalId":"KEPT"}`;
-  expect(await service.push('status', body)).toMatchObject({ code: 0 });
-  expect(({} as { title?: string }).title).toBeUndefined();
 });

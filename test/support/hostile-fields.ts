@@ -1,0 +1,98 @@
+/** The fields of the contract, as its own readers tell them: a new field cannot be forgotten. */
+import { logQuerySchema } from '../../src/contract/log-query';
+import { createMatterQueryReaders } from '../../src/contract/matter-queries';
+import { createBodyParsers } from '../../src/contract/requests';
+import { CONTRACT } from './bodies';
+
+const { upsert, status, reopen, delete: remove } = createBodyParsers(CONTRACT);
+const { get, query, diff, digest } = createMatterQueryReaders(CONTRACT.timeZone);
+const log = logQuerySchema(CONTRACT.timeZone);
+const PARTY = { username: 'alice', partyRole: 'ASSIGNEE' };
+const MATTER = { externalId: 'KEPT' };
+const UPSERT = { ...MATTER, matterType: 'TODO', title: 'changed', parties: [PARTY] };
+
+type Read = (body: unknown) => unknown;
+
+/** An endpoint with a body that it takes. */
+interface Endpoint {
+  readonly path: string;
+  readonly valid: object;
+  readonly read: Read;
+}
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  { path: 'matters/upsert', valid: UPSERT, read: upsert },
+  { path: 'matters/status', valid: { ...MATTER, bizStatus: 'DONE' }, read: status },
+  { path: 'matters/reopen', valid: { ...MATTER, bizStatus: 'REOPENED' }, read: reopen },
+  { path: 'matters/delete', valid: MATTER, read: remove },
+  { path: 'push-logs/query', valid: {}, read: (body) => log.safeParse(body) },
+  { path: 'matters/get', valid: { externalIds: ['KEPT'] }, read: get },
+  { path: 'matters/query', valid: {}, read: query },
+  { path: 'matters/diff', valid: { lines: [MATTER] }, read: diff },
+  { path: 'matters/digest', valid: {}, read: digest },
+];
+
+/** One place in a body where a caller's value stands. */
+export interface Place {
+  readonly path: string;
+  /** As an error names it. */
+  readonly field: string;
+  /** A body that is good but for the value in this place. */
+  readonly bodyWith: (value: unknown) => object;
+}
+
+/** The lists of the contract, by the name that an error gives to their first element. */
+const LISTS: Record<string, readonly [path: string, field: string, element: object]> = {
+  'parties[0]': ['matters/upsert', 'parties', PARTY],
+  'lines[0]': ['matters/diff', 'lines', MATTER],
+};
+
+export const PLACES: readonly Place[] = [
+  ...ENDPOINTS.flatMap(({ path, valid, read }) =>
+    fieldsOf(read).map((field) => ({
+      path,
+      field,
+      bodyWith: (value: unknown) => ({ ...valid, [field]: value }),
+    })),
+  ),
+  {
+    ...{ path: 'matters/get', field: 'externalIds[0]' },
+    bodyWith: (value) => ({ externalIds: [value] }),
+  },
+  ...Object.entries(LISTS).flatMap(([name, [path, list, element]]) => {
+    const { valid, read } = endpoint(path);
+    const bodyWith = (value: unknown) => ({ ...valid, [list]: [value] });
+    const within = fieldsOf((value) => read(bodyWith(value))).map((field) => ({
+      path,
+      field: `${name}.${field}`,
+      bodyWith: (value: unknown) => bodyWith({ ...element, [field]: value }),
+    }));
+    return [{ path, field: name, bodyWith }, ...within];
+  }),
+];
+
+function endpoint(path: string): Endpoint {
+  const found = ENDPOINTS.find((one) => one.path === path);
+  if (!found) throw new Error(`no endpoint ${path}`);
+  return found;
+}
+
+/** What a reader asks a body for. */
+function fieldsOf(read: Read): string[] {
+  const asked = new Set<string>();
+  const body = new Proxy(
+    {},
+    {
+      get: (_, name) => {
+        asked.add(String(name));
+        return undefined;
+      },
+    },
+  );
+  try {
+    read(body);
+  } catch {
+    // An empty body is refused by some; what they asked for is known by then.
+  }
+  return [...asked];
+}
