@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * npm start, npm test and npm run bench: makes ready what a fresh clone lacks, then hands over, in
+ * npm start, npm test, npm run bench and npm run chaos: makes ready what a fresh clone lacks, then hands over, in
  * this same process, to what was built. Node built-ins only: it runs before node_modules exists.
  */
 import { existsSync, realpathSync } from 'node:fs';
@@ -43,9 +43,10 @@ async function prepare(mode) {
 
 async function main() {
   const [mode, ...args] = process.argv.slice(2);
-  if (mode !== 'start' && mode !== 'test' && mode !== 'bench') {
+  if (!['start', 'test', 'bench', 'chaos'].includes(mode)) {
     throw new SetupError(
-      'Usage: node scripts/up.mjs start | test [arguments for jest] | bench <name> [options]',
+      'Usage: node scripts/up.mjs start | test [arguments for jest] | bench <name> [options] | ' +
+        'chaos [options]',
     );
   }
   checkNode();
@@ -64,6 +65,7 @@ async function main() {
 
 /** What takes over; `name` is that of a benchmark. */
 function entryOf(mode, name) {
+  if (mode === 'chaos') return pathToFileURL(join(root, 'dist/chaos/main.js')).href;
   if (mode !== 'bench') return pathToFileURL(join(root, 'dist/src/embedded', `${mode}.js`)).href;
   const path = join(root, 'dist/bench', `${name}.js`);
   if (/^[a-z-]+$/.test(name ?? '') && existsSync(path)) return pathToFileURL(path).href;

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { embeddedFolder } from './folder.mjs';
 import { runQuietly, SetupError, say } from './progress.mjs';
 
-const SOURCES = ['src', 'workers', 'bench'];
+const SOURCES = ['src', 'workers', 'bench', 'chaos'];
 const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json'];
 const STAMP = 'built-from';
 const PROBE = 'src/embedded/start.js';

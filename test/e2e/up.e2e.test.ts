@@ -26,6 +26,7 @@ const COPIED = [
   'src',
   'workers',
   'bench',
+  'chaos',
   'dist',
 ];
 const SERVES = 'A first push, to paste';

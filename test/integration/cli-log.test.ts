@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
+import { startProxy } from '../../chaos/proxy';
 import type { OperatorEntryView } from '../../src/portal/entry-view';
 import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
 import { createRequestIds } from '../../src/push-log/request-id';
 import { type CliRun, matterctl } from '../support/cli-tool';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
-import { openDoor } from '../support/tcp-door';
 import { until } from '../support/wait';
 
 const TOOL = path.resolve(__dirname, '../../dist/src/cli/matterctl.js');
@@ -411,21 +411,21 @@ describe('log tail', () => {
 
   test('--follow waits for a database that is away, and loses nothing', async () => {
     const url = new URL(String(service.env.MONGO_URL));
-    const door = await openDoor(Number(url.port), url.hostname);
-    url.host = `127.0.0.1:${door.port}`;
+    const proxy = await startProxy(Number(url.port), url.hostname);
+    url.host = `127.0.0.1:${proxy.port}`;
     url.search = '?directConnection=true';
     const { has, stdout, stderr } = followAt(url.href, '-n', '1');
     const [newest] = await views('log', 'query', '--limit', '1');
     await has(String(newest?.requestId));
-    door.close();
+    proxy.close();
     await until('the note', async () => stderr().includes('The database is away'));
     const { requestId } = await service.push('delete', { externalId: 'H-1' });
     await sleep(3_000);
-    await door.open();
+    await proxy.open();
     await has(requestId);
     await until('the other note', async () => stderr().includes('The database is back.'));
     expect(lines(stderr())).toHaveLength(2);
     expect(lines(stdout())).toHaveLength(2);
-    door.close();
+    proxy.close();
   });
 });

@@ -10,7 +10,7 @@ const MAX_ANSWER = 1024 * 1024;
 export interface OutgoingPush {
   readonly op: OperationName;
   readonly body: Buffer;
-  readonly idempotencyKey: string;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** What came back, not yet judged. */
@@ -65,7 +65,7 @@ export function createSender(options: SenderOptions): Sender {
           'X-Client-Id': clientId,
           'X-Timestamp': timestamp,
           'X-Signature': sign(secret, clientId, timestamp, body),
-          'X-Idempotency-Key': idempotencyKey,
+          ...(idempotencyKey !== undefined && { 'X-Idempotency-Key': idempotencyKey }),
         };
         const sent = request(`${url}${BASE_PATH}/${op}`, { method: 'POST', agent, headers });
         // For the whole of it: node's own timeout starts anew with every byte.

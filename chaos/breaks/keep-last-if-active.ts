@@ -1,0 +1,20 @@
+/**
+ * A turn that becomes due while the lane's turn is active is forgotten, and the sweep (its
+ * understudy) does not find the lane either.
+ */
+import { Queue } from 'bullmq';
+import './sweep';
+import { replace } from './replace';
+
+replace(
+  Queue.prototype,
+  'addBulk',
+  (original) =>
+    function (this: Queue, jobs) {
+      const forgetful = jobs.map((job) => ({
+        ...job,
+        opts: { ...job.opts, deduplication: { id: job.opts?.deduplication?.id ?? '' } },
+      }));
+      return original.call(this, forgetful);
+    },
+);

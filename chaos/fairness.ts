@@ -1,0 +1,116 @@
+/** Two quiet clients, alone and beside one that sends five times what it may. */
+import { type Cluster, startCluster } from './cluster';
+import { type FairnessRound, fairnessRows } from './fairness-rows';
+import { inFolder } from './folder';
+import { openLoop, type Send, type Spell } from './load';
+import { type Latency, latencyOf, othersThan } from './load-figures';
+import { createPushes } from './load-pushes';
+import type { Measured, MeasureOptions } from './load-report';
+import { createLoadSender, type LoadAnswer } from './load-sender';
+
+/** Pushes per second and client, and at once. */
+const RATE_LIMIT = 60;
+const NOISY = 5 * RATE_LIMIT;
+const QUIET = 15;
+/** Pairs of a round alone and one beside the noisy client. */
+const PAIRS = 3;
+const ROUND = { duration: 15_000, warmUp: 2_000 };
+const HASTE = 3;
+const MOST_UNDER_WAY = 2_000;
+const LIMITED = '429 RATE_LIMITED';
+
+export function measureFairness(options: MeasureOptions): Promise<Measured> {
+  return inFolder(async (folder) => {
+    const { root, signal } = options;
+    const env = { RATE_LIMIT: String(RATE_LIMIT), RATE_BURST: String(RATE_LIMIT) };
+    const some = { root, folder, webs: 1, workers: 2, env, ...(signal && { signal }) };
+    const cluster = await startCluster(some);
+    try {
+      const rounds = await runRounds(cluster, options);
+      return { rows: fairnessRows(rounds), figures: { fairness: rounds } };
+    } finally {
+      await cluster.stop();
+    }
+  });
+}
+
+async function runRounds(cluster: Cluster, options: MeasureOptions): Promise<FairnessRound[]> {
+  const { send, close } = createSends(cluster);
+  try {
+    const rounds: FairnessRound[] = [];
+    // Interleaved: what the machine does at a moment meets both. The first one warms up.
+    await runRound(send, options, false);
+    for (let n = 0; n < 2 * PAIRS; n += 1) {
+      const round = await runRound(send, options, n % 2 === 1);
+      rounds.push(round);
+      const { p50, p99 } = round.quiet;
+      const beside = round.noisy ? 'beside the noisy one' : 'alone';
+      options.say(`Quiet clients ${beside}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
+    }
+    return rounds;
+  } finally {
+    close();
+  }
+}
+
+interface Sends {
+  readonly noisy: Send;
+  readonly quiet: readonly Send[];
+}
+
+function createSends({ webs: [web], clients }: Cluster): { send: Sends; close: () => void } {
+  if (!web) throw new Error('the cluster has no ingress');
+  const next = createPushes();
+  const senders = clients.map((client) => createLoadSender(web.url, client));
+  const [noisy, ...quiet] = senders.map(
+    (sender): Send =>
+      () =>
+        sender.send(next()),
+  );
+  if (!noisy) throw new Error('the cluster has no clients');
+  const close = () => {
+    for (const sender of senders) sender.close();
+  };
+  return { send: { noisy, quiet: quiet.slice(-2) }, close };
+}
+
+async function runRound(
+  { noisy, quiet }: Sends,
+  { quick, signal }: MeasureOptions,
+  withNoise: boolean,
+): Promise<FairnessRound> {
+  const haste = quick ? HASTE : 1;
+  const load = (send: Send, rate: number) =>
+    openLoop(send, {
+      rate,
+      duration: ROUND.duration / haste,
+      most: MOST_UNDER_WAY,
+      ...(signal && { signal }),
+    });
+  const noise = withNoise ? load(noisy, NOISY) : undefined;
+  const spells = await Promise.all(quiet.map((send) => load(send, QUIET)));
+  const heard = await noise;
+  const counted = spells.flatMap(({ answers, from }) =>
+    answers.filter(({ sentAt }) => sentAt >= from + ROUND.warmUp / haste),
+  );
+  return {
+    quiet: latencyOf(counted),
+    quietOthers: othersThan(
+      spells.flatMap(({ answers }) => answers),
+      '0',
+    ),
+    ...(heard && { noisy: noiseOf(heard) }),
+    ownDelay: spells.reduce((most, { ownDelay }) => Math.max(most, ownDelay.p99), 0),
+  };
+}
+
+function noiseOf({ answers }: Spell): NonNullable<FairnessRound['noisy']> {
+  const limited = answers.filter(({ kind }) => kind === LIMITED);
+  const isComplete = ({ hasRetryAfter, hasRate }: LoadAnswer) => hasRetryAfter && hasRate;
+  return {
+    sent: answers.length,
+    limited: latencyOf(limited) satisfies Latency,
+    incomplete: limited.filter((answer) => !isComplete(answer)).length,
+    others: othersThan(answers, LIMITED),
+  };
+}

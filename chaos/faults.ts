@@ -1,0 +1,109 @@
+/** Carries out the faults of a plan, and writes down when each was there. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from './cluster';
+import type { Fault } from './history';
+import type { ClusterServer } from './launch';
+import type { Member } from './member';
+import type { PlannedFault } from './plan';
+
+interface FaultRun {
+  /** Milliseconds of the harness' monotonic clock, which the records are in. */
+  clock(): number;
+  /** Once aborted no fault starts any more, and those that are there are undone at once. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Resolves when the last fault is undone.
+ *
+ * @returns the faults as they were carried out, in the order in which they ended
+ * @throws Error where a fault cannot be undone (a server does not come back); the others are
+ *   undone then
+ */
+export async function runFaults(
+  plan: readonly PlannedFault[],
+  cluster: Cluster,
+  { clock, signal }: FaultRun,
+): Promise<Fault[]> {
+  const failed = new AbortController();
+  const either = AbortSignal.any([failed.signal, ...(signal ? [signal] : [])]);
+  const startedAt = clock();
+  const done: Fault[] = [];
+  const failures: unknown[] = [];
+  const lastOf = new Map<string, Promise<void>>();
+
+  const carryOut = async (planned: PlannedFault, before?: Promise<void>): Promise<void> => {
+    // Never two at once on a target that takes long to come back.
+    await before;
+    if (either.aborted) return;
+    const from = clock();
+    await inflict(planned, cluster, () => pause(planned.lasts, either));
+    done.push({ kind: planned.kind, target: planned.target, from, to: clock() });
+  };
+  for (const planned of plan) {
+    await pause(startedAt + planned.at - clock(), either);
+    if (either.aborted) break;
+    const { target } = planned;
+    const run = carryOut(planned, lastOf.get(target)).catch((error) => {
+      failures.push(error);
+      failed.abort();
+    });
+    lastOf.set(target, run);
+  }
+  await Promise.all(lastOf.values());
+  if (failures.length > 0) throw failures[0];
+  return done;
+}
+
+/** @returns when it is undone: the process serves again, the way is free */
+async function inflict(
+  { kind, target, ms = 0 }: PlannedFault,
+  cluster: Cluster,
+  lasting: () => Promise<void>,
+): Promise<void> {
+  const [what, place] = kind.split('-');
+  if (place === 'web' || place === 'worker') {
+    const app = [...cluster.webs, ...cluster.workers].find(({ name }) => name === target);
+    if (!app) throw new Error(`the cluster has no ${target}`);
+    return inflictOnProcess(what, app, lasting);
+  }
+  const server = place === 'redis' ? cluster.redis : cluster.mongo;
+  if (what === 'flush') return void (await cluster.lookup.flushall());
+  if (what === 'restart') return inflictOnProcess('kill', server, lasting);
+  return inflictOnWay(what, server, ms, lasting);
+}
+
+async function inflictOnProcess(
+  what: string | undefined,
+  member: Member,
+  lasting: () => Promise<void>,
+): Promise<void> {
+  if (what === 'stop') {
+    member.kill('SIGSTOP');
+    await lasting();
+    return member.kill('SIGCONT');
+  }
+  member.kill(what === 'restart' ? 'SIGTERM' : 'SIGKILL');
+  await lasting();
+  await member.restart();
+}
+
+async function inflictOnWay(
+  what: string | undefined,
+  { proxy }: ClusterServer,
+  ms: number,
+  lasting: () => Promise<void>,
+): Promise<void> {
+  if (what === 'reset') return proxy.reset();
+  if (what === 'cut') return proxy.cutMidCommand();
+  const change = (on: boolean) =>
+    what === 'drop' ? proxy.setDropping(on) : proxy.setDelay(on ? ms : 0);
+  change(true);
+  await lasting();
+  change(false);
+}
+
+/** Ends early, without an error, when the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,89 @@
+/**
+ * What a chaos run has seen: every request of every caller with its answer, and every fault. All
+ * times are milliseconds of the harness' own monotonic clock.
+ */
+import type { OperationName } from '../src/domain/operation';
+
+/** One try of one operation: a signed request, and what came back. */
+export interface Attempt {
+  /** The operation that it tries; all tries of one operation share it, their body and their key. */
+  readonly operation: number;
+  /** The client that signed. */
+  readonly clientId: string;
+  readonly systemCode: string;
+  /** Which ingress it was sent to. */
+  readonly ingress: string;
+  readonly name: OperationName;
+  /** As sent. */
+  readonly body: string;
+  readonly idempotencyKey?: string;
+  readonly sentAt: number;
+  readonly endedAt: number;
+  readonly end: AttemptEnd;
+}
+
+export type AttemptEnd =
+  | Answered
+  /** Nobody listened: the request was never sent. */
+  | { readonly kind: 'refused' }
+  /** The connection broke before an answer: nobody knows what became of the request. */
+  | { readonly kind: 'lost'; readonly why: string }
+  /** No answer within the harness' own patience, far beyond every deadline. */
+  | { readonly kind: 'hung' };
+
+export interface Answered {
+  readonly kind: 'answered';
+  readonly status: number;
+  readonly code: number;
+  readonly reason?: string;
+  readonly requestId: string;
+  readonly externalId?: string;
+  readonly outcome?: string;
+  readonly matterId?: string;
+  /** The header Idempotency-Replayed. */
+  readonly replayed: boolean;
+}
+
+export const FAULT_KINDS = [
+  /** SIGKILL of one process, which is started again after a while. */
+  'kill-web',
+  'kill-worker',
+  /** SIGSTOP, then SIGCONT, of one process; mostly past the lock time. */
+  'stop-web',
+  'stop-worker',
+  /** SIGTERM, a drain, and a new process, as in an upgrade. */
+  'restart-web',
+  'restart-worker',
+  /** SIGKILL of the server, which is started again on its data. */
+  'restart-redis',
+  'flush-redis',
+  'restart-mongo',
+  /** On the way to a server, for a while: every chunk late, nothing forwarded, connections reset,
+   * or connections cut in the middle of a command. */
+  'delay-redis',
+  'drop-redis',
+  'reset-redis',
+  'cut-redis',
+  'delay-mongo',
+  'drop-mongo',
+  'reset-mongo',
+  'cut-mongo',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** A fault as it was carried out. */
+export interface Fault {
+  readonly kind: FaultKind;
+  /** `web-0`, `worker-1`, `redis`, `mongo`. */
+  readonly target: string;
+  readonly from: number;
+  /** When it was undone: the process serves again, the way is free. */
+  readonly to: number;
+}
+
+export interface History {
+  /** PUSH_TIMEOUT of the processes, milliseconds. */
+  readonly pushTimeout: number;
+  readonly attempts: readonly Attempt[];
+  readonly faults: readonly Fault[];
+}

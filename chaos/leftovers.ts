@@ -1,0 +1,65 @@
+/** What a run left behind: once nobody pushes and nothing is broken, nothing may wait anywhere. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { entryModel } from '../src/push-log/entry-model';
+import { TURN_QUEUE } from '../src/queue/keys';
+import type { Cluster } from './cluster';
+
+/** Milliseconds in which the queue must be empty once nobody pushes. */
+const QUEUE_PATIENCE = 10_000;
+/** Beyond its deadline: a push whose ingress died is ended by a worker a minute later, or soon after. */
+const EXPIRY = 75_000;
+const LOOK_EVERY = 200;
+
+/**
+ * Waits until the queue is empty, and then until every entry of the push log is settled; no longer
+ * than either may take.
+ *
+ * @returns what the queue still holds
+ */
+export async function settle(cluster: Cluster): Promise<string[]> {
+  const left = await waitWhile(
+    () => findLeftovers(cluster),
+    (names) => names.length > 0,
+    QUEUE_PATIENCE,
+  );
+  if (left.length > 0) return left;
+  await waitWhile(
+    () => entryModel(cluster.db).countDocuments({ state: 'QUEUED' }),
+    (queued) => queued > 0,
+    cluster.config.PUSH_TIMEOUT + EXPIRY,
+  );
+  return left;
+}
+
+/** @returns what was there at the last look */
+async function waitWhile<T>(
+  look: () => Promise<T>,
+  isThere: (found: T) => boolean,
+  patience: number,
+): Promise<T> {
+  const end = performance.now() + patience;
+  for (;;) {
+    const found = await look();
+    if (!isThere(found) || performance.now() > end) return found;
+    await sleep(LOOK_EVERY);
+  }
+}
+
+/**
+ * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for
+ * stalled turns and the one that wakes an idle worker; the leases of the worker numbers; and the
+ * memories of signatures and rates, which end by themselves.
+ */
+const STAYS = new RegExp(
+  `^:(${TURN_QUEUE}:(meta|id|events|stalled-check|marker)|(worker|signatures|rate):.*)$`,
+);
+
+/** @returns the names of all other keys in Redis: lanes, holders, turns, locks, or what is new */
+export async function findLeftovers({
+  lookup,
+  keys,
+}: Pick<Cluster, 'lookup' | 'keys'>): Promise<string[]> {
+  const prefix = keys.bullPrefix;
+  const found = await lookup.keys(`${prefix}:*`);
+  return found.filter((name) => !STAYS.test(name.slice(prefix.length))).sort();
+}

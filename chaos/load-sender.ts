@@ -1,0 +1,91 @@
+/** The lean sender of a load: one signed push, its answer, how long it took. No retries. */
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { sign } from '../src/ingress/signature';
+import type { ClusterClient } from './directory';
+
+/** What became of one push of a load. */
+export interface LoadAnswer {
+  /** Milliseconds of the harness' own monotonic clock. */
+  readonly sentAt: number;
+  readonly endedAt: number;
+  /** `0`, `503 BACKLOG_FULL` and so on; `lost ECONNRESET` where no whole answer came. */
+  readonly kind: string;
+  /** The header Retry-After; both headers of the rate. */
+  readonly hasRetryAfter: boolean;
+  readonly hasRate: boolean;
+}
+
+export interface LoadSender {
+  /** Sends an upsert once; never rejects. */
+  send(body: string): Promise<LoadAnswer>;
+  close(): void;
+}
+
+const PATH = '/api/open/matters/upsert';
+/** Before the ingress closes an idle connection: a push on its way to a closed one would be lost. */
+const IDLE_TIMEOUT = 10_000;
+
+/** @returns a sender with as many connections as there are pushes under way */
+export function createLoadSender(url: string, client: ClusterClient): LoadSender {
+  const { hostname: host, port } = new URL(url);
+  const agent = new Agent({ keepAlive: true, scheduling: 'lifo', timeout: IDLE_TIMEOUT });
+  const to = { host, port, path: PATH, method: 'POST', agent };
+  return {
+    send: (body) =>
+      new Promise((resolve) => {
+        const bytes = Buffer.from(body);
+        const headers = headersOf(client, bytes);
+        const sentAt = performance.now();
+        const lost = (error: NodeJS.ErrnoException) => {
+          const kind = `lost ${error.code ?? error.message}`;
+          resolve({
+            sentAt,
+            endedAt: performance.now(),
+            kind,
+            hasRetryAfter: false,
+            hasRate: false,
+          });
+        };
+        request({ ...to, headers })
+          .on('error', lost)
+          .on('response', (response) => {
+            readAnswer(response, sentAt, resolve);
+            response.on('error', lost);
+          })
+          .end(bytes);
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+function headersOf({ clientId, secret }: ClusterClient, body: Buffer) {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  return {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': body.length,
+    'X-Client-Id': clientId,
+    'X-Timestamp': timestamp,
+    'X-Signature': sign(secret, clientId, timestamp, body),
+  };
+}
+
+function readAnswer(
+  response: IncomingMessage,
+  sentAt: number,
+  resolve: (answer: LoadAnswer) => void,
+): void {
+  const chunks: Buffer[] = [];
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.on('end', () => {
+    const endedAt = performance.now();
+    const { code, reason } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const { headers } = response;
+    resolve({
+      sentAt,
+      endedAt,
+      kind: code === 0 ? '0' : `${code} ${reason}`,
+      hasRetryAfter: headers['retry-after'] !== undefined,
+      hasRate: headers.ratelimit !== undefined && headers['ratelimit-policy'] !== undefined,
+    });
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * `npm run chaos`: whether the service keeps its promises under faults and load. The exit code is 1
+ * where it does not.
+ */
+import type { RunContext } from '../src/embedded/run-context';
+import { listenForStop } from '../src/embedded/stop-request';
+import { loadReport } from './load-report';
+import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
+import { measureOverload } from './overload';
+import { measureRecovery, recoveryReport } from './recovery';
+import { faultsReport, type Report } from './report';
+import { runChaos } from './run';
+import { measureSoak } from './soak';
+
+/** What a mode needs besides its options. */
+interface Around {
+  /** The project's folder. */
+  readonly root: string;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const MODES: Readonly<
+  Record<Exclude<Mode, 'help'>, (options: Options, around: Around) => Promise<Report>>
+> = {
+  faults: async (options, around) => {
+    around.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
+    return faultsReport(options, await runChaos({ ...options, ...around }));
+  },
+  recovery: async (options, around) =>
+    recoveryReport(await measureRecovery({ ...options, ...around })),
+  overload: async ({ quick }, around) =>
+    loadReport('overload', await measureOverload({ quick, ...around }), { quick, ...around }),
+  soak: async (options, around) =>
+    loadReport('soak', await measureSoak({ ...options, ...around }), { ...options, ...around }),
+};
+
+/** @returns the exit code: 1 where a promise was broken, or the run failed */
+export async function run({ root, args, say }: RunContext): Promise<number> {
+  const stop = listenForStop(process.env);
+  try {
+    const options = readOptions(args);
+    if (options.mode === 'help') {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    // Progress goes elsewhere where the report is read by a machine.
+    const tell = options.json ? (text: string) => void process.stderr.write(`${text}\n`) : say;
+    const around = { root, say: tell, signal: stop.signal };
+    const { passed, summary, text } = await MODES[options.mode](options, around);
+    process.stdout.write(`${options.json ? JSON.stringify(summary) : text}\n`);
+    return passed ? 0 : 1;
+  } catch (error) {
+    if (stop.signal.aborted) return 130;
+    const isUsage = error instanceof UsageError;
+    process.stderr.write(`\n${isUsage ? `${error.message}\n\n${HELP}` : stackOf(error)}\n`);
+    return 1;
+  } finally {
+    stop.dispose();
+  }
+}
+
+const stackOf = (error: unknown) => (error instanceof Error ? error.stack : String(error));

@@ -1,0 +1,110 @@
+/** The command line of `npm run chaos`. */
+import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { isMechanism, MECHANISMS, type Mechanism } from './mechanisms';
+
+export const HELP = `npm run chaos -- [options]
+
+Faults from a seed against a whole installation of its own, and a check of everything that its
+callers were told:
+  --seed S        repeats the faults and the operations of the run with that seed
+  --minutes M     how long faults happen (default 10)
+  --callers N     third parties that push at the same time (default 48)
+  --webs N        ingress processes (default 2)
+  --workers N     worker processes (default 3)
+  --break NAME    runs without a mechanism, to see the check find it:
+                  ${Object.keys(MECHANISMS).join(', ')}
+
+Measurements, instead:
+  --recovery      how long callers notice the death of a worker, of Redis, of the database
+  --kills N       of workers (default 50)
+  --restarts N    of Redis, and as many of the database (default 5)
+  --overload      three times what the service can do, a database that stalls, a noisy client
+  --quick         the same in a third of the time, to see it work: its figures are not kept
+  --soak N        N pushes without a fault, and whether memory or rate change by them
+
+  --json          the report as one JSON object
+`;
+
+/** A command line that cannot be obeyed. */
+export class UsageError extends Error {}
+
+export type Mode = 'help' | 'faults' | 'recovery' | 'overload' | 'soak';
+
+/** The first of them that is named counts. */
+const MODES = ['help', 'recovery', 'overload', 'soak'] as const;
+
+export interface Options {
+  readonly mode: Mode;
+  readonly seed: string;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly callers: number;
+  readonly webs: number;
+  readonly workers: number;
+  readonly broken?: Mechanism;
+  readonly kills: number;
+  readonly restarts: number;
+  readonly quick: boolean;
+  /** Of a soak. */
+  readonly pushes: number;
+  readonly json: boolean;
+}
+
+/** @throws UsageError naming the option that is wrong */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parse(args);
+  return {
+    mode: MODES.find((mode) => values[mode]) ?? 'faults',
+    seed: values.seed ?? randomBytes(4).toString('hex'),
+    duration: positive('--minutes', values.minutes) * 60_000,
+    callers: positive('--callers', values.callers),
+    webs: positive('--webs', values.webs),
+    workers: positive('--workers', values.workers),
+    ...(values.break !== undefined && { broken: mechanism(values.break) }),
+    kills: positive('--kills', values.kills),
+    restarts: positive('--restarts', values.restarts),
+    quick: values.quick === true,
+    pushes: positive('--soak', values.soak ?? '1', MOST_PUSHES),
+    json: values.json === true,
+  };
+}
+
+const MOST_PUSHES = 100_000_000;
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        seed: { type: 'string' },
+        minutes: { type: 'string', default: '10' },
+        callers: { type: 'string', default: '48' },
+        webs: { type: 'string', default: '2' },
+        workers: { type: 'string', default: '3' },
+        break: { type: 'string' },
+        recovery: { type: 'boolean' },
+        kills: { type: 'string', default: '50' },
+        restarts: { type: 'string', default: '5' },
+        overload: { type: 'boolean' },
+        quick: { type: 'boolean' },
+        soak: { type: 'string' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function positive(name: string, value: string, most = 1_000): number {
+  const number = Number(value);
+  if (number > 0 && number <= most) return number;
+  throw new UsageError(`${name} must be a number above 0, up to ${most}, not ${value}`);
+}
+
+function mechanism(name: string): Mechanism {
+  if (isMechanism(name)) return name;
+  throw new UsageError(`--break: no mechanism is called ${name}`);
+}

@@ -1,0 +1,119 @@
+/** Rounds of what the service can do, and of three times as much, in turns. */
+import type { Cluster } from './cluster';
+import { findLeftovers, settle } from './leftovers';
+import { closedLoop, openLoop, type Send, type Spell } from './load';
+import { goodput, type Latency, latencyOf, ofKind, othersThan } from './load-figures';
+
+export interface Peak {
+  readonly connections: number;
+  readonly perSecond: number;
+}
+
+export interface OverloadRound {
+  /** Of the closed loops before it. */
+  readonly peaks: readonly Peak[];
+  /** Arrivals per second. */
+  readonly rate: number;
+  readonly perSecond: number;
+  readonly accepted: Latency;
+  readonly refused: Latency;
+  readonly refusedWithoutRetryAfter: number;
+  /** Accepted, but not done by the deadline. */
+  readonly late: number;
+  /** Answers of any other kind. */
+  readonly others: Readonly<Record<string, number>>;
+  readonly unsent: number;
+  readonly ownDelay: Spell['ownDelay'];
+}
+
+export interface RoundOptions {
+  readonly say: (text: string) => void;
+  /** Divides the usual times. */
+  readonly haste: number;
+  readonly signal?: AbortSignal;
+}
+
+export const OVER = 3;
+/** Below MAX_IN_FLIGHT: it is to be the backlog that refuses. */
+export const MOST_UNDER_WAY = 4_500;
+export const REFUSED = '503 BACKLOG_FULL';
+export const LATE = '504 CONFIRMATION_TIMEOUT';
+
+const ROUNDS = [
+  [64, 128],
+  [128, 64],
+] as const;
+const PEAK = { duration: 8_000, warmUp: 2_000 };
+/** The backlog fills to its bound at first. */
+const OVERLOAD = { duration: 25_000, warmUp: 8_000 };
+
+export async function runRounds(
+  cluster: Cluster,
+  send: Send,
+  options: RoundOptions,
+): Promise<OverloadRound[]> {
+  const rounds: OverloadRound[] = [];
+  for (const counts of ROUNDS) {
+    const peaks: Peak[] = [];
+    for (const connections of counts) {
+      const peak = { connections, perSecond: await measurePeak(send, connections, options) };
+      options.say(`Peak with ${connections} connections: ${peak.perSecond.toFixed(0)}/s`);
+      peaks.push(peak);
+      await waitUntilIdle(cluster);
+    }
+    const round = await overload(send, peaks, options);
+    options.say(
+      `${round.rate.toFixed(0)}/s arrive: ${round.perSecond.toFixed(0)}/s done, ` +
+        `${round.refused.count} refused in ${round.refused.p99.toFixed(1)} ms (p99)`,
+    );
+    rounds.push(round);
+    await waitUntilIdle(cluster);
+  }
+  return rounds;
+}
+
+async function measurePeak(
+  send: Send,
+  connections: number,
+  { haste, signal }: RoundOptions,
+): Promise<number> {
+  const duration = PEAK.duration / haste;
+  const spell = await closedLoop(send, { connections, duration, ...(signal && { signal }) });
+  return goodput(spell.answers, [spell.from + PEAK.warmUp / haste, spell.to]);
+}
+
+async function overload(
+  send: Send,
+  peaks: readonly Peak[],
+  { haste, signal }: RoundOptions,
+): Promise<OverloadRound> {
+  const rate = OVER * Math.max(...peaks.map(({ perSecond }) => perSecond));
+  const duration = OVERLOAD.duration / haste;
+  const spell = await openLoop(send, {
+    rate,
+    duration,
+    most: MOST_UNDER_WAY,
+    ...(signal && { signal }),
+  });
+  const { answers, from, to, unsent, ownDelay } = spell;
+  const refused = ofKind(answers, REFUSED);
+  return {
+    peaks,
+    rate,
+    perSecond: goodput(answers, [from + OVERLOAD.warmUp / haste, to]),
+    accepted: latencyOf(ofKind(answers, '0')),
+    refused: latencyOf(refused),
+    refusedWithoutRetryAfter: refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length,
+    late: ofKind(answers, LATE).length,
+    others: othersThan(answers, '0', REFUSED, LATE),
+    unsent,
+    ownDelay,
+  };
+}
+
+/** @throws Error where the queue is not empty in time */
+export async function waitUntilIdle(cluster: Cluster): Promise<void> {
+  await settle(cluster);
+  const left = await findLeftovers(cluster);
+  if (left.length > 0) throw new Error(`the queue still holds ${left.join(', ')}`);
+}

@@ -1,0 +1,143 @@
+/** The overload's figures against their goals. Pure. */
+import { type Latency, mean } from './load-figures';
+import { goalRow, type Row } from './load-report';
+import type { OverloadFigures } from './overload';
+import { OVER, type OverloadRound } from './overload-rounds';
+import type { Stall } from './overload-stall';
+
+/** Of the peak. */
+const GOODPUT = 0.95;
+/** Milliseconds: p99 of a refusal; above the deadline, of any answer; until it goes on by itself. */
+const REFUSAL = 10;
+const AFTER_DEADLINE = 1_000;
+const BACK = 10_000;
+/** MiB of a process that holds a full backlog: what a small container has. */
+const MEMORY = 512;
+const OURS = ['web', 'worker'];
+/** Of the rate before, soon after a stall. */
+const BACK_RATE = 0.5;
+
+export function overloadRows(figures: OverloadFigures): Row[] {
+  const { line, rounds, stall, pushTimeout } = figures;
+  const deadline = pushTimeout + AFTER_DEADLINE;
+  return [
+    {
+      what: 'closed loop at 64, line to the database free / narrow',
+      seen: `${rate(line.unthrottled)} / ${rate(line.throttled)} (${(line.bytesPerSecond / 1e6).toFixed(2)} MB/s)`,
+    },
+    ...rounds.flatMap(peakRows),
+    goodputRow(rounds),
+    ...rounds.flatMap((round, index) => roundRows(round, `round ${index + 1}`, deadline)),
+    ...stallRows(stall, { deadline, usual: mean(rounds.map(({ perSecond }) => perSecond)) }),
+  ];
+}
+
+function peakRows({ peaks }: OverloadRound, index: number): Row[] {
+  return peaks.map(({ connections, perSecond }) => ({
+    what: `round ${index + 1}: peak at ${connections} connections`,
+    seen: rate(perSecond),
+  }));
+}
+
+/** Over all rounds: one alone is at the mercy of what else the machine does. */
+function goodputRow(rounds: readonly OverloadRound[]): Row {
+  const peak = peakOf(rounds);
+  const goodput = mean(rounds.map(({ perSecond }) => perSecond));
+  const ratio = peak > 0 ? goodput / peak : 0;
+  const each = rounds.map(({ perSecond }) => (perSecond / peak).toFixed(2));
+  const seen = `${rate(goodput)} of ${rate(peak)}: ${ratio.toFixed(2)} (${each.join(', ')})`;
+  return goalRow(`goodput at ${OVER}x the peak`, { value: ratio, seen, least: GOODPUT });
+}
+
+/** The best number of connections; of it the mean, since the best round would be luck. */
+function peakOf(rounds: readonly OverloadRound[]): number {
+  const all = rounds.flatMap(({ peaks }) => peaks);
+  const counts = new Set(all.map(({ connections }) => connections));
+  const meanOf = (count: number) =>
+    mean(all.flatMap(({ connections, perSecond }) => (connections === count ? perSecond : [])));
+  return Math.max(...[...counts].map(meanOf));
+}
+
+function roundRows(round: OverloadRound, name: string, deadline: number): Row[] {
+  const { refused, accepted, late, others, unsent, ownDelay } = round;
+  const without = round.refusedWithoutRetryAfter;
+  return [
+    goalRow(
+      `${name}: refusals 503, p50 / p99 / max`,
+      { value: refused.p99, seen: `${refused.count}: ${spread(refused)}`, most: REFUSAL },
+      ' ms (p99)',
+    ),
+    {
+      what: `${name}: of it the load's own lateness, p99 / max`,
+      seen: `${ownDelay.p99.toFixed(1)} / ${ownDelay.max.toFixed(1)} ms`,
+    },
+    goalRow(`${name}: refusals without Retry-After`, {
+      value: without,
+      seen: String(without),
+      most: 0,
+    }),
+    goalRow(
+      `${name}: accepted and done, p50 / p99 / max`,
+      { value: accepted.max, seen: `${accepted.count}: ${spread(accepted)}`, most: deadline },
+      ' ms',
+    ),
+    goalRow(`${name}: accepted, but late (504)`, { value: late, seen: String(late), most: 0 }),
+    goalRow(`${name}: any other answer`, { value: total(others), seen: list(others), most: 0 }),
+    ...(unsent > 0 ? [{ what: `${name}: not sent, too many under way`, seen: `${unsent}` }] : []),
+  ];
+}
+
+function stallRows(stall: Stall, { deadline, usual }: { deadline: number; usual: number }): Row[] {
+  const { backAfter, crashes, perSecondAtLast, memory, unsent, ownDelay } = stall;
+  const mib = (bytes: number) => Math.round(bytes / 1024 / 1024);
+  const lost = Object.entries(stall.answers).filter(([kind]) => kind.startsWith('lost'));
+  const share = usual > 0 ? perSecondAtLast / usual : 0;
+  return [
+    { what: `stall of ${(stall.lasted / 1_000).toFixed(0)} s: answers`, seen: list(stall.answers) },
+    goalRow('stall: slowest answer', inMs(stall.slowest, deadline), ' ms'),
+    goalRow('stall: pushes without an answer', {
+      value: total(Object.fromEntries(lost)),
+      seen: list(Object.fromEntries(lost)),
+      most: 0,
+    }),
+    goalRow('stall: processes that ended', {
+      value: crashes.length,
+      seen: crashes.join('\n') || '0',
+      most: 0,
+    }),
+    ...Object.entries(memory).flatMap(([type, { first, max }]) => {
+      if (!OURS.includes(type)) return [];
+      const seen = `${mib(first)} / ${mib(max)} MiB`;
+      return goalRow(
+        `stall: memory of ${type}, at first / at most`,
+        { value: mib(max), seen, most: MEMORY },
+        ' MiB',
+      );
+    }),
+    goalRow('stall: goes on after', inMs(backAfter ?? Infinity, BACK), ' ms'),
+    goalRow('stall: rate soon after, of the usual one', {
+      value: share,
+      seen: `${rate(perSecondAtLast)}: ${share.toFixed(2)}`,
+      least: BACK_RATE,
+    }),
+    {
+      what: "stall: the load's own lateness, p99 / max; not sent",
+      seen: `${ownDelay.p99.toFixed(1)} / ${ownDelay.max.toFixed(1)} ms; ${unsent}`,
+    },
+  ];
+}
+
+const inMs = (value: number, most: number) => ({ value, seen: `${value.toFixed(0)} ms`, most });
+const rate = (perSecond: number) => `${perSecond.toFixed(0)}/s`;
+
+function spread({ p50, p99, max }: Latency): string {
+  return `${[p50, p99, max].map((ms) => ms.toFixed(1)).join(' / ')} ms`;
+}
+
+const total = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+function list(counts: Readonly<Record<string, number>>): string {
+  const lines = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+  return lines.join('\n') || '0';
+}

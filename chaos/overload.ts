@@ -1,0 +1,77 @@
+/** `npm run chaos -- --overload`: three times what the service can do, a stall, and a noisy neighbour. */
+import { type Cluster, startCluster } from './cluster';
+import { measureFairness } from './fairness';
+import { inFolder } from './folder';
+import type { Send } from './load';
+import { createPushes } from './load-pushes';
+import type { Measured, MeasureOptions } from './load-report';
+import { createLoadSender } from './load-sender';
+import { type NarrowLine, narrowLine } from './overload-line';
+import { type OverloadRound, runRounds, waitUntilIdle } from './overload-rounds';
+import { overloadRows } from './overload-rows';
+import { type Stall, stallDatabase } from './overload-stall';
+
+export interface OverloadFigures {
+  /** PUSH_TIMEOUT, milliseconds. */
+  readonly pushTimeout: number;
+  readonly line: NarrowLine;
+  readonly rounds: readonly OverloadRound[];
+  readonly stall: Stall;
+}
+
+const HASTE = 3;
+
+export async function measureOverload(options: MeasureOptions): Promise<Measured> {
+  const overload = await inFolder(async (folder) => {
+    const { root, signal } = options;
+    const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
+    const cluster = await startCluster(some);
+    try {
+      return await measure(cluster, options);
+    } finally {
+      await cluster.stop();
+    }
+  });
+  const fairness = await measureFairness(options);
+  return {
+    rows: [...overloadRows(overload), ...fairness.rows],
+    figures: { ...overload, ...fairness.figures },
+  };
+}
+
+async function measure(
+  cluster: Cluster,
+  { say, quick, signal }: MeasureOptions,
+): Promise<OverloadFigures> {
+  const how = { say, haste: quick ? HASTE : 1, ...(signal && { signal }) };
+  const { send, close } = createSend(cluster);
+  try {
+    const line = await narrowLine(cluster, send, how);
+    await waitUntilIdle(cluster);
+    const rounds = await runRounds(cluster, send, how);
+    say('The database stalls now');
+    const rate = rounds.at(-1)?.rate ?? 0;
+    const stall = await stallDatabase(cluster, send, { ...how, rate });
+    return { pushTimeout: cluster.config.PUSH_TIMEOUT, line, rounds, stall };
+  } finally {
+    close();
+  }
+}
+
+/** All clients of the cluster in turn, each to the one ingress. */
+function createSend({ webs: [web], clients }: Cluster): { send: Send; close: () => void } {
+  if (!web) throw new Error('the cluster has no ingress');
+  const senders = clients.map((client) => createLoadSender(web.url, client));
+  const next = createPushes();
+  let sent = 0;
+  const send: Send = () => {
+    const sender = senders[sent % senders.length];
+    if (!sender) throw new Error('the cluster has no clients');
+    sent += 1;
+    return sender.send(next());
+  };
+  const close = () => {
+    for (const sender of senders) sender.close();
+  };
+  return { send, close };
+}

@@ -1,0 +1,132 @@
+/** The faults of a run, drawn from its seed before it starts. Pure. */
+import { FAULT_KINDS, type FaultKind } from './history';
+import type { Random } from './random';
+
+export interface PlannedFault {
+  /** Milliseconds after the start of the run. */
+  readonly at: number;
+  readonly kind: FaultKind;
+  /** `web-0`, `worker-1`, `redis`, `mongo`. */
+  readonly target: string;
+  /** Milliseconds until it is undone; 0: it is over at once. */
+  readonly lasts: number;
+  /** Of a delay: milliseconds that every chunk is late. */
+  readonly ms?: number;
+}
+
+export interface FaultMix {
+  /** Each with its usual weight. */
+  readonly kinds: readonly FaultKind[];
+  /** 1: a fault starts every 0.5 to 4 s; 2: twice as often. */
+  readonly pace: number;
+}
+
+export interface PlanOptions {
+  readonly random: Random;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly mix?: FaultMix;
+  /** How many processes there are. */
+  readonly webs: number;
+  readonly workers: number;
+}
+
+type Span = readonly [min: number, max: number];
+
+interface Habit {
+  readonly weight: number;
+  readonly lasts: Span;
+  /** Milliseconds that its target is given to serve again before anything else happens to it. */
+  readonly back: number;
+  readonly ms?: Span;
+}
+
+/** Milliseconds until a process is up and ready on a busy machine; a drain takes longer. */
+const START = 3_000;
+const DRAIN_AND_START = 6_000;
+/** Until a server answers, and until clients have connected again. */
+const SERVER = 2_000;
+const NETWORK = 500;
+
+/**
+ * What takes everything down for a while is rarer than what hits one of several: a run is to find
+ * the service at work most of the time. A worker's lock is lost after 1.5 to 2 s.
+ */
+const HABITS: Readonly<Record<FaultKind, Habit>> = {
+  'kill-web': { weight: 3, lasts: [200, 2_000], back: START },
+  'kill-worker': { weight: 5, lasts: [200, 2_000], back: START },
+  'stop-web': { weight: 2, lasts: [200, 3_000], back: NETWORK },
+  'stop-worker': { weight: 5, lasts: [500, 5_000], back: NETWORK },
+  'restart-web': { weight: 1, lasts: [0, 1_000], back: DRAIN_AND_START },
+  'restart-worker': { weight: 2, lasts: [0, 1_000], back: DRAIN_AND_START },
+  'restart-redis': { weight: 2, lasts: [200, 3_000], back: SERVER },
+  'flush-redis': { weight: 2, lasts: [0, 0], back: NETWORK },
+  'restart-mongo': { weight: 2, lasts: [200, 3_000], back: SERVER },
+  'delay-redis': { weight: 2, lasts: [1_000, 5_000], back: NETWORK, ms: [20, 300] },
+  'drop-redis': { weight: 1, lasts: [500, 4_000], back: SERVER },
+  'reset-redis': { weight: 3, lasts: [0, 0], back: NETWORK },
+  'cut-redis': { weight: 3, lasts: [0, 0], back: NETWORK },
+  'delay-mongo': { weight: 2, lasts: [1_000, 5_000], back: NETWORK, ms: [20, 300] },
+  'drop-mongo': { weight: 1, lasts: [500, 4_000], back: SERVER },
+  'reset-mongo': { weight: 3, lasts: [0, 0], back: NETWORK },
+  'cut-mongo': { weight: 3, lasts: [0, 0], back: NETWORK },
+};
+const GAP: Span = [500, 4_000];
+const EVERYTHING: FaultMix = { kinds: FAULT_KINDS, pace: 1 };
+
+/**
+ * Faults overlap, but never two on one target, and of several ingress processes one is always left
+ * alone (so a lone one is left alone altogether). At the end every target had time to come back.
+ *
+ * @returns them in the order of their starts; the same for the same seed and numbers
+ */
+export function planFaults(options: PlanOptions): PlannedFault[] {
+  const { random, duration, mix = EVERYTHING } = options;
+  const planned: PlannedFault[] = [];
+  const busyUntil = new Map<string, number>();
+  const gap = () => random.real(...GAP) / mix.pace;
+  for (let at = gap(); at < duration; at += gap()) {
+    const fault = drawFault({ ...options, mix }, busyUntil, Math.round(at));
+    if (!fault) continue;
+    planned.push(fault);
+    busyUntil.set(fault.target, overAt(fault));
+  }
+  return planned;
+}
+
+/** One of the faults that may start at this moment, if there is any. */
+function drawFault(
+  { random, duration, mix, ...counts }: PlanOptions & { mix: FaultMix },
+  busyUntil: ReadonlyMap<string, number>,
+  at: number,
+): PlannedFault | undefined {
+  const isFree = (target: string) => (busyUntil.get(target) ?? 0) < at;
+  const possible = mix.kinds
+    .map((kind) => ({ kind, targets: freeTargets(kind, counts, isFree) }))
+    .filter(({ targets }) => targets.length > 0);
+  if (possible.length === 0) return undefined;
+  const weights = possible.map((one) => [one, HABITS[one.kind].weight] as const);
+  const { kind, targets } = random.weighted(weights);
+  const { lasts, ms } = HABITS[kind];
+  const fault = { at, kind, target: random.pick(targets), lasts: random.whole(...lasts) };
+  if (overAt(fault) > duration) return undefined;
+  return ms ? { ...fault, ms: random.whole(...ms) } : fault;
+}
+
+/** The targets of a kind to which nothing is happening; of the ingresses, one is kept back. */
+function freeTargets(
+  kind: FaultKind,
+  { webs, workers }: { webs: number; workers: number },
+  isFree: (target: string) => boolean,
+): string[] {
+  const place = kind.slice(kind.indexOf('-') + 1);
+  if (place !== 'web' && place !== 'worker') return [place].filter(isFree);
+  const all = Array.from({ length: place === 'web' ? webs : workers }, (_, n) => `${place}-${n}`);
+  const free = all.filter(isFree);
+  return place === 'web' && free.length <= 1 ? [] : free;
+}
+
+/** When its target serves again, by expectation. */
+function overAt({ at, lasts, kind }: PlannedFault): number {
+  return at + lasts + HABITS[kind].back;
+}

@@ -1,0 +1,86 @@
+/** A way to a server that misbehaves on demand. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Conditions, type Link, linkSockets } from './link';
+import { createThrottle } from './throttle';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Every chunk is this many milliseconds late, both ways, in order. 0: none is. */
+  setDelay(ms: number): void;
+  /**
+   * While it drops, connections stay and new ones are taken, but no byte gets through. When it
+   * ends they are reset, and what was sent meanwhile is lost: as in a network that was away for
+   * so long that a peer has given the connection up.
+   */
+  setDropping(on: boolean): void;
+  /** Both ways of all connections together, as one slow line; undefined: no bound. */
+  throttle(bytesPerSecond: number | undefined): void;
+  /** Resets all connections, towards both sides. */
+  reset(): void;
+  /**
+   * Cuts every connection in the middle of what its client sends next, and one whose client sends
+   * nothing for half a second as it is: afterwards none of them is left.
+   */
+  cutMidCommand(): Promise<void>;
+  /** Nobody listens any more, and the connections are reset. */
+  close(): void;
+  /** Listens again, on the same port. */
+  open(): Promise<void>;
+}
+
+/** Milliseconds for a client to send something that can be cut. */
+const CUT_PATIENCE = 500;
+
+/** @returns it open, on a loopback port of its own */
+export async function startProxy(targetPort: number, targetHost: string): Promise<TcpProxy> {
+  const links = new Set<Link>();
+  const net: Conditions = { delay: 0, throttle: createThrottle(() => performance.now()) };
+  let dropping = false;
+  let server: Server | undefined;
+
+  const resetAll = () => {
+    for (const link of links) link.reset();
+  };
+  const take = (client: Socket) => {
+    const target = connect({ port: targetPort, host: targetHost, allowHalfOpen: true });
+    const link = linkSockets(client, target, net);
+    links.add(link);
+    void link.closed.then(() => links.delete(link));
+    if (dropping) link.freeze();
+  };
+  const listen = async (port: number): Promise<number> => {
+    const next = createServer({ allowHalfOpen: true }, take);
+    server = next;
+    next.listen(port, '127.0.0.1');
+    await once(next, 'listening');
+    return (next.address() as AddressInfo).port;
+  };
+
+  const port = await listen(0);
+  return {
+    port,
+    setDelay: (ms) => {
+      net.delay = ms;
+    },
+    setDropping: (on) => {
+      dropping = on;
+      if (!on) return resetAll();
+      for (const link of links) link.freeze();
+    },
+    throttle: net.throttle.setRate,
+    reset: resetAll,
+    cutMidCommand: async () => {
+      const cut = [...links];
+      for (const link of cut) link.cutNext();
+      await Promise.race([Promise.all(cut.map(({ closed }) => closed)), sleep(CUT_PATIENCE)]);
+      for (const link of cut) link.reset();
+    },
+    close: () => {
+      server?.close();
+      resetAll();
+    },
+    open: async () => void (await listen(port)),
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * How long callers notice the death of a worker, of Redis, or of the database: one fault after the
+ * other, under a steady load on all lanes, each with time to recover before the next one.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import Table from 'cli-table3';
+import { type Cluster, startCluster } from './cluster';
+import { runCrowd } from './crowd';
+import { inFolder } from './folder';
+import type { Attempt } from './history';
+import type { Member } from './member';
+import { createRandom } from './random';
+import type { Report } from './report';
+
+export interface RecoveryOptions {
+  /** The project's folder; dist/ must be built. */
+  readonly root: string;
+  readonly seed: string;
+  /** SIGKILLs of a worker. */
+  readonly kills: number;
+  /** SIGKILLs of Redis, and as many of the database. */
+  readonly restarts: number;
+  readonly say: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Milliseconds, a number per fault. */
+export interface RecoveryTimes {
+  readonly worker: readonly number[];
+  readonly redis: readonly number[];
+  readonly mongo: readonly number[];
+}
+
+/** Milliseconds, for every single one. */
+const GOALS: Readonly<Record<keyof RecoveryTimes, number>> = {
+  worker: 3_000,
+  redis: 10_000,
+  mongo: 10_000,
+};
+
+const CALLERS = 24;
+/** Milliseconds between two operations of a caller: busy, but not at the limit. */
+const PAUSE = 50;
+const KEYS = { hotKeys: 8, coldKeys: 500 };
+const WARM_UP = 2_000;
+/** Longer than the goal, so that a miss is seen as one. */
+const WATCHED = { worker: 4_500, redis: 12_000, mongo: 12_000 };
+const DOWN = 1_000;
+
+export function measureRecovery(options: RecoveryOptions): Promise<RecoveryTimes> {
+  return inFolder(async (folder) => {
+    const { root, signal } = options;
+    const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
+    const cluster = await startCluster(some);
+    try {
+      return await measure(cluster, options);
+    } finally {
+      await cluster.stop();
+    }
+  });
+}
+
+/** One fault, and when its time began to run. */
+interface Struck {
+  readonly what: keyof RecoveryTimes;
+  readonly from: number;
+}
+
+async function measure(cluster: Cluster, options: RecoveryOptions): Promise<RecoveryTimes> {
+  const random = createRandom(options.seed);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
+  const attempts: Attempt[] = [];
+  const record = (attempt: Attempt) => void attempts.push(attempt);
+  const crowd = { random, callers: CALLERS, keys: KEYS, pause: PAUSE, record, signal };
+  const callers = runCrowd(cluster, crowd);
+  const struck: Struck[] = [];
+  try {
+    await sleep(WARM_UP, undefined, { signal });
+    for (let n = 0; n < options.kills; n += 1) {
+      // At any moment of a turn.
+      await sleep(random.real(0, 300), undefined, { signal });
+      const victim = cluster.workers[n % cluster.workers.length] as Member;
+      victim.kill('SIGKILL');
+      struck.push({ what: 'worker', from: performance.now() });
+      await sleep(WATCHED.worker, undefined, { signal });
+      await victim.restart();
+      options.say(`worker ${n + 1} of ${options.kills}`);
+    }
+    for (let n = 0; n < options.restarts; n += 1) {
+      for (const what of ['redis', 'mongo'] as const) {
+        await killAndRestart(cluster[what]);
+        struck.push({ what, from: performance.now() });
+        await sleep(WATCHED[what], undefined, { signal });
+        options.say(`${what} ${n + 1} of ${options.restarts}`);
+      }
+    }
+  } finally {
+    stop.abort();
+    await callers;
+  }
+  const timesOf = (wanted: keyof RecoveryTimes) =>
+    struck.flatMap(({ what, from }) =>
+      what === wanted ? [troubleAfter(attempts, from, from + WATCHED[what])] : [],
+    );
+  return { worker: timesOf('worker'), redis: timesOf('redis'), mongo: timesOf('mongo') };
+}
+
+/** Resolves when it answers again: before that nobody can recover. */
+async function killAndRestart(server: Member): Promise<void> {
+  server.kill('SIGKILL');
+  await sleep(DOWN);
+  await server.restart();
+}
+
+/** A push that waits no longer than this is on its usual way. */
+const USUAL = 500;
+
+/**
+ * Milliseconds from the fault to the end of the last request that it disturbed: one that took
+ * unusually long, that has to be tried again, or that got no answer.
+ *
+ * @param until requests that were sent later are not looked at
+ */
+function troubleAfter(attempts: readonly Attempt[], from: number, until: number): number {
+  const disturbed = attempts.filter(({ sentAt, endedAt, end }) => {
+    if (endedAt < from || sentAt > until) return false;
+    return end.kind !== 'answered' || end.code >= 500 || endedAt - sentAt > USUAL;
+  });
+  return disturbed.reduce((last, { endedAt }) => Math.max(last, endedAt - from), 0);
+}
+
+/** A table of the slowest and the usual, against the goals. */
+export function recoveryReport(times: RecoveryTimes): Report {
+  const table = new Table({
+    head: ['after the death of', 'times', 'median ms', 'slowest ms', 'goal ms', ''],
+    style: { head: [], border: [] },
+  });
+  const rows = (Object.keys(GOALS) as (keyof RecoveryTimes)[]).map((what) => {
+    const sorted = [...times[what]].sort((a, b) => a - b).map(Math.round);
+    const slowest = sorted.at(-1) ?? 0;
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    return { what, times: sorted.length, median, slowest, passed: slowest <= GOALS[what] };
+  });
+  for (const { what, times: count, median, slowest, passed } of rows) {
+    table.push([what, count, median, slowest, GOALS[what], passed ? 'passed' : 'FAILED']);
+  }
+  const passed = rows.every((row) => row.passed);
+  return { passed, summary: { rows, times }, text: table.toString() };
+}

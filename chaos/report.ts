@@ -1,0 +1,122 @@
+/** What a run is told as: a table for people, one object for machines. */
+import Table from 'cli-table3';
+import type { Violation } from './check/evidence';
+import { PROMISES, type Rule } from './check/rules';
+import type { Attempt, Fault } from './history';
+import type { ChaosOptions, ChaosResult } from './run';
+import type { MemorySummary } from './samples';
+
+/** Of each rule at most so many violations are shown. */
+const SHOWN = 5;
+
+/** What a mode of `npm run chaos` ends with. */
+export interface Report {
+  readonly passed: boolean;
+  /** For machines. */
+  readonly summary: unknown;
+  /** For people. */
+  readonly text: string;
+}
+
+export function faultsReport(
+  options: Pick<ChaosOptions, 'seed' | 'duration' | 'broken'>,
+  result: ChaosResult,
+): Report {
+  const { violations, crashes } = result;
+  const summary = summarize(options, result);
+  const passed = violations.length + crashes.length === 0;
+  return { passed, summary, text: reportText(summary, violations) };
+}
+
+interface ChaosSummary {
+  readonly seed: string;
+  readonly seconds: number;
+  readonly broken: string | null;
+  /** What callers wanted done, and the requests that it took. */
+  readonly operations: number;
+  readonly requests: number;
+  readonly answers: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly recoveredAfterMs: number;
+  readonly crashes: readonly string[];
+  /** Bytes: at first, at last, at most. */
+  readonly memory: Readonly<Record<string, MemorySummary>>;
+  readonly violations: Readonly<Record<string, number>>;
+}
+
+function summarize(
+  { seed, duration, broken }: Pick<ChaosOptions, 'seed' | 'duration' | 'broken'>,
+  { history, violations, recoveredAfter, crashes, memory }: ChaosResult,
+): ChaosSummary {
+  const { attempts, faults } = history;
+  return {
+    seed,
+    seconds: Math.round(duration / 1_000),
+    broken: broken ?? null,
+    operations: new Set(attempts.map(({ operation }) => operation)).size,
+    requests: attempts.length,
+    answers: count(attempts, answerOf),
+    faults: count(faults, ({ kind }: Fault) => kind),
+    recoveredAfterMs: Math.round(recoveredAfter),
+    crashes,
+    memory: Object.fromEntries(memory),
+    violations: count(violations, ({ rule }: Violation) => rule),
+  };
+}
+
+function reportText(summary: ChaosSummary, violations: readonly Violation[]): string {
+  const table = new Table({ style: { head: [], border: [] } });
+  const rows = [
+    ['seed', summary.seed],
+    ['broken on purpose', summary.broken ?? 'nothing'],
+    ['operations', String(summary.operations)],
+    ['requests', String(summary.requests)],
+    ['answers', list(summary.answers)],
+    ['faults', list(summary.faults)],
+    ['recovered after the last fault', `${summary.recoveredAfterMs} ms`],
+    ['memory, at first, at last, at most', memoryList(summary.memory)],
+    ['crashes', String(summary.crashes.length)],
+    ['violations', violations.length === 0 ? '0' : list(summary.violations)],
+  ];
+  table.push(...rows);
+  const rules = Object.keys(summary.violations) as Rule[];
+  const details = rules.map((rule) => detailsOf(rule, violations));
+  return [table.toString(), ...details, ...summary.crashes].join('\n');
+}
+
+function detailsOf(rule: Rule, violations: readonly Violation[]): string {
+  const those = violations.filter((violation) => violation.rule === rule);
+  const lines = those.slice(0, SHOWN).map(({ what, requestId, externalId }) => {
+    const about = [requestId, externalId].filter(Boolean).join(' ');
+    return `  ${about ? `${about}: ` : ''}${what}`;
+  });
+  const more = those.length > SHOWN ? [`  … and ${those.length - SHOWN} more`] : [];
+  return [`\n${rule}: ${PROMISES[rule]}`, ...lines, ...more].join('\n');
+}
+
+function answerOf({ end }: Attempt): string {
+  if (end.kind !== 'answered') return end.kind;
+  if (end.code === 0) return end.replayed ? 'replayed' : '0';
+  return `${end.code} ${end.reason}`;
+}
+
+function count<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of items) {
+    const name = nameOf(item);
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return Object.fromEntries(Object.entries(counts).sort(([, a], [, b]) => b - a));
+}
+
+function list(counts: Readonly<Record<string, number>>): string {
+  const lines = Object.entries(counts).map(([name, number]) => `${number} ${name}`);
+  return lines.join('\n');
+}
+
+function memoryList(memory: ChaosSummary['memory']): string {
+  const mib = (bytes: number) => String(Math.round(bytes / 1024 / 1024));
+  return Object.entries(memory)
+    .map(([type, { first, last, max }]) => `${type}: ${[first, last, max].map(mib).join(', ')} MiB`)
+    .join('\n');
+}

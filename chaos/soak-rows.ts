@@ -1,0 +1,81 @@
+/** Whether memory and rate stay what they were, tenth by tenth of a soak. Pure. */
+import { goalRow, type Row } from './load-report';
+import type { MemorySummary } from './samples';
+
+/** A tenth of the pushes. */
+export interface SoakTenth {
+  readonly perSecond: number;
+  /** By type of process, bytes. */
+  readonly memory: Readonly<Record<string, MemorySummary>>;
+  /** Bytes in Redis for the signatures of the last eleven minutes, at its end. */
+  readonly signatures: number;
+}
+
+export interface SoakFigures {
+  readonly tenths: readonly SoakTenth[];
+  /** By code. */
+  readonly answers: Readonly<Record<string, number>>;
+  readonly crashes: readonly string[];
+}
+
+/** Of the third tenth, when what grows at a start has grown; below so many MiB nothing is said. */
+const MEMORY = 1.15;
+const NOISE = 4;
+/** Of the second tenth. */
+const RATE = 0.9;
+/** What is to stay flat; the embedded database fills its cache, and is told beside. */
+const FLAT = ['web', 'worker', 'redis', 'redis data'];
+/** A key-value server grows by its data: less what it is to hold. */
+const HOLDS_SIGNATURES = ['redis', 'redis data'];
+
+export function soakRows({ tenths, answers, crashes }: SoakFigures): Row[] {
+  const rates = tenths.map(({ perSecond }) => perSecond);
+  const kept = (rates.at(-1) ?? 0) / (rates[1] || 1);
+  const failed = Object.entries(answers).filter(([code]) => !/^[04]/.test(code) || code === '429');
+  const count = failed.reduce((sum, [, number]) => sum + number, 0);
+  return [
+    { what: 'pushes per second, by tenths', seen: line(rates) },
+    goalRow('rate of the last tenth, of the second', {
+      value: kept,
+      seen: kept.toFixed(2),
+      least: RATE,
+    }),
+    ...FLAT.filter((type) => tenths[0]?.memory[type]).map((type) => flatRow(type, tenths)),
+    {
+      what: 'database: MiB, by tenths',
+      seen: line(tenths.map(({ memory }) => mib(memory.mongo?.last ?? 0))),
+    },
+    {
+      what: 'memory of signatures in Redis: MiB, by tenths',
+      seen: line(tenths.map(({ signatures }) => mib(signatures))),
+    },
+    goalRow('answers of code 429, 5xx, or none', {
+      value: count,
+      seen: [count, ...failed.map(([code, number]) => `${code}: ${number}`)].join(' '),
+      most: 0,
+    }),
+    goalRow('processes that ended', {
+      value: crashes.length,
+      seen: crashes.join('\n') || '0',
+      most: 0,
+    }),
+  ];
+}
+
+function flatRow(type: string, tenths: readonly SoakTenth[]): Row {
+  const isLess = HOLDS_SIGNATURES.includes(type);
+  const sizes = tenths.map(({ memory, signatures }) =>
+    mib((memory[type]?.last ?? 0) - (isLess ? signatures : 0)),
+  );
+  const before = sizes[2] ?? 0;
+  const after = sizes.at(-1) ?? 0;
+  const growth = after - before < NOISE ? Math.min(1, after / before) : after / before;
+  return goalRow(`${type}${isLess ? ' without signatures' : ''}: MiB, by tenths`, {
+    value: growth,
+    seen: `${line(sizes)}: ${(after / before).toFixed(2)}`,
+    most: MEMORY,
+  });
+}
+
+const mib = (bytes: number) => bytes / 1024 / 1024;
+const line = (numbers: readonly number[]) => numbers.map((one) => one.toFixed(0)).join(' ');

@@ -1,0 +1,66 @@
+/** What an idle service keeps in Redis is not reported, and whatever waits there is. */
+import { randomBytes } from 'node:crypto';
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { findLeftovers } from '../../chaos/leftovers';
+import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
+import { createTurns, type Turns } from '../../src/queue/turns';
+import { type Service, startService, testServers } from '../support/service';
+import { until } from '../support/wait';
+
+let lookup: Redis;
+beforeAll(() => {
+  lookup = new Redis(testServers().redisUrl, { maxRetriesPerRequest: null });
+});
+afterAll(() => lookup.disconnect());
+
+describe('after pushes to a service', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ env: { RATE_LIMIT: '100' } });
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  test('nothing is left', async () => {
+    const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
+    const pushes = Array.from({ length: 50 }, (_, n) =>
+      service.push('upsert', { matterType: 'TODO', externalId: `K-${n % 5}`, title: 'x' }),
+    );
+    expect((await Promise.all(pushes)).map(({ code }) => code)).toEqual(Array(50).fill(0));
+    await until('nothing', async () => (await findLeftovers({ lookup, keys })).length === 0);
+    expect((await lookup.keys(`${keys.bullPrefix}:*`)).length).toBeGreaterThan(3);
+  });
+});
+
+describe('what waits', () => {
+  const keys = createRedisKeys(`left-${randomBytes(5).toString('hex')}`);
+  const left = async () =>
+    (await findLeftovers({ lookup, keys })).map((name) => name.slice(keys.bullPrefix.length + 1));
+  let turns: Turns;
+  beforeAll(() => {
+    turns = createTurns(lookup, keys);
+  });
+  afterEach(async () => void (await lookup.del(await lookup.keys(`${keys.bullPrefix}:*`))));
+  afterAll(() => turns.close());
+
+  test('pushes in a lane, and their holder', async () => {
+    await lookup.rpush(keys.lane(3), 'a push');
+    await lookup.hset(keys.holders, '3', 'somebody');
+    expect(await left()).toEqual(['holders', 'lane:2:3']);
+  });
+
+  test('a turn that waits, with what keeps it from being doubled', async () => {
+    await turns.wake([3]);
+    expect(await left()).toEqual(['turns:1', 'turns:de:lane-3', 'turns:wait']);
+  });
+
+  test('a turn that nobody finishes, with its lock', async () => {
+    await turns.wake([3]);
+    const worker = new Worker(TURN_QUEUE, undefined, {
+      ...{ connection: lookup, prefix: keys.bullPrefix, autorun: false },
+    });
+    await worker.getNextJob('token', { block: false });
+    expect(await left()).toEqual(['turns:1', 'turns:1:lock', 'turns:active', 'turns:de:lane-3']);
+    await worker.close(true);
+  });
+});

@@ -1,0 +1,243 @@
+/**
+ * An honest service for tests of the checker: it decides one push after the other, in the order in
+ * which a test names them, and leaves the evidence that a run would. Tests then spoil it.
+ */
+import { createHash } from 'node:crypto';
+import { Types } from 'mongoose';
+import { check } from '../../chaos/check/check';
+import type { Evidence } from '../../chaos/check/evidence';
+import type { Rule } from '../../chaos/check/rules';
+import type { Attempt, AttemptEnd, Fault, FaultKind } from '../../chaos/history';
+import { createBodyParsers } from '../../src/contract/requests';
+import { decide, type Outcome } from '../../src/domain/decide';
+import type { Matter } from '../../src/domain/matter';
+import type { OperationName } from '../../src/domain/operation';
+import { PushError, type Reason } from '../../src/errors';
+import type { LogEntry } from '../../src/push-log/entry-model';
+import { resultOf, type Settlement } from '../../src/push-log/settlement';
+import { aBody, type Body, CONTRACT } from './bodies';
+import { NOW } from './builders';
+
+/** One try. Without times it is sent and answered before the next one is sent. */
+export interface Try {
+  /** When it is sent, and when its caller knows. */
+  readonly at?: readonly [number, number];
+  /** What the caller sees; an answer as the service gives it, unless said otherwise. */
+  readonly end?: 'lost' | 'refused' | 'hung' | Reason;
+  /** What the service does: decides it, ends it at its deadline, or never gets to see it. */
+  readonly fate?: 'decided' | 'expired' | 'unseen' | Reason;
+}
+
+export interface Sent {
+  readonly operation: number;
+  readonly name: OperationName;
+  readonly body: string;
+  readonly idempotencyKey?: string;
+  /** Of the last try. */
+  readonly requestId: string;
+}
+
+const PUSH_TIMEOUT = 10_000;
+const CONCLUDED = new Set(['DONE']);
+const NAMES = new Map([['li', 'Li Lei']]);
+const parsers = createBodyParsers(CONTRACT);
+
+export const idOf = (number: number) => number.toString(16).padStart(24, '0');
+
+interface Settled {
+  readonly settlement: Settlement;
+  readonly revision?: number;
+}
+
+/** Decides pushes one after the other, as the fold does. */
+function aLedger() {
+  const matters = new Map<string, Matter>();
+  /** By operation: what its first try came to. */
+  const persisted = new Map<number, { readonly requestId: string; readonly result: Outcome }>();
+  const settle = (sent: Sent, externalId: string): Settled => {
+    const before = matters.get(externalId);
+    const first = sent.idempotencyKey === undefined ? undefined : persisted.get(sent.operation);
+    if (first && before) {
+      const { requestId: origin, result: outcome } = first;
+      const matterId = String(before.matterId);
+      return { settlement: { state: 'REPLAYED', outcome, matterId, origin } };
+    }
+    const { data } = parsers[sent.name](JSON.parse(sent.body));
+    if (!data) return { settlement: { state: 'REFUSED', reason: 'VALIDATION_FAILED' } };
+    const newMatterId = BigInt(matters.size + 1);
+    const around = { systemCode: 'OA', externalId, now: NOW, newMatterId, names: NAMES };
+    const decision = decide(before, data.operation, { ...around, concluded: CONCLUDED });
+    if (decision.kind === 'rejected') {
+      return { settlement: { state: 'REFUSED', reason: decision.rejection } };
+    }
+    const { matter, outcome } = decision;
+    matters.set(externalId, matter);
+    persisted.set(sent.operation, { requestId: sent.requestId, result: outcome });
+    const matterId = String(matter.matterId);
+    const settlement: Settlement = { state: 'PERSISTED', outcome, matterId };
+    return { settlement, ...(matter !== before && { revision: matter.revision }) };
+  };
+  return { matters, settle };
+}
+
+export function aRun() {
+  const ledger = aLedger();
+  const attempts: Attempt[] = [];
+  const entries: LogEntry[] = [];
+  const faults: Fault[] = [];
+  let clock = 0;
+  let operations = 0;
+
+  const send = (operation: Omit<Sent, 'requestId'>, how: Try = {}): Sent => {
+    const { at = [clock + 10, clock + 15], end, fate = 'decided' } = how;
+    const sent = { ...operation, requestId: idOf(attempts.length + 1) };
+    const externalId: string = JSON.parse(sent.body).externalId ?? `auto:${sent.operation}`;
+    const settled = fate === 'decided' ? ledger.settle(sent, externalId) : undecided(fate);
+    const entry = settled && entryOf(sent, { externalId, sentAt: at[0], ...settled });
+    if (entry) entries.push(entry);
+    if (end === 'lost' || end === 'refused') faults.push(aFault('kill-web', at[1] - 1, at[1] + 1));
+    attempts.push(attemptOf(sent, at, endingOf(sent, entry, end)));
+    clock = Math.max(clock, at[1]);
+    return sent;
+  };
+
+  return {
+    /** Sends the first try of an operation; its body is like no other's. */
+    push(name: OperationName, body: Body = {}, how: Try & { readonly key?: string } = {}): Sent {
+      operations += 1;
+      const text = JSON.stringify({ ...aBody(name, body), marker: operations });
+      const keyed = how.key === undefined ? {} : { idempotencyKey: how.key };
+      return send({ operation: operations, name, body: text, ...keyed }, how);
+    },
+    retry: (sent: Sent, how: Try = {}): Sent => send(sent, how),
+    evidence: (over: Partial<Evidence> = {}): Evidence => ({
+      history: { pushTimeout: PUSH_TIMEOUT, attempts: [...attempts], faults: [...faults] },
+      matters: [...ledger.matters.values()],
+      entries: [...entries],
+      names: NAMES,
+      concluded: CONCLUDED,
+      timeZone: CONTRACT.timeZone,
+      faultsEndedAt: 1_000_000_000,
+      leftovers: [],
+      ...over,
+    }),
+  };
+}
+
+export const aFault = (kind: FaultKind, from: number, to: number, target = 'web-0'): Fault => ({
+  kind,
+  target,
+  from,
+  to,
+});
+
+function undecided(fate: Exclude<Try['fate'], 'decided' | undefined>): Settled | undefined {
+  if (fate === 'unseen') return undefined;
+  if (fate === 'expired') return { settlement: { state: 'EXPIRED' } };
+  return { settlement: { state: 'REFUSED', reason: fate } };
+}
+
+interface Placed extends Settled {
+  readonly externalId: string;
+  readonly sentAt: number;
+}
+
+function entryOf(sent: Sent, { externalId, sentAt, settlement, revision }: Placed): LogEntry {
+  const { requestId, name: operation, body, idempotencyKey } = sent;
+  return {
+    _id: new Types.ObjectId(requestId),
+    clientId: 'demo-oa',
+    systemCode: 'OA',
+    operation,
+    externalId,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    bodyHash: createHash('sha256').update(body).digest('hex'),
+    bodySize: body.length,
+    receivedAt: new Date(NOW + sentAt),
+    deadlineAt: new Date(NOW + sentAt + PUSH_TIMEOUT),
+    startedAt: new Date(NOW + sentAt + 1),
+    ...resultOf(settlement),
+    ...(revision !== undefined && { revision }),
+  };
+}
+
+function attemptOf(
+  { requestId: _, ...sent }: Sent,
+  [sentAt, endedAt]: readonly [number, number],
+  end: AttemptEnd,
+): Attempt {
+  return { clientId: 'demo-oa', systemCode: 'OA', ingress: 'web-0', ...sent, sentAt, endedAt, end };
+}
+
+function endingOf(sent: Sent, entry: LogEntry | undefined, end: Try['end']): AttemptEnd {
+  if (end === 'lost') return { kind: 'lost', why: 'ECONNRESET' };
+  if (end === 'refused' || end === 'hung') return { kind: end };
+  const { requestId } = sent;
+  const isAccepted = entry?.state === 'PERSISTED' || entry?.state === 'REPLAYED';
+  if (end === undefined && isAccepted) {
+    return {
+      kind: 'answered',
+      status: 200,
+      code: 0,
+      requestId,
+      externalId: entry.externalId ?? '',
+      outcome: entry.result ?? '',
+      matterId: String(entry.matterId),
+      replayed: entry.state === 'REPLAYED',
+    };
+  }
+  const reason = end ?? (entry?.result as Reason | undefined) ?? 'DATABASE_UNAVAILABLE';
+  const { code } = new PushError(reason);
+  return { kind: 'answered', status: code, code, reason, requestId, replayed: false };
+}
+
+/** The rules that a run breaks, each once, in the order of their names. */
+export function brokenRules(evidence: Evidence): Rule[] {
+  return [...new Set(check(evidence).map(({ rule }) => rule))].sort();
+}
+
+/** The evidence with something else in one entry. */
+export function withEntry(
+  evidence: Evidence,
+  { requestId }: Pick<Sent, 'requestId'>,
+  change: Partial<LogEntry>,
+): Evidence {
+  const entries = evidence.entries.map((entry) =>
+    String(entry._id) === requestId ? { ...entry, ...change } : entry,
+  );
+  return { ...evidence, entries };
+}
+
+export function withoutEntry(evidence: Evidence, { requestId }: Pick<Sent, 'requestId'>): Evidence {
+  const entries = evidence.entries.filter(({ _id }) => String(_id) !== requestId);
+  return { ...evidence, entries };
+}
+
+/** The evidence with something else in the answer that names a request id. */
+export function withAnswer(
+  evidence: Evidence,
+  { requestId }: Pick<Sent, 'requestId'>,
+  change: Readonly<Record<string, unknown>>,
+): Evidence {
+  const attempts = evidence.history.attempts.map((attempt): Attempt => {
+    const { end } = attempt;
+    if (end.kind !== 'answered' || end.requestId !== requestId) return attempt;
+    return { ...attempt, end: { ...end, ...change } };
+  });
+  return { ...evidence, history: { ...evidence.history, attempts } };
+}
+
+/** The evidence with something else in every stored matter. */
+export function withMatters(
+  evidence: Evidence,
+  change: (matter: Matter) => Partial<Matter>,
+): Evidence {
+  const matters = evidence.matters.map((matter) => ({ ...matter, ...change(matter) }));
+  return { ...evidence, matters };
+}
+
+/** The evidence with more faults. */
+export function withFaults(evidence: Evidence, ...faults: readonly Fault[]): Evidence {
+  const { history } = evidence;
+  return { ...evidence, history: { ...history, faults: [...history.faults, ...faults] } };
+}

@@ -1,0 +1,160 @@
+/** The checker of chaos runs: deadlines, broken connections, recovery. */
+import { check } from '../../chaos/check/check';
+import type { Evidence } from '../../chaos/check/evidence';
+import type { FaultKind } from '../../chaos/history';
+import { NOW } from '../support/builders';
+import { aFault, aRun, brokenRules, withEntry, withFaults } from '../support/chaos-evidence';
+
+/** One push of the length that is given, in milliseconds; PUSH_TIMEOUT is 10 s. */
+function lasting(length: number, end?: 'lost' | 'hung'): Evidence {
+  const run = aRun();
+  run.push('upsert', {}, { at: [1_000, 1_000 + length], ...(end && { end, fate: 'unseen' }) });
+  return run.evidence();
+}
+
+const stop = (from: number, to: number, target?: string) => aFault('stop-web', from, to, target);
+
+describe('answered in time', () => {
+  test('a second after the deadline is the last moment', () => {
+    expect(check(lasting(11_000))).toEqual([]);
+    expect(brokenRules(lasting(11_001))).toEqual(['answered-in-time']);
+  });
+
+  test('the time in which its own ingress was stopped comes on top, once', () => {
+    const late = lasting(14_000);
+    expect(check(withFaults(late, stop(500, 4_000)))).toEqual([]);
+    expect(check(withFaults(late, stop(2_000, 4_000), stop(3_000, 5_000)))).toEqual([]);
+    const tooShort: [number, number, string?][] = [
+      [500, 3_999],
+      [2_000, 5_000, 'web-1'],
+      [20_000, 30_000],
+    ];
+    for (const [from, to, target] of tooShort) {
+      expect(brokenRules(withFaults(late, stop(from, to, target)))).toEqual(['answered-in-time']);
+    }
+    const twice = withFaults(late, stop(2_000, 4_000), stop(2_000, 4_000));
+    expect(brokenRules(twice)).toEqual(['answered-in-time']);
+    expect(brokenRules(withFaults(late, aFault('stop-worker', 1_000, 9_000)))).not.toEqual([]);
+  });
+
+  test('a request that hangs is one, unless its ingress was stopped for so long', () => {
+    expect(brokenRules(lasting(60_000, 'hung'))).toEqual(['answered-in-time']);
+    expect(brokenRules(lasting(9_000, 'hung'))).toEqual(['answered-in-time']);
+    expect(check(withFaults(lasting(60_000, 'hung'), stop(1_000, 50_000)))).toEqual([]);
+    expect(brokenRules(withFaults(lasting(60_000, 'hung'), stop(1_000, 40_000)))).not.toEqual([]);
+  });
+
+  test('a connection that breaks after the deadline was no answer either', () => {
+    expect(brokenRules(lasting(11_001, 'lost'))).toEqual(['answered-in-time']);
+  });
+});
+
+describe('connections', () => {
+  /** Broken from 5,000 to 5,010, and only these faults. */
+  const broken = (
+    end: 'lost' | 'refused',
+    kind: FaultKind,
+    from: number,
+    to: number,
+    target?: string,
+  ) => {
+    const run = aRun();
+    run.push('upsert', {}, { at: [5_000, 5_010], end, fate: 'unseen' });
+    const evidence = run.evidence();
+    const history = { ...evidence.history, faults: [aFault(kind, from, to, target)] };
+    return { ...evidence, history };
+  };
+
+  test.each(['lost', 'refused'] as const)(
+    '%s is excused by a kill or restart of its ingress',
+    (end) => {
+      expect(check(broken(end, 'kill-web', 4_000, 6_000))).toEqual([]);
+      expect(check(broken(end, 'restart-web', 4_000, 4_750))).toEqual([]);
+      expect(check(broken(end, 'kill-web', 5_260, 6_000))).toEqual([]);
+    },
+  );
+
+  test.each<[FaultKind, number, number, string]>([
+    ['kill-web', 4_000, 4_749, 'web-0'],
+    ['kill-web', 5_261, 6_000, 'web-0'],
+    ['kill-web', 4_000, 6_000, 'web-1'],
+    ['stop-web', 4_000, 6_000, 'web-0'],
+    ['kill-worker', 4_000, 6_000, 'worker-0'],
+    ['restart-redis', 4_000, 6_000, 'redis'],
+    ['reset-mongo', 4_000, 6_000, 'mongo'],
+  ])('not by %s from %i to %i of %s', (kind, from, to, target) => {
+    expect(brokenRules(broken('lost', kind, from, to, target))).toEqual(['connection']);
+  });
+
+  test('a long restart before short ones is seen', () => {
+    const evidence = broken('lost', 'restart-web', 1_000, 9_000);
+    const more = withFaults(
+      evidence,
+      aFault('kill-web', 2_000, 2_100),
+      aFault('kill-web', 9_500, 9_600),
+    );
+    expect(check(more)).toEqual([]);
+  });
+});
+
+describe('the end of a run', () => {
+  test('an entry that is still queued is found', () => {
+    const run = aRun();
+    const push = run.push('upsert', {}, { end: 'lost', fate: 'expired' });
+    expect(check(run.evidence())).toEqual([]);
+    const queued = { state: 'QUEUED', result: undefined } as const;
+    expect(check(withEntry(run.evidence(), push, queued))).toMatchObject([
+      { rule: 'settled', requestId: push.requestId },
+    ]);
+  });
+
+  test('an effect of a push that was taken up after its deadline is found', () => {
+    const run = aRun();
+    const push = run.push('upsert', {}, { at: [0, 500] });
+    const startedAt = (time: number) =>
+      withEntry(run.evidence(), push, { startedAt: new Date(NOW + time) });
+    expect(check(startedAt(10_000))).toEqual([]);
+    expect(brokenRules(startedAt(10_001))).toEqual(['late-effect']);
+    expect(brokenRules(withEntry(run.evidence(), push, { startedAt: undefined }))).toEqual([
+      'late-effect',
+    ]);
+  });
+
+  test('an effect after its deadline is late also where its caller was told 504', () => {
+    const run = aRun();
+    const push = run.push('upsert', {}, { at: [0, 500], end: 'CONFIRMATION_TIMEOUT' });
+    expect(check(run.evidence())).toEqual([]);
+    const late = { startedAt: new Date(NOW + 10_001) };
+    expect(brokenRules(withEntry(run.evidence(), push, late))).toEqual([
+      'answer-agrees',
+      'late-effect',
+    ]);
+  });
+
+  test.each(['BACKLOG_FULL', 'INTERNAL_ERROR', 'CONFIRMATION_TIMEOUT'] as const)(
+    '%s long after the last fault is found',
+    (end) => {
+      const run = aRun();
+      run.push('upsert', {}, { at: [30_000, 30_010], end, fate: 'expired' });
+      expect(check(run.evidence({ faultsEndedAt: 20_000 }))).toEqual([]);
+      expect(brokenRules(run.evidence({ faultsEndedAt: 19_999 }))).toEqual(['recovery']);
+    },
+  );
+
+  test.each(['lost', 'refused', 'hung'] as const)(
+    '%s long after the last fault is found',
+    (end) => {
+      const run = aRun();
+      run.push('upsert', {}, { at: [30_000, 30_010], end, fate: 'unseen' });
+      const evidence = withFaults(run.evidence({ faultsEndedAt: 19_999 }), stop(30_000, 30_010));
+      expect(brokenRules(evidence)).toEqual(['recovery']);
+    },
+  );
+
+  test('a refusal is service', () => {
+    const run = aRun();
+    run.push('status', {}, { at: [30_000, 30_010] });
+    run.push('upsert', {}, { at: [30_000, 30_010], end: 'RATE_LIMITED', fate: 'unseen' });
+    expect(check(run.evidence({ faultsEndedAt: 0 }))).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+/** Faults are carried out as planned, one at a time on each target, and always undone. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../../chaos/cluster';
+import { runFaults } from '../../chaos/faults';
+import { FAULT_KINDS, type FaultKind } from '../../chaos/history';
+import type { PlannedFault } from '../../chaos/plan';
+
+let log: string[];
+/** Milliseconds that a restart takes; a name whose restart fails. */
+let startTime: number;
+let broken: string | undefined;
+beforeEach(() => {
+  [log, startTime, broken] = [[], 0, undefined];
+});
+
+const note = (what: string) => void log.push(what);
+const member = (name: string) => ({
+  name,
+  kill: (signal: string) => note(`${signal} ${name}`),
+  restart: async () => {
+    await sleep(startTime);
+    if (name === broken) throw new Error(`${name} does not come back`);
+    note(`${name} is back`);
+  },
+});
+const server = (name: string) => ({
+  ...member(name),
+  proxy: {
+    setDelay: (ms: number) => note(`delay ${name} ${ms}`),
+    setDropping: (on: boolean) => note(`drop ${name} ${on}`),
+    reset: () => note(`reset ${name}`),
+    cutMidCommand: async () => note(`cut ${name}`),
+  },
+});
+const cluster = {
+  webs: [member('web-0')],
+  workers: [member('worker-0')],
+  redis: server('redis'),
+  mongo: server('mongo'),
+  lookup: { flushall: async () => note('flush') },
+} as unknown as Cluster;
+
+const targetOf = (kind: FaultKind) => {
+  const place = kind.split('-')[1] ?? '';
+  return place === 'web' || place === 'worker' ? `${place}-0` : place;
+};
+const fault = (kind: FaultKind, at = 0, lasts = 1): PlannedFault => ({
+  ...{ at, kind, target: targetOf(kind), lasts },
+  ...(kind.startsWith('delay') && { ms: 50 }),
+});
+const clock = () => performance.now();
+
+const STEPS: Readonly<Record<FaultKind, readonly string[]>> = {
+  'kill-web': ['SIGKILL web-0', 'web-0 is back'],
+  'kill-worker': ['SIGKILL worker-0', 'worker-0 is back'],
+  'stop-web': ['SIGSTOP web-0', 'SIGCONT web-0'],
+  'stop-worker': ['SIGSTOP worker-0', 'SIGCONT worker-0'],
+  'restart-web': ['SIGTERM web-0', 'web-0 is back'],
+  'restart-worker': ['SIGTERM worker-0', 'worker-0 is back'],
+  'restart-redis': ['SIGKILL redis', 'redis is back'],
+  'flush-redis': ['flush'],
+  'restart-mongo': ['SIGKILL mongo', 'mongo is back'],
+  'delay-redis': ['delay redis 50', 'delay redis 0'],
+  'drop-redis': ['drop redis true', 'drop redis false'],
+  'reset-redis': ['reset redis'],
+  'cut-redis': ['cut redis'],
+  'delay-mongo': ['delay mongo 50', 'delay mongo 0'],
+  'drop-mongo': ['drop mongo true', 'drop mongo false'],
+  'reset-mongo': ['reset mongo'],
+  'cut-mongo': ['cut mongo'],
+};
+
+test.each(FAULT_KINDS)('%s', async (kind) => {
+  const [done] = await runFaults([fault(kind)], cluster, { clock });
+  expect(log).toEqual(STEPS[kind]);
+  expect(done).toMatchObject({ kind, target: targetOf(kind) });
+});
+
+test('a record says from when to when it was there', async () => {
+  startTime = 50;
+  const before = clock();
+  const [done] = await runFaults([fault('kill-web', 30, 40)], cluster, { clock });
+  expect(done?.from).toBeGreaterThanOrEqual(before + 29);
+  expect(Number(done?.to) - Number(done?.from)).toBeGreaterThanOrEqual(88);
+  expect(done?.to).toBeLessThanOrEqual(clock());
+});
+
+test('faults on several targets overlap; one whose target is not back yet waits for it', async () => {
+  startTime = 100;
+  const plan = [fault('kill-web'), fault('drop-redis', 10, 20), fault('stop-web', 20)];
+  const done = await runFaults(plan, cluster, { clock });
+  expect(log).toEqual([
+    'SIGKILL web-0',
+    'drop redis true',
+    'drop redis false',
+    'web-0 is back',
+    'SIGSTOP web-0',
+    'SIGCONT web-0',
+  ]);
+  expect(done.map(({ kind }) => kind)).toEqual(['drop-redis', 'kill-web', 'stop-web']);
+});
+
+test('when the run is given up, what is there is undone at once and nothing more starts', async () => {
+  const plan = [
+    fault('stop-worker', 0, 60_000),
+    fault('drop-mongo', 0, 60_000),
+    fault('kill-web', 60_000),
+  ];
+  const done = await runFaults(plan, cluster, { clock, signal: AbortSignal.timeout(50) });
+  expect(log.slice(0, 2)).toEqual(['SIGSTOP worker-0', 'drop mongo true']);
+  expect(log.slice(2).sort()).toEqual(['SIGCONT worker-0', 'drop mongo false']);
+  expect(done).toHaveLength(2);
+});
+
+test('a server that does not come back ends the run with an error, the rest undone', async () => {
+  broken = 'mongo';
+  const plan = [
+    fault('stop-worker', 0, 60_000),
+    fault('restart-mongo', 10),
+    fault('kill-web', 60_000),
+  ];
+  await expect(runFaults(plan, cluster, { clock })).rejects.toThrow('mongo does not come back');
+  expect(log).toEqual(['SIGSTOP worker-0', 'SIGKILL mongo', 'SIGCONT worker-0']);
+});

@@ -1,0 +1,223 @@
+/** The load's figures: what counts as done, what as refused, and that each missed goal is seen. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FairnessRound, fairnessRows } from '../../chaos/fairness-rows';
+import { closedLoop, openLoop } from '../../chaos/load';
+import { goodput, latencyOf, median, othersThan } from '../../chaos/load-figures';
+import type { Row } from '../../chaos/load-report';
+import type { LoadAnswer } from '../../chaos/load-sender';
+import type { OverloadFigures } from '../../chaos/overload';
+import { overloadRows } from '../../chaos/overload-rows';
+import { type SoakFigures, soakRows } from '../../chaos/soak-rows';
+
+const MIB = 1024 * 1024;
+
+const anAnswer = (kind: string, sentAt: number, ms: number): LoadAnswer => ({
+  sentAt,
+  endedAt: sentAt + ms,
+  kind,
+  hasRetryAfter: true,
+  hasRate: true,
+});
+
+const missed = (rows: readonly Row[]) =>
+  rows.filter(({ passes }) => passes === false).map(({ what }) => what);
+
+describe('figures', () => {
+  const answers = [
+    anAnswer('0', 0, 100),
+    anAnswer('0', 900, 200),
+    anAnswer('0', 1_000, 400),
+    anAnswer('503 BACKLOG_FULL', 1_200, 2),
+    anAnswer('0', 1_900, 200),
+  ];
+
+  test('goodput is what was done within the span, whenever it was sent', () => {
+    // From 1,100 to 2,100 two pushes were done; the third one is where the span ends.
+    expect(goodput(answers, [1_000, 2_000])).toBe(2);
+    expect(goodput(answers, [5_000, 6_000])).toBe(0);
+    expect(goodput([], [0, 1_000])).toBe(0);
+  });
+
+  test.each([0, 100, 250, 400, 555, 700, 899])(
+    'bursts count as they come, also where the span begins %i ms after one',
+    (offset) => {
+      const bursts = Array.from({ length: 20 }, (_, n) => n * 900);
+      const done = bursts.flatMap((at) => Array.from({ length: 90 }, () => anAnswer('0', 0, at)));
+      expect(goodput(done, [900 + offset, 9_000 + offset])).toBeCloseTo(100);
+    },
+  );
+
+  test('where all answers end before the span does, the rest of it counts as well', () => {
+    const done = [0, 100, 200, 300].map((at) => anAnswer('0', at, 0));
+    expect(goodput(done, [0, 10_000])).toBeLessThan(0.5);
+  });
+
+  test('a latency is from the sending to the last byte', () => {
+    expect(latencyOf(answers)).toMatchObject({ count: 5, p50: 200, max: 400 });
+    expect(latencyOf([])).toEqual({ count: 0, p50: 0, p99: 0, max: 0 });
+  });
+
+  test('every kind that is not expected is counted', () => {
+    expect(othersThan(answers, '0')).toEqual({ '503 BACKLOG_FULL': 1 });
+  });
+
+  test.each([
+    [[], 0],
+    [[3], 3],
+    [[5, 1, 3], 3],
+    [[4, 1, 2, 3], 2.5],
+  ])('the median of %j is %d', (numbers, middle) => {
+    expect(median(numbers)).toBe(middle);
+  });
+});
+
+describe('load', () => {
+  test('in an open loop pushes arrive at their times, whatever comes back', async () => {
+    const send = async () => {
+      const sentAt = performance.now();
+      await sleep(300);
+      return anAnswer('0', sentAt, 300);
+    };
+    const spell = await openLoop(send, { rate: 100, duration: 500, most: 1_000 });
+    // All of them, and the last ones after the end of the arrivals.
+    expect(spell.answers.length).toBeGreaterThanOrEqual(45);
+    expect(spell.answers.length).toBeLessThanOrEqual(51);
+    expect(spell.unsent).toBe(0);
+  });
+
+  test('an arrival that would be one too many is not sent, and counted', async () => {
+    const send = async () => {
+      await sleep(600);
+      return anAnswer('0', 0, 600);
+    };
+    const { answers, unsent } = await openLoop(send, { rate: 100, duration: 400, most: 5 });
+    expect(answers).toHaveLength(5);
+    expect(unsent).toBeGreaterThanOrEqual(30);
+  });
+
+  test('in a closed loop a connection has one push under way', async () => {
+    let underWay = 0;
+    let most = 0;
+    const send = async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await sleep(5);
+      underWay -= 1;
+      return anAnswer('0', 0, 5);
+    };
+    const { answers } = await closedLoop(send, { connections: 3, duration: 100 });
+    expect(most).toBe(3);
+    expect(answers.length).toBeGreaterThan(6);
+  });
+});
+
+describe('goals of the overload', () => {
+  const latency = { count: 9, p50: 1, p99: 2, max: 3 };
+  const ownDelay = { p99: 1, max: 2 };
+  const round = {
+    peaks: [
+      { connections: 64, perSecond: 90 },
+      { connections: 128, perSecond: 100 },
+    ],
+    rate: 300,
+    perSecond: 96,
+    accepted: latency,
+    refused: latency,
+    refusedWithoutRetryAfter: 0,
+    late: 0,
+    others: {},
+    unsent: 0,
+    ownDelay,
+  };
+  const stall = {
+    lasted: 15_000,
+    slowest: 10_500,
+    answers: { '0': 5, '504 CONFIRMATION_TIMEOUT': 5 },
+    backAfter: 300,
+    perSecondAtLast: 90,
+    unsent: 0,
+    crashes: [],
+    memory: { web: { first: MIB, last: MIB, max: 200 * MIB } },
+    ownDelay,
+  };
+  const figures: OverloadFigures = {
+    pushTimeout: 10_000,
+    line: { unthrottled: 300, throttled: 100, bytesPerSecond: 1e6 },
+    rounds: [round],
+    stall,
+  };
+  const inRound = (over: Partial<typeof round>) => ({ rounds: [{ ...round, ...over }] });
+  const inStall = (over: object) => ({ stall: { ...stall, ...over } });
+
+  test('all are met', () => {
+    expect(missed(overloadRows(figures))).toEqual([]);
+  });
+
+  test.each<[string, Partial<OverloadFigures>]>([
+    ['goodput', inRound({ perSecond: 94 })],
+    ['refusals 503, p50', inRound({ refused: { ...latency, p99: 10.5 } })],
+    ['without Retry-After', inRound({ refusedWithoutRetryAfter: 1 })],
+    ['accepted and done', inRound({ accepted: { ...latency, max: 11_001 } })],
+    ['late (504)', inRound({ late: 1 })],
+    ['any other answer', inRound({ others: { 'lost ECONNRESET': 1 } })],
+    ['slowest answer', inStall({ slowest: 11_001 })],
+    ['without an answer', inStall({ answers: { 'lost ECONNRESET': 1 } })],
+    ['processes that ended', inStall({ crashes: ['web-0 ended'] })],
+    ['memory of web', inStall({ memory: { web: { first: 0, last: 0, max: 600 * MIB } } })],
+    ['goes on after', inStall({ backAfter: undefined })],
+    ['rate soon after', inStall({ perSecondAtLast: 40 })],
+  ])('%s is seen where it is missed', (what, over) => {
+    expect(missed(overloadRows({ ...figures, ...over }))).toEqual([expect.stringContaining(what)]);
+  });
+});
+
+describe('goals of fairness', () => {
+  const times = (p99: number) => ({ count: 9, p50: 5, p99, max: p99 });
+  const alone: FairnessRound = { quiet: times(20), quietOthers: {}, ownDelay: 1 };
+  const noisy = { sent: 100, limited: times(2), incomplete: 0, others: { '0': 20 } };
+  const beside = (over: Partial<FairnessRound>) => ({ ...alone, noisy, ...over });
+  const rowsOf = (over: Partial<FairnessRound>) => fairnessRows([alone, beside(over), alone]);
+
+  test('all are met', () => {
+    expect(missed(rowsOf({ quiet: times(29) }))).toEqual([]);
+  });
+
+  test.each<[string, Partial<FairnessRound>]>([
+    ['growth of their p99', { quiet: times(31) }],
+    ['answers other than 0', { quietOthers: { '429 RATE_LIMITED': 1 } }],
+    ['without Retry-After', { noisy: { ...noisy, incomplete: 1 } }],
+    ['noisy client: its 429', { noisy: { ...noisy, limited: { ...times(0), count: 0 } } }],
+  ])('%s is seen where it is missed', (what, over) => {
+    expect(missed(rowsOf(over))).toEqual([expect.stringContaining(what)]);
+  });
+});
+
+describe('goals of the soak', () => {
+  const size = (mib: number) => ({ first: mib * MIB, last: mib * MIB, max: mib * MIB });
+  const soakOf = (last: { web?: number; redis?: number; signatures?: number; rate?: number }) => {
+    const tenth = (over: typeof last) => ({
+      perSecond: over.rate ?? 100,
+      memory: { web: size(over.web ?? 100), redis: size(over.redis ?? 20) },
+      signatures: (over.signatures ?? 0) * MIB,
+    });
+    const tenths = [...Array.from({ length: 9 }, () => tenth({})), tenth(last)];
+    return { tenths, answers: { '0': 90, '404': 5, '400': 5 }, crashes: [] };
+  };
+
+  test('all are met, also where Redis grew by the signatures that it is to hold', () => {
+    expect(missed(soakRows(soakOf({})))).toEqual([]);
+    expect(missed(soakRows(soakOf({ redis: 60, signatures: 40 })))).toEqual([]);
+  });
+
+  test.each<[string, SoakFigures]>([
+    ['web', soakOf({ web: 116 })],
+    ['redis without signatures', soakOf({ redis: 30 })],
+    ['rate of the last tenth', soakOf({ rate: 89 })],
+    ['answers of code 429', { ...soakOf({}), answers: { '503': 1 } }],
+    ['answers of code 429', { ...soakOf({}), answers: { lost: 1 } }],
+    ['answers of code 429', { ...soakOf({}), answers: { '504': 1 } }],
+    ['processes that ended', { ...soakOf({}), crashes: ['worker-0 ended'] }],
+  ])('%s is seen where it is missed', (what, figures) => {
+    expect(missed(soakRows(figures))).toEqual([expect.stringContaining(what)]);
+  });
+});
