@@ -9,7 +9,7 @@ Faults from a seed against a whole installation of its own, and a check of every
 callers were told:
   --seed S        repeats the faults and the operations of the run with that seed
   --minutes M     how long faults happen (default 10)
-  --callers N     third parties that push at the same time (default 48)
+  --callers N     third parties that push at the same time (default 256)
   --webs N        ingress processes (default 2)
   --workers N     worker processes (default 3)
   --break NAME    runs without a mechanism, to see the check find it:
@@ -79,7 +79,7 @@ function parse(args: readonly string[]) {
       options: {
         seed: { type: 'string' },
         minutes: { type: 'string', default: '10' },
-        callers: { type: 'string', default: '48' },
+        callers: { type: 'string', default: '256' },
         webs: { type: 'string', default: '2' },
         workers: { type: 'string', default: '3' },
         break: { type: 'string' },

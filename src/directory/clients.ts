@@ -1,15 +1,16 @@
 /** Who may push, and with which secret. Read by the ingress on every push, changed by operators. */
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
-import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
 import { type ClientRecord, type ClientSecret, clientModel } from './client-model';
 import type { KeyRing } from './sealing';
 import { createTtlCache } from './ttl-cache';
 
-/** How long an ingress believes what it read of a client, in milliseconds. */
+/** How long an ingress believes what it read of the clients, in milliseconds. */
 const BELIEVED_FOR = 1_000;
+/** A portal has dozens of clients; all of them are kept in memory. */
+const MAX_CLIENTS = 10_000;
 
 export interface UsableSecret {
   readonly id: string;
@@ -31,7 +32,11 @@ export interface ClientDirectory {
   find(clientId: string): Promise<KnownClient | undefined>;
 }
 
-/** @returns a directory for the ingress: cached for a second, lookups batched */
+/**
+ * A directory for the ingress. It reads all clients at once, at most once a second: a stranger's id
+ * then costs what a known one costs, and no number of made-up ids reaches the database. Beyond
+ * 10,000 clients the youngest are unknown here, and the log says so.
+ */
 export function createClientDirectory(
   connection: Connection,
   keyRing: KeyRing,
@@ -39,17 +44,43 @@ export function createClientDirectory(
   logger: Logger,
 ): ClientDirectory {
   const model = clientModel(connection);
-  const lookups = createBatcher<string, ClientRecord | undefined>({
-    run: async (ids) => {
-      const records = await model.find({ _id: { $in: [...new Set(ids)] } }).lean();
-      const byId = new Map(records.map((record) => [record._id, record]));
-      return ids.map((id) => byId.get(id));
-    },
-    maxBatch: 500,
-    maxRunning: 2,
-  });
-  /** One secret that cannot be opened (its key left SECRET_KEYS) must not take the other with it. */
-  const openable: OpenSecret = ({ id, sealed }, clientId) => {
+  const startRead = createSecretOpener(keyRing, logger);
+  const load = async () => {
+    const records = await model
+      .find()
+      .sort({ createdAt: 1, _id: 1 })
+      .limit(MAX_CLIENTS + 1)
+      .lean();
+    if (records.length > MAX_CLIENTS) {
+      logger.error({ max: MAX_CLIENTS }, 'too many clients: the youngest ones are not known here');
+    }
+    const open = startRead();
+    const now = clock();
+    const known = new Map<string, KnownClient>();
+    for (const record of records.slice(0, MAX_CLIENTS)) {
+      try {
+        known.set(record._id, toKnownClient(record, open, now));
+      } catch (error) {
+        // A record that was written by hand must not take the other clients with it.
+        logger.error({ clientId: record._id, error: String(error) }, 'client cannot be read');
+      }
+    }
+    return known;
+  };
+  const clients = createTtlCache(load, { ttl: BELIEVED_FOR, clock });
+  return { find: async (clientId) => (await clients.get()).get(clientId) };
+}
+
+type OpenSecret = (secret: ClientSecret, clientId: string) => readonly UsableSecret[];
+
+/**
+ * Secrets are opened once, not at every read. What one read did not use is forgotten with the next.
+ *
+ * @returns to be called for each read of the clients
+ */
+function createSecretOpener(keyRing: KeyRing, logger: Logger): () => OpenSecret {
+  /** One that cannot be opened (its key left SECRET_KEYS) must not take the other with it. */
+  const openOne: OpenSecret = ({ id, sealed }, clientId) => {
     try {
       return [{ id, secret: keyRing.open(sealed, clientId) }];
     } catch (error) {
@@ -57,22 +88,22 @@ export function createClientDirectory(
       return [];
     }
   };
-  const cache = createTtlCache(
-    async (id) => {
-      const record = await lookups.add(id);
-      return record && toKnownClient(record, openable, clock());
-    },
-    { ttl: BELIEVED_FOR, maxEntries: 10_000, clock },
-  );
-  return { find: (clientId) => cache.get(clientId) };
+  let opened = new Map<string, readonly UsableSecret[]>();
+  return () => {
+    const before = opened;
+    opened = new Map();
+    return (secret, clientId) => {
+      // With its client: a seal that was moved to another client must be tried, and fail.
+      const key = JSON.stringify([clientId, secret.id, secret.sealed]);
+      const usable = before.get(key) ?? openOne(secret, clientId);
+      opened.set(key, usable);
+      return usable;
+    };
+  };
 }
 
-type OpenSecret = (secret: ClientSecret, clientId: string) => UsableSecret[];
-
 function toKnownClient(record: ClientRecord, open: OpenSecret, now: number): KnownClient {
-  const alive = record.secrets.filter(
-    ({ expiresAt }) => expiresAt === null || expiresAt.getTime() > now,
-  );
+  const alive = record.secrets.filter(({ expiresAt }) => !expiresAt || expiresAt.getTime() > now);
   return {
     clientId: record._id,
     type: record.type,

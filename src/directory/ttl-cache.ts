@@ -1,36 +1,53 @@
-/** A bounded cache whose entries end after a short time; concurrent loads of one key share one. */
+/** A value that is read on demand and believed for a short time; who asks meanwhile shares one load. */
 import type { Clock } from '../clock';
 
+interface Kept<V> {
+  readonly value: Promise<V>;
+  /** Begin of its load. */
+  readonly since: number;
+}
+
 export interface TtlCache<V> {
-  get(key: string): Promise<V>;
+  get(): Promise<V>;
 }
 
 /**
- * @param load reads the value of a key; a failed load is not kept
- * @param ttl how long a value is believed, in milliseconds
- * @param maxEntries beyond it the oldest entries go
+ * Half of its time before a value ends, who asks next starts the load of its successor, and waits
+ * for it only where it is not there in time.
+ *
+ * @param load reads the value; a failed load is not kept
+ * @param ttl how long a value is believed, in milliseconds from the begin of its load: a load that
+ *   is stuck is not waited for by those who ask later
  */
 export function createTtlCache<V>(
-  load: (key: string) => Promise<V>,
-  { ttl, maxEntries, clock }: { ttl: number; maxEntries: number; clock: Clock },
+  load: () => Promise<V>,
+  { ttl, clock }: { ttl: number; clock: Clock },
 ): TtlCache<V> {
-  const entries = new Map<string, { value: Promise<V>; until: number }>();
-  const forget = (key: string) => entries.delete(key);
+  let kept: Kept<V> | undefined;
+  let coming: Kept<V> | undefined;
+  const start = (now: number): Kept<V> => {
+    const entry = { value: load(), since: now };
+    coming = entry;
+    const end = (isGood: boolean) => {
+      if (coming !== entry) return;
+      coming = undefined;
+      if (isGood) kept = entry;
+    };
+    entry.value.then(
+      () => end(true),
+      () => end(false),
+    );
+    return entry;
+  };
   return {
-    get: (key) => {
+    get: () => {
       const now = clock();
-      const kept = entries.get(key);
-      if (kept && kept.until > now) return kept.value;
-      forget(key);
-      const value = load(key);
-      const entry = { value, until: now + ttl };
-      entries.set(key, entry);
-      value.catch(() => {
-        if (entries.get(key) === entry) forget(key);
-      });
-      const oldest = entries.keys().next();
-      if (entries.size > maxEntries && !oldest.done) forget(oldest.value);
-      return value;
+      const isFresh = (entry: Kept<V> | undefined, within: number): entry is Kept<V> =>
+        entry !== undefined && now - entry.since < within;
+      if (!isFresh(kept, ttl / 2) && !isFresh(coming, ttl)) start(now);
+      // While it is still believed, nobody waits for its successor.
+      if (isFresh(kept, ttl)) return kept.value;
+      return (coming ?? start(now)).value;
     },
   };
 }

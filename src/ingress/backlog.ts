@@ -22,7 +22,7 @@ export interface BacklogOptions {
 }
 
 /** Pushes that may wait whatever the rest says: a handful is no overload. */
-const ALWAYS = 64;
+const ALWAYS = 256;
 /** Milliseconds over which the rate of answers is taken: longer than the pause after a dead worker. */
 const MEMORY = 5_000;
 const BUCKET = 500;

@@ -54,9 +54,9 @@ describe('with a worker that does not move', () => {
 
   test('who would wait behind a crowd too long is refused at once, and again taken when it moves', async () => {
     for (const worker of service.workers) worker.kill('SIGSTOP');
-    const crowd = Array.from({ length: 80 }, (_, n) => service.push('upsert', todo(`CROWD-${n}`)));
+    const crowd = Array.from({ length: 300 }, (_, n) => service.push('upsert', todo(`CROWD-${n}`)));
     const queued = () => entryModel(service.db).countDocuments({ state: 'QUEUED' });
-    await until('the crowd to wait', async () => (await queued()) === 80);
+    await until('the crowd to wait', async () => (await queued()) === 300);
     // A tenth of the deadline: until then a wait is nothing unusual.
     await sleep(700);
     const refused = await service.push('upsert', todo('BEHIND'));

@@ -114,7 +114,7 @@ test('the crowd of one client leaves room for the others', () => {
 
 test('a few pushes are never refused, however long they wait', () => {
   const service = simulate(0);
-  for (let n = 0; n < 60; n += 1) service.push('a');
+  for (let n = 0; n < 250; n += 1) service.push('a');
   service.run(8_000, {});
   service.push('a');
   expect(service.seen.refused).toHaveLength(0);

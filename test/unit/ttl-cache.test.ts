@@ -1,72 +1,100 @@
 /** A cache that believes what it read for a short time, and keeps no failure. */
 import { createTtlCache } from '../../src/directory/ttl-cache';
 
-function counting(maxEntries = 10) {
+function counting() {
   let now = 1_000;
-  const loads: string[] = [];
-  const load = async (key: string) => {
-    loads.push(key);
-    if (key === 'bad') throw new Error('no database');
-    return `${key}#${loads.length}`;
+  let loads = 0;
+  let fails = false;
+  const load = async () => {
+    loads += 1;
+    if (fails) throw new Error('no database');
+    return `#${loads}`;
   };
-  const cache = createTtlCache(load, { ttl: 100, maxEntries, clock: () => now });
-  const pass = (ms: number) => {
-    now += ms;
+  const cache = createTtlCache(load, { ttl: 100, clock: () => now });
+  return {
+    cache,
+    loads: () => loads,
+    pass: (ms: number) => {
+      now += ms;
+    },
+    fail: (does: boolean) => {
+      fails = does;
+    },
   };
-  return { cache, loads, pass };
 }
+
+test('nothing is loaded before somebody asks', () => {
+  expect(counting().loads()).toBe(0);
+});
 
 test('a value is believed for its time, and not a moment longer', async () => {
   const { cache, pass } = counting();
-  expect(await cache.get('a')).toBe('a#1');
+  expect(await cache.get()).toBe('#1');
   pass(99);
-  expect(await cache.get('a')).toBe('a#1');
+  expect(await cache.get()).toBe('#1');
   pass(1);
-  expect(await cache.get('a')).toBe('a#2');
+  expect(await cache.get()).toBe('#2');
 });
 
 test('being asked for does not make a value live longer', async () => {
   const { cache, pass } = counting();
-  await cache.get('a');
+  await cache.get();
   for (let step = 0; step < 3; step += 1) {
     pass(40);
-    await cache.get('a');
+    await cache.get();
   }
-  expect(await cache.get('a')).toBe('a#2');
+  expect(await cache.get()).toBe('#2');
+});
+
+test('while a value is believed nobody waits for its successor, however long that takes', async () => {
+  let now = 0;
+  const ends: ((value: string) => void)[] = [];
+  const load = () => new Promise<string>((resolve) => ends.push(resolve));
+  const cache = createTtlCache(load, { ttl: 100, clock: () => now });
+  const first = cache.get();
+  ends[0]?.('old');
+  expect(await first).toBe('old');
+  now = 60;
+  expect(await cache.get()).toBe('old');
+  now = 90;
+  expect(await cache.get()).toBe('old');
+  expect(ends).toHaveLength(2);
+  ends[1]?.('new');
+  now = 101;
+  expect(await cache.get()).toBe('new');
 });
 
 test('who asks at the same time shares one load', async () => {
   const { cache, loads } = counting();
-  expect(await Promise.all([cache.get('a'), cache.get('a'), cache.get('b')])).toEqual([
-    'a#1',
-    'a#1',
-    'b#2',
-  ]);
-  expect(loads).toEqual(['a', 'b']);
+  expect(await Promise.all([cache.get(), cache.get(), cache.get()])).toEqual(['#1', '#1', '#1']);
+  expect(loads()).toBe(1);
 });
 
 test('a failed load is told to everybody who waits, and is not kept', async () => {
-  const { cache, loads } = counting();
-  const both = await Promise.allSettled([cache.get('bad'), cache.get('bad')]);
+  const { cache, loads, fail } = counting();
+  fail(true);
+  const both = await Promise.allSettled([cache.get(), cache.get()]);
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  await expect(cache.get('bad')).rejects.toThrow('no database');
-  expect(loads).toEqual(['bad', 'bad']);
+  fail(false);
+  expect(await cache.get()).toBe('#2');
+  expect(loads()).toBe(2);
 });
 
-test('beyond its bound the oldest go', async () => {
-  const { cache, loads } = counting(2);
-  for (const key of ['a', 'b', 'c', 'c', 'b']) await cache.get(key);
-  expect(loads).toEqual(['a', 'b', 'c']);
-  await cache.get('a');
-  expect(loads).toEqual(['a', 'b', 'c', 'a']);
-});
-
-test('a value that was read again counts among the newest', async () => {
-  const { cache, loads, pass } = counting(2);
-  await cache.get('a');
-  pass(60);
-  await cache.get('b');
-  pass(60);
-  for (const key of ['a', 'c', 'a']) await cache.get(key);
-  expect(loads).toEqual(['a', 'b', 'a', 'c']);
+test('a load that is stuck holds up nobody who asks after its time, and does not undo theirs', async () => {
+  let now = 0;
+  const ends: ((failed: boolean) => void)[] = [];
+  const load = () =>
+    new Promise<number>((resolve, reject) => {
+      const mine = ends.length;
+      ends.push((failed) => (failed ? reject(new Error('late')) : resolve(mine)));
+    });
+  const cache = createTtlCache(load, { ttl: 100, clock: () => now });
+  const stuck = cache.get();
+  now = 100;
+  const later = cache.get();
+  ends[1]?.(false);
+  expect(await later).toBe(1);
+  ends[0]?.(true);
+  await expect(stuck).rejects.toThrow('late');
+  expect(await cache.get()).toBe(1);
 });
