@@ -1,6 +1,9 @@
-/** Two quiet clients, alone and beside one that sends five times what it may. */
+/**
+ * Two quiet clients: alone, beside one that sends as much as it may, and beside the same one when
+ * it sends five times of that.
+ */
 import { type Cluster, startCluster } from './cluster';
-import { type FairnessRound, fairnessRows } from './fairness-rows';
+import { type Beside, type FairnessRound, fairnessRows } from './fairness-rows';
 import { inFolder } from './folder';
 import { openLoop, type Send, type Spell } from './load';
 import { type Latency, latencyOf, othersThan } from './load-figures';
@@ -10,10 +13,12 @@ import { createLoadSender, type LoadAnswer } from './load-sender';
 
 /** Pushes per second and client, and at once. */
 const RATE_LIMIT = 60;
-const NOISY = 5 * RATE_LIMIT;
+/** What the third client sends in one second, by the name of the round. */
+const NEIGHBOURS = { alone: 0, within: 0.9 * RATE_LIMIT, noisy: 5 * RATE_LIMIT } as const;
+const ORDER = Object.keys(NEIGHBOURS) as Beside[];
 const QUIET = 15;
-/** Pairs of a round alone and one beside the noisy client. */
-const PAIRS = 3;
+/** Rounds of each. */
+const ROUNDS = 3;
 const ROUND = { duration: 15_000, warmUp: 2_000 };
 const HASTE = 3;
 const MOST_UNDER_WAY = 2_000;
@@ -39,13 +44,12 @@ async function runRounds(cluster: Cluster, options: MeasureOptions): Promise<Fai
   try {
     const rounds: FairnessRound[] = [];
     // Interleaved: what the machine does at a moment meets both. The first one warms up.
-    await runRound(send, options, false);
-    for (let n = 0; n < 2 * PAIRS; n += 1) {
-      const round = await runRound(send, options, n % 2 === 1);
+    await runRound(send, options, 'within');
+    for (const beside of Array.from({ length: ROUNDS }, () => ORDER).flat()) {
+      const round = await runRound(send, options, beside);
       rounds.push(round);
       const { p50, p99 } = round.quiet;
-      const beside = round.noisy ? 'beside the noisy one' : 'alone';
-      options.say(`Quiet clients ${beside}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
+      options.say(`Quiet clients, ${beside}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
     }
     return rounds;
   } finally {
@@ -77,7 +81,7 @@ function createSends({ webs: [web], clients }: Cluster): { send: Sends; close: (
 async function runRound(
   { noisy, quiet }: Sends,
   { quick, signal }: MeasureOptions,
-  withNoise: boolean,
+  beside: Beside,
 ): Promise<FairnessRound> {
   const haste = quick ? HASTE : 1;
   const load = (send: Send, rate: number) =>
@@ -87,24 +91,26 @@ async function runRound(
       most: MOST_UNDER_WAY,
       ...(signal && { signal }),
     });
-  const noise = withNoise ? load(noisy, NOISY) : undefined;
+  const rate = NEIGHBOURS[beside];
+  const noise = rate > 0 ? load(noisy, rate) : undefined;
   const spells = await Promise.all(quiet.map((send) => load(send, QUIET)));
   const heard = await noise;
   const counted = spells.flatMap(({ answers, from }) =>
     answers.filter(({ sentAt }) => sentAt >= from + ROUND.warmUp / haste),
   );
   return {
+    beside,
     quiet: latencyOf(counted),
     quietOthers: othersThan(
       spells.flatMap(({ answers }) => answers),
       '0',
     ),
-    ...(heard && { noisy: noiseOf(heard) }),
+    ...(heard && { neighbour: noiseOf(heard) }),
     ownDelay: spells.reduce((most, { ownDelay }) => Math.max(most, ownDelay.p99), 0),
   };
 }
 
-function noiseOf({ answers }: Spell): NonNullable<FairnessRound['noisy']> {
+function noiseOf({ answers }: Spell): NonNullable<FairnessRound['neighbour']> {
   const limited = answers.filter(({ kind }) => kind === LIMITED);
   const isComplete = ({ hasRetryAfter, hasRate }: LoadAnswer) => hasRetryAfter && hasRate;
   return {

@@ -15,7 +15,7 @@ export interface LoadAnswer {
   readonly hasRate: boolean;
 }
 
-export interface LoadSender {
+interface LoadSender {
   /** Sends an upsert once; never rejects. */
   send(body: string): Promise<LoadAnswer>;
   close(): void;

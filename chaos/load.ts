@@ -38,7 +38,7 @@ interface SpellOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface OpenLoopOptions extends SpellOptions {
+interface OpenLoopOptions extends SpellOptions {
   /** Arrivals per second. */
   readonly rate: number;
   /** Pushes under way, each on its own connection, beyond which an arrival is not sent. */

@@ -13,7 +13,7 @@ export interface NarrowLine {
   readonly bytesPerSecond: number;
 }
 
-export interface NarrowOptions {
+interface NarrowOptions {
   readonly say: (text: string) => void;
   /** Divides the usual times. */
   readonly haste: number;

@@ -4,7 +4,7 @@ import { findLeftovers, settle } from './leftovers';
 import { closedLoop, openLoop, type Send, type Spell } from './load';
 import { goodput, type Latency, latencyOf, ofKind, othersThan } from './load-figures';
 
-export interface Peak {
+interface Peak {
   readonly connections: number;
   readonly perSecond: number;
 }
@@ -36,8 +36,8 @@ export interface RoundOptions {
 export const OVER = 3;
 /** Below MAX_IN_FLIGHT: it is to be the backlog that refuses. */
 export const MOST_UNDER_WAY = 4_500;
-export const REFUSED = '503 BACKLOG_FULL';
-export const LATE = '504 CONFIRMATION_TIMEOUT';
+const REFUSED = '503 BACKLOG_FULL';
+const LATE = '504 CONFIRMATION_TIMEOUT';
 
 const ROUNDS = [
   [64, 128],

@@ -1,9 +1,17 @@
 /** The overload's figures against their goals. Pure. */
 import { type Latency, mean } from './load-figures';
 import { goalRow, type Row } from './load-report';
-import type { OverloadFigures } from './overload';
+import type { NarrowLine } from './overload-line';
 import { OVER, type OverloadRound } from './overload-rounds';
 import type { Stall } from './overload-stall';
+
+export interface OverloadFigures {
+  /** PUSH_TIMEOUT, milliseconds. */
+  readonly pushTimeout: number;
+  readonly line: NarrowLine;
+  readonly rounds: readonly OverloadRound[];
+  readonly stall: Stall;
+}
 
 /** Of the peak. */
 const GOODPUT = 0.95;

@@ -6,18 +6,10 @@ import type { Send } from './load';
 import { createPushes } from './load-pushes';
 import type { Measured, MeasureOptions } from './load-report';
 import { createLoadSender } from './load-sender';
-import { type NarrowLine, narrowLine } from './overload-line';
-import { type OverloadRound, runRounds, waitUntilIdle } from './overload-rounds';
-import { overloadRows } from './overload-rows';
-import { type Stall, stallDatabase } from './overload-stall';
-
-export interface OverloadFigures {
-  /** PUSH_TIMEOUT, milliseconds. */
-  readonly pushTimeout: number;
-  readonly line: NarrowLine;
-  readonly rounds: readonly OverloadRound[];
-  readonly stall: Stall;
-}
+import { narrowLine } from './overload-line';
+import { runRounds, waitUntilIdle } from './overload-rounds';
+import { type OverloadFigures, overloadRows } from './overload-rows';
+import { stallDatabase } from './overload-stall';
 
 const HASTE = 3;
 

@@ -8,7 +8,7 @@ import { createRandom } from './random';
 import { startSampling } from './samples';
 import { type SoakTenth, soakRows } from './soak-rows';
 
-export interface SoakOptions extends Omit<MeasureOptions, 'quick'> {
+interface SoakOptions extends Omit<MeasureOptions, 'quick'> {
   readonly seed: string;
   readonly pushes: number;
 }

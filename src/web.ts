@@ -12,7 +12,7 @@ import { createBacklog } from './ingress/backlog';
 import { createHealthProbe } from './ingress/health';
 import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
-import { createRefusalLog } from './ingress/refusal-log';
+import { createRefusalLog, REFUSALS, SHED } from './ingress/refusal-log';
 import { createSettlePush } from './ingress/settle-push';
 import { createReadSignedRequest } from './ingress/signed-request';
 import { createReadStreamedRequest } from './ingress/streamed-request';
@@ -64,7 +64,9 @@ async function main(): Promise<void> {
     pingDatabase: () => pingMongo(mongo),
     pingQueue: () => redis.ping(),
   });
-  const logRefusal = createRefusalLog(pushLog, clock, logger);
+  const forRefusals = { pushLog, clock, logger };
+  const logRefusal = createRefusalLog(forRefusals, REFUSALS);
+  const logShed = createRefusalLog(forRefusals, SHED);
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
   const admit = createAdmit(createAdmission(redis, keys, rates), rates);
   const newRequestId = createRequestIds();
@@ -89,6 +91,7 @@ async function main(): Promise<void> {
     pushLog,
     lookups,
     logRefusal,
+    logShed,
     settle: createSettlePush({
       queue: createGroupQueue(lanes, turns, logger),
       inbox,

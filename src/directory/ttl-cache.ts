@@ -8,7 +8,8 @@ interface Kept<V> {
 }
 
 export interface TtlCache<V> {
-  get(): Promise<V>;
+  /** @param maxAge milliseconds, where the value must be younger than usual */
+  get(maxAge?: number): Promise<V>;
 }
 
 /**
@@ -40,13 +41,13 @@ export function createTtlCache<V>(
     return entry;
   };
   return {
-    get: () => {
+    get: (maxAge = ttl) => {
       const now = clock();
       const isFresh = (entry: Kept<V> | undefined, within: number): entry is Kept<V> =>
         entry !== undefined && now - entry.since < within;
-      if (!isFresh(kept, ttl / 2) && !isFresh(coming, ttl)) start(now);
+      if (!isFresh(kept, maxAge / 2) && !isFresh(coming, maxAge)) start(now);
       // While it is still believed, nobody waits for its successor.
-      if (isFresh(kept, ttl)) return kept.value;
+      if (isFresh(kept, maxAge)) return kept.value;
       return (coming ?? start(now)).value;
     },
   };

@@ -42,6 +42,8 @@ export interface AcceptDependencies {
   readonly pushLog: PushLog;
   readonly lookups: LogLookups;
   readonly logRefusal: LogRefusal;
+  /** The same for what is shed. */
+  readonly logShed: LogRefusal;
   readonly settle: SettlePush;
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
@@ -98,7 +100,9 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const turnAway = async (request: PushRequest, error: unknown): Promise<never> => {
     if (error instanceof PushError) {
       const refused = () => refusedEntry(named(makeEntry(request), request), error, deps.clock());
-      if (error.code >= 429) deps.logRefusal(request.caller.clientId, refused, request.rawBody);
+      const { clientId } = request.caller;
+      if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, refused);
+      else if (error.code >= 429) deps.logRefusal(clientId, refused, request.rawBody);
       else await record(request, refused());
     }
     throw error;

@@ -1,15 +1,15 @@
 /** The HTTP server around the app: every wait on a caller has a deadline. */
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { Types } from 'mongoose';
-import { errorEnvelope } from '../contract/envelope';
-import { PushError } from '../errors';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createBrokenRequests } from './broken-request';
 
 const HEADERS_TIMEOUT = 10_000;
 /** Of the longest bodies; each route has its own, shorter one. */
 const REQUEST_TIMEOUT = 125_000;
 /** Longer than the idle time of the usual proxies, so that they close first. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
+/** In which a caller must take some of an answer that is there. The first bytes make it begin anew. */
+const STALL_TIMEOUT = 10_000;
 
 export interface HttpServer {
   readonly url: string;
@@ -22,6 +22,10 @@ export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<HttpServer> {
+  const broken = createBrokenRequests();
+  const handle: RequestListener = (req, res) => {
+    if (broken.begin(req, res)) handler(req, res);
+  };
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT,
@@ -29,12 +33,22 @@ export async function listen(
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: 16 * 1024,
+      // Node's own refusal would be empty: takeHead looks at it.
+      requireHostHeader: false,
     },
-    handler,
+    handle,
   );
-  server.on('clientError', answerBrokenRequest);
+  // Their size bounds them. Beyond a number Node drops headers, and a double would not show.
+  server.maxHeadersCount = 0;
+  server.on('clientError', (error, socket) => broken.answer(socket, error));
+  server.on('connect', (_req, socket) => broken.answer(socket));
   // An expectation that nobody knows is no reason to leave the envelope.
-  server.on('checkExpectation', handler);
+  server.on('checkExpectation', handle);
+  server.setTimeout(STALL_TIMEOUT, (socket) => {
+    // Node set another time when it had nothing more to answer: the connection was kept alive.
+    const isIdle = !broken.isBusy(socket) && socket.timeout !== STALL_TIMEOUT;
+    if (isIdle || socket.writableLength > 0) socket.destroy();
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       reject(
@@ -44,25 +58,6 @@ export async function listen(
     server.listen(port, host, resolve);
   });
   return { url: urlOf(server), close: () => closeGently(server) };
-}
-
-/** What is not even HTTP gets the envelope too, written by hand: there is no response object. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const refusal = new PushError(timedOut ? 'REQUEST_TIMEOUT' : 'MALFORMED_REQUEST');
-  const envelope = errorEnvelope(refusal, String(new Types.ObjectId()), Date.now());
-  const body = JSON.stringify(envelope);
-  const head = [
-    `HTTP/1.1 ${refusal.code} ${STATUS_CODES[refusal.code]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 function closeGently(server: Server): Promise<void> {

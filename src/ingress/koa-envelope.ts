@@ -6,6 +6,10 @@ import { PushError, type RateState } from '../errors';
 import type { Logger } from '../logger';
 import { type BegunLines, writeLines } from './line-answer';
 import { rateHeaders } from './rate-headers';
+import { discardRest } from './streamed-body';
+
+/** Characters of a path in the log: whoever calls may make it very long. */
+const LOGGED_PATH = 200;
 
 export interface EnvelopeOptions {
   readonly clock: Clock;
@@ -37,6 +41,9 @@ export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> 
     ctx.state.receivedAt = options.clock();
     ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
     const error = await outcome(ctx, next);
+    // Refused before its body was read: it is let in, so that its sender reads the answer and can
+    // go on with the connection.
+    if (error !== undefined && ctx.req.readableFlowing === null) await discardRest(ctx.req);
     const { data, lines, requestId } = ctx.state;
     const rate = error instanceof PushError && error.rate ? error.rate : ctx.state.rate;
     if (rate) ctx.set(rateHeaders(rate));
@@ -55,15 +62,15 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
   if (ctx.state.data !== undefined || ctx.state.lines) return undefined;
   // No handler ran. The router leaves the routes of the path, whatever their method, on the context.
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
-  const isTrace = ctx.status === 501;
-  return new PushError(matched.length > 0 || isTrace ? 'METHOD_NOT_ALLOWED' : 'PATH_NOT_FOUND');
+  if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
+  // The router names the methods of no route at all where it does not know the request's.
+  ctx.remove('Allow');
+  return new PushError('PATH_NOT_FOUND');
 }
 
 function renderError(ctx: Context, cause: unknown, options: EnvelopeOptions): void {
   const error = refusalOf(ctx, cause, options);
   if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
-  // What is left of a body that was not read must not be taken for the next request.
-  if (!ctx.req.complete) ctx.set('Connection', 'close');
   render(ctx, errorEnvelope(error, ctx.state.requestId, options.clock()), options);
 }
 
@@ -84,13 +91,16 @@ function refusalOf(ctx: Context, cause: unknown, { clock, logger }: EnvelopeOpti
   const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
   if (error !== cause) logger.error({ requestId, error: stackOf(cause) }, 'unexpected error');
   const ms = clock() - receivedAt;
-  const line = { requestId, clientId, path: ctx.path, reason: error.reason, code: error.code, ms };
+  const path = ctx.path.slice(0, LOGGED_PATH);
+  const line = { requestId, clientId, path, reason: error.reason, code: error.code, ms };
   if (error.code < 500) logger.info(line, 'refused');
   else logger.warn({ ...line, cause: causeOf(error) }, 'failed');
   return error;
 }
 
 function render(ctx: Context, envelope: Envelope, options: EnvelopeOptions): void {
+  // What is left of a body that was not read must not be taken for the next request.
+  if (!ctx.req.complete) ctx.set('Connection', 'close');
   ctx.status = envelope.code === 0 || options.always200(ctx.path) ? 200 : envelope.code;
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = JSON.stringify(envelope);

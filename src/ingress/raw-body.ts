@@ -2,11 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { PushError } from '../errors';
-import { headerValues } from './auth-headers';
-import { discardRest } from './streamed-body';
+import { checkEncoding, discardRest } from './streamed-body';
 
 /** Milliseconds in which a body must arrive. */
-const TIMEOUT = 15_000;
+const TIMEOUT = 12_000;
 
 /**
  * @param limit bytes
@@ -24,10 +23,7 @@ export async function readRawBody(
     throw new PushError(isTooLarge(cause) ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
   });
   const body = await withDeadline(reading, timeout);
-  const encodings = headerValues(req.rawHeaders, 'content-encoding');
-  if (encodings.some((encoding) => encoding.trim().toLowerCase() !== 'identity')) {
-    throw new PushError('UNSUPPORTED_ENCODING');
-  }
+  checkEncoding(req);
   return body;
 }
 

@@ -1,7 +1,7 @@
 /** Reads a request up to the point where it is known who sent it: body, headers, caller. */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock';
-import type { KnownClient } from '../directory/clients';
+import type { ClientDirectory, KnownClient } from '../directory/clients';
 import { PushError } from '../errors';
 import { readAuthHeaders } from './auth-headers';
 import { authenticate, type Caller } from './authenticate';
@@ -24,7 +24,7 @@ export interface SignedRequest {
 }
 
 export interface SignedRequestDependencies {
-  readonly findClient: (clientId: string) => Promise<KnownClient | undefined>;
+  readonly findClient: ClientDirectory['find'];
   readonly logRefusal: LogRefusal;
   /** @throws PushError where the service cannot take a request right now */
   readonly checkReady: () => void;
@@ -62,20 +62,41 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
-    const client = await databaseCall(deps.findClient(headers.clientId), deps.timeout);
-    const about = { requestId: state.requestId, operation, rawBody, receivedAt };
-    try {
-      const caller = authenticate(client, headers, rawBody, deps.clock());
-      state.clientId = caller.clientId;
-      const signature = headers.signature.toLowerCase();
-      return { ...about, caller, signature, timestamp: Number(headers.timestamp) };
-    } catch (error) {
-      if (client && error instanceof PushError) {
-        const entry = () => newEntry({ ...about, ...client, timeout: 0 });
-        const refused = () => refusedEntry(entry(), error, receivedAt);
-        deps.logRefusal(client.clientId, refused, rawBody);
+    const identify = async (maxAge?: number): Promise<Identified> => {
+      const found = deps.findClient(headers.clientId, maxAge);
+      const client = await databaseCall(found, receivedAt + deps.timeout - deps.clock());
+      try {
+        return { client, caller: authenticate(client, headers, rawBody, deps.clock()) };
+      } catch (error) {
+        if (!(error instanceof PushError)) throw error;
+        return { client, error };
       }
+    };
+    const first = await identify();
+    // A client or a secret of a moment ago must not be refused for what was read before it. Whether
+    // the client is known makes no difference: both are looked up anew.
+    const { client, caller, error } = first.error ? await identify(JUST_NOW) : first;
+    const about = { requestId: state.requestId, operation, rawBody, receivedAt };
+    if (error) {
+      const entry = (known: KnownClient) => newEntry({ ...about, ...known, timeout: 0 });
+      const refused = (known: KnownClient) => refusedEntry(entry(known), error, receivedAt);
+      if (client) deps.logRefusal(client.clientId, () => refused(client), rawBody);
       throw error;
     }
+    state.clientId = caller.clientId;
+    const signature = headers.signature.toLowerCase();
+    return { ...about, caller, signature, timestamp: Number(headers.timestamp) };
   };
 }
+
+/** A request's client as the directory has it, and whether the request is its own. */
+type Identified =
+  | { readonly client: KnownClient | undefined; readonly caller: Caller; readonly error?: never }
+  | {
+      readonly client: KnownClient | undefined;
+      readonly caller?: never;
+      readonly error: PushError;
+    };
+
+/** Milliseconds; bounds how often refusals make the directory be read. */
+const JUST_NOW = 100;

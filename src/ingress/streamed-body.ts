@@ -19,6 +19,11 @@ export interface BodyReception {
 /** @throws PushError BODY_TOO_LARGE or UNSUPPORTED_ENCODING, as far as the headers tell */
 export function checkBodyHeaders(req: IncomingMessage, limit: number): void {
   if (Number(req.headers['content-length'] ?? 0) > limit) throw new PushError('BODY_TOO_LARGE');
+  checkEncoding(req);
+}
+
+/** @throws PushError UNSUPPORTED_ENCODING */
+export function checkEncoding(req: IncomingMessage): void {
   const encodings = headerValues(req.rawHeaders, 'content-encoding');
   if (encodings.some((encoding) => encoding.trim().toLowerCase() !== 'identity')) {
     throw new PushError('UNSUPPORTED_ENCODING');

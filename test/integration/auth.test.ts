@@ -2,7 +2,10 @@
  * Authentication through HTTP: each condition of the decisions, its code and message. The many forms
  * of a bad header or signature are in hostile-headers and hostile-signatures.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClientAdmin } from '../../src/directory/client-admin';
 import { clientModel } from '../../src/directory/client-model';
+import { createKeyRing } from '../../src/directory/sealing';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import type { Answer, PushOptions } from '../support/pusher';
@@ -61,6 +64,23 @@ test('who is within its rate is told how much of it is left', async () => {
     return answer.headers.ratelimit === '"client";r=99;t=1' && answer;
   });
   expect(headers['ratelimit-policy']).toBe('"client";q=100;w=2');
+});
+
+test('a client that was made a moment ago, and a secret of a moment ago, are not refused', async () => {
+  await send({});
+  const admin = createClientAdmin(
+    service.db,
+    createKeyRing([String(service.env.SECRET_KEYS)]),
+    Date.now,
+  );
+  const { secret } = await admin.create({ clientId: 'newcomer', systemCode: 'TEST' });
+  // Longer than what a refusal just before may rest on.
+  await sleep(150);
+  const newcomer = { clientId: 'newcomer', secret: String(secret) };
+  expect(await send(newcomer)).toMatchObject({ code: 0 });
+  const rotated = await admin.rotate('newcomer', 60_000);
+  await sleep(150);
+  expect(await send({ ...newcomer, secret: rotated.secret })).toMatchObject({ code: 0 });
 });
 
 test('a disabled client, and one without system code, are told so after their signature holds', async () => {

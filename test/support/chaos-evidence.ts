@@ -4,9 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Types } from 'mongoose';
-import { check } from '../../chaos/check/check';
 import type { Evidence } from '../../chaos/check/evidence';
-import type { Rule } from '../../chaos/check/rules';
 import type { Attempt, AttemptEnd, Fault, FaultKind } from '../../chaos/history';
 import { createBodyParsers } from '../../src/contract/requests';
 import { decide, type Outcome } from '../../src/domain/decide';
@@ -169,6 +167,32 @@ function attemptOf(
   return { clientId: 'demo-oa', systemCode: 'OA', ingress: 'web-0', ...sent, sentAt, endedAt, end };
 }
 
+/** A matter's life, with everything that may become of a push. */
+export function anHonestRun() {
+  const run = aRun();
+  const created = run.push('upsert', { parties: [{ username: 'li', partyRole: 'ASSIGNEE' }] });
+  const keyed = run.push(
+    'status',
+    { bizStatus: 'DONE', sourceUpdatedAt: 1_700_000_005 },
+    { key: 'k' },
+  );
+  const replayed = run.retry(keyed);
+  const stale = run.push('reopen', { sourceUpdatedAt: 1_700_000_001 });
+  const deleted = run.push('delete');
+  const again = run.push('delete');
+  const refused = run.push('status', { bizStatus: 'DONE' });
+  const missing = run.push('status', { externalId: 'A-2' });
+  const expired = run.push('upsert', {}, { fate: 'expired' });
+  const shed = run.push('upsert', {}, { fate: 'unseen', end: 'BACKLOG_FULL' });
+  const limited = run.push('upsert', {}, { fate: 'unseen', end: 'RATE_LIMITED' });
+  const invalid = run.push('upsert', { title: ' ' });
+  const notice = run.push('upsert', { matterType: 'NOTICE', externalId: undefined });
+  const revived = run.push('upsert', { externalId: 'A-1' }, { end: 'lost', key: 'r' });
+  const known = run.retry(revived);
+  const about = { created, keyed, replayed, stale, deleted, again, refused, missing, expired };
+  return { run, ...about, shed, limited, invalid, notice, revived, known };
+}
+
 function endingOf(sent: Sent, entry: LogEntry | undefined, end: Try['end']): AttemptEnd {
   if (end === 'lost') return { kind: 'lost', why: 'ECONNRESET' };
   if (end === 'refused' || end === 'hung') return { kind: end };
@@ -189,55 +213,4 @@ function endingOf(sent: Sent, entry: LogEntry | undefined, end: Try['end']): Att
   const reason = end ?? (entry?.result as Reason | undefined) ?? 'DATABASE_UNAVAILABLE';
   const { code } = new PushError(reason);
   return { kind: 'answered', status: code, code, reason, requestId, replayed: false };
-}
-
-/** The rules that a run breaks, each once, in the order of their names. */
-export function brokenRules(evidence: Evidence): Rule[] {
-  return [...new Set(check(evidence).map(({ rule }) => rule))].sort();
-}
-
-/** The evidence with something else in one entry. */
-export function withEntry(
-  evidence: Evidence,
-  { requestId }: Pick<Sent, 'requestId'>,
-  change: Partial<LogEntry>,
-): Evidence {
-  const entries = evidence.entries.map((entry) =>
-    String(entry._id) === requestId ? { ...entry, ...change } : entry,
-  );
-  return { ...evidence, entries };
-}
-
-export function withoutEntry(evidence: Evidence, { requestId }: Pick<Sent, 'requestId'>): Evidence {
-  const entries = evidence.entries.filter(({ _id }) => String(_id) !== requestId);
-  return { ...evidence, entries };
-}
-
-/** The evidence with something else in the answer that names a request id. */
-export function withAnswer(
-  evidence: Evidence,
-  { requestId }: Pick<Sent, 'requestId'>,
-  change: Readonly<Record<string, unknown>>,
-): Evidence {
-  const attempts = evidence.history.attempts.map((attempt): Attempt => {
-    const { end } = attempt;
-    if (end.kind !== 'answered' || end.requestId !== requestId) return attempt;
-    return { ...attempt, end: { ...end, ...change } };
-  });
-  return { ...evidence, history: { ...evidence.history, attempts } };
-}
-
-/** The evidence with something else in every stored matter. */
-export function withMatters(
-  evidence: Evidence,
-  change: (matter: Matter) => Partial<Matter>,
-): Evidence {
-  const matters = evidence.matters.map((matter) => ({ ...matter, ...change(matter) }));
-  return { ...evidence, matters };
-}
-
-/** The evidence with more faults. */
-export function withFaults(evidence: Evidence, ...faults: readonly Fault[]): Evidence {
-  const { history } = evidence;
-  return { ...evidence, history: { ...history, faults: [...history.faults, ...faults] } };
 }

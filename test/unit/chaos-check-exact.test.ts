@@ -13,7 +13,8 @@ import type { Operation } from '../../src/domain/operation';
 import { operations } from '../support/arbitraries';
 import { accept, type Body } from '../support/bodies';
 import { around } from '../support/builders';
-import { aRun, brokenRules } from '../support/chaos-evidence';
+import { aRun } from '../support/chaos-evidence';
+import { brokenRules } from '../support/chaos-spoil';
 
 interface Item {
   readonly operation: Operation;

@@ -10,16 +10,8 @@ import type { Answered } from '../../chaos/history';
 import type { Matter } from '../../src/domain/matter';
 import type { LogEntry } from '../../src/push-log/entry-model';
 import type { Body } from '../support/bodies';
-import {
-  aRun,
-  idOf,
-  type Sent,
-  type Try,
-  withAnswer,
-  withEntry,
-  withMatters,
-  withoutEntry,
-} from '../support/chaos-evidence';
+import { aRun, idOf, type Sent, type Try } from '../support/chaos-evidence';
+import { withAnswer, withEntry, withMatters, withoutEntry } from '../support/chaos-spoil';
 
 /** What may become of a try, the usual more often. */
 const fates: fc.Arbitrary<Try> = fc.oneof(

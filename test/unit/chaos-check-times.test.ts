@@ -3,7 +3,8 @@ import { check } from '../../chaos/check/check';
 import type { Evidence } from '../../chaos/check/evidence';
 import type { FaultKind } from '../../chaos/history';
 import { NOW } from '../support/builders';
-import { aFault, aRun, brokenRules, withEntry, withFaults } from '../support/chaos-evidence';
+import { aFault, aRun } from '../support/chaos-evidence';
+import { brokenRules, withEntry, withFaults } from '../support/chaos-spoil';
 
 /** One push of the length that is given, in milliseconds; PUSH_TIMEOUT is 10 s. */
 function lasting(length: number, end?: 'lost' | 'hung'): Evidence {

@@ -1,0 +1,59 @@
+/** Spoils the evidence of a chaos run in one place, and says which rules it breaks. */
+import { check } from '../../chaos/check/check';
+import type { Evidence } from '../../chaos/check/evidence';
+import type { Rule } from '../../chaos/check/rules';
+import type { Attempt, Fault } from '../../chaos/history';
+import type { Matter } from '../../src/domain/matter';
+import type { LogEntry } from '../../src/push-log/entry-model';
+import type { Sent } from './chaos-evidence';
+
+/** The rules that a run breaks, each once, in the order of their names. */
+export function brokenRules(evidence: Evidence): Rule[] {
+  return [...new Set(check(evidence).map(({ rule }) => rule))].sort();
+}
+
+/** The evidence with something else in one entry. */
+export function withEntry(
+  evidence: Evidence,
+  { requestId }: Pick<Sent, 'requestId'>,
+  change: Partial<LogEntry>,
+): Evidence {
+  const entries = evidence.entries.map((entry) =>
+    String(entry._id) === requestId ? { ...entry, ...change } : entry,
+  );
+  return { ...evidence, entries };
+}
+
+export function withoutEntry(evidence: Evidence, { requestId }: Pick<Sent, 'requestId'>): Evidence {
+  const entries = evidence.entries.filter(({ _id }) => String(_id) !== requestId);
+  return { ...evidence, entries };
+}
+
+/** The evidence with something else in the answer that names a request id. */
+export function withAnswer(
+  evidence: Evidence,
+  { requestId }: Pick<Sent, 'requestId'>,
+  change: Readonly<Record<string, unknown>>,
+): Evidence {
+  const attempts = evidence.history.attempts.map((attempt): Attempt => {
+    const { end } = attempt;
+    if (end.kind !== 'answered' || end.requestId !== requestId) return attempt;
+    return { ...attempt, end: { ...end, ...change } };
+  });
+  return { ...evidence, history: { ...evidence.history, attempts } };
+}
+
+/** The evidence with something else in every stored matter. */
+export function withMatters(
+  evidence: Evidence,
+  change: (matter: Matter) => Partial<Matter>,
+): Evidence {
+  const matters = evidence.matters.map((matter) => ({ ...matter, ...change(matter) }));
+  return { ...evidence, matters };
+}
+
+/** The evidence with more faults. */
+export function withFaults(evidence: Evidence, ...faults: readonly Fault[]): Evidence {
+  const { history } = evidence;
+  return { ...evidence, history: { ...history, faults: [...history.faults, ...faults] } };
+}

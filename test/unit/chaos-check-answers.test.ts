@@ -1,0 +1,133 @@
+/** The checker of chaos runs: what callers were told, held against the log. */
+import { check } from '../../chaos/check/check';
+import type { Evidence } from '../../chaos/check/evidence';
+import { anHonestRun, aRun, idOf, type Sent } from '../support/chaos-evidence';
+import { brokenRules, withAnswer, withEntry, withoutEntry } from '../support/chaos-spoil';
+
+test('a run that keeps every promise has no violation', () => {
+  expect(check(anHonestRun().run.evidence())).toEqual([]);
+  expect(check(aRun().evidence())).toEqual([]);
+});
+
+type Step = Exclude<keyof ReturnType<typeof anHonestRun>, 'run'>;
+type Spoil = (evidence: Evidence, push: Sent) => Evidence;
+
+test.each<[string, string[], Step, Spoil]>([
+  ['no entry', ['acknowledged'], 'again', withoutEntry],
+  [
+    'another outcome',
+    ['acknowledged'],
+    'stale',
+    (e, p) => withAnswer(e, p, { outcome: 'UPDATED' }),
+  ],
+  ['another matter', ['acknowledged'], 'again', (e, p) => withAnswer(e, p, { matterId: '9' })],
+  ['another id', ['acknowledged'], 'again', (e, p) => withAnswer(e, p, { externalId: 'B' })],
+  [
+    'replayed, in truth applied',
+    ['acknowledged'],
+    'again',
+    (e, p) => withAnswer(e, p, { replayed: true }),
+  ],
+  [
+    'applied, in truth replayed',
+    ['acknowledged'],
+    'replayed',
+    (e, p) => withAnswer(e, p, { replayed: false }),
+  ],
+  [
+    'an expired entry',
+    ['acknowledged'],
+    'again',
+    (e, p) => withEntry(e, p, { state: 'EXPIRED', result: 'CONFIRMATION_TIMEOUT' }),
+  ],
+])('acknowledged with %s is found', (_what, rules, step, spoil) => {
+  const made = anHonestRun();
+  expect(brokenRules(spoil(made.run.evidence(), made[step]))).toEqual(rules);
+});
+
+const told = (reason: string, code: number) => ({ status: code, code, reason });
+
+test.each<[string, Step, Spoil]>([
+  ['404 without an entry', 'missing', withoutEntry],
+  ['400 without an entry', 'invalid', withoutEntry],
+  ['404 for another reason', 'missing', (e, p) => withAnswer(e, p, told('MATTER_DELETED', 404))],
+  [
+    '429 for what was refused otherwise',
+    'missing',
+    (e, p) => withAnswer(e, p, told('RATE_LIMITED', 429)),
+  ],
+  ['429 for an expired push', 'expired', (e, p) => withAnswer(e, p, told('RATE_LIMITED', 429))],
+  [
+    '503 for a push that took effect',
+    'created',
+    (e, p) => withAnswer(e, p, told('QUEUE_UNAVAILABLE', 503)),
+  ],
+  [
+    '500 for a push that was replayed',
+    'replayed',
+    (e, p) => withAnswer(e, p, told('INTERNAL_ERROR', 500)),
+  ],
+  ['504 without an entry', 'expired', withoutEntry],
+  [
+    '504 for what an ingress refused',
+    'expired',
+    (e, p) => withEntry(e, p, { state: 'REFUSED', result: 'BACKLOG_FULL', startedAt: undefined }),
+  ],
+  ['a code that does not exist', 'shed', (e, p) => withAnswer(e, p, told('TEAPOT', 418))],
+  [
+    'the id of another push',
+    'shed',
+    (e) => withAnswer(e, { requestId: idOf(10) }, { requestId: idOf(9) }),
+  ],
+])('an answer unlike the log is found: %s', (_what, step, spoil) => {
+  const made = anHonestRun();
+  expect(brokenRules(spoil(made.run.evidence(), made[step]))).toContain('answer-agrees');
+});
+
+test('one request id in two answers is found', () => {
+  const { run, again, deleted } = anHonestRun();
+  const evidence = withAnswer(run.evidence(), again, { requestId: deleted.requestId });
+  expect(check(evidence)).toContainEqual(
+    expect.objectContaining({ rule: 'answer-agrees', requestId: deleted.requestId }),
+  );
+});
+
+test.each<[string, Step, Spoil]>([
+  [
+    '504 for a push that was begun in time',
+    'known',
+    (e, p) => withAnswer(e, p, told('CONFIRMATION_TIMEOUT', 504)),
+  ],
+  [
+    '504 for one that the state refused',
+    'refused',
+    (e, p) => withAnswer(e, p, told('CONFIRMATION_TIMEOUT', 504)),
+  ],
+  [
+    '503 for one that expired',
+    'expired',
+    (e, p) => withAnswer(e, p, told('QUEUE_UNAVAILABLE', 503)),
+  ],
+  [
+    '503 for one that was refused',
+    'refused',
+    (e, p) => withAnswer(e, p, told('DATABASE_UNAVAILABLE', 503)),
+  ],
+  [
+    '429 with its entry',
+    'expired',
+    (e, p) =>
+      withEntry(withAnswer(e, p, told('RATE_LIMITED', 429)), p, {
+        state: 'REFUSED',
+        result: 'RATE_LIMITED',
+      }),
+  ],
+  [
+    '400 before the sender was known',
+    'shed',
+    (e, p) => withAnswer(e, p, told('MALFORMED_REQUEST', 400)),
+  ],
+])('what is legal is no violation: %s', (_what, step, spoil) => {
+  const made = anHonestRun();
+  expect(check(spoil(made.run.evidence(), made[step]))).toEqual([]);
+});
