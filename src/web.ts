@@ -36,6 +36,7 @@ import { createLogQuery } from './reconcile/log-query';
 import { createMatterQueries } from './reconcile/matter-queries';
 import { createFindOrphans } from './reconcile/orphans';
 import { createSlots } from './reconcile/slots';
+import { createSessions } from './sessions';
 
 /** Largest bodies, in bytes, of queries that name many matters, and of a list of a million ids. */
 const LINES_LIMIT = 1024 * 1024;
@@ -52,7 +53,12 @@ async function main(): Promise<void> {
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
-  const pushLog = createPushLog(mongo, config.PUSH_BODY_RETENTION > 0);
+  const sessions = createSessions(mongo, logger);
+  lifecycle.onStop('sessions', () => sessions.end());
+  const pushLog = createPushLog(mongo, {
+    keepBodies: config.PUSH_BODY_RETENTION > 0,
+    commit: sessions.commitAnywhere,
+  });
   const lookups = createLogLookups(mongo);
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger));
 

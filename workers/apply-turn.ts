@@ -14,6 +14,7 @@ import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import type { Settlement } from '../src/push-log/settlement';
 import type { ApplyTurn } from '../src/queue/group-worker';
 import type { WaitingPush } from '../src/queue/push';
+import type { Sessions } from '../src/sessions';
 import { CommitConflict, isContention, isOutage } from './failures';
 import {
   type Group,
@@ -23,7 +24,6 @@ import {
   type PlanSettings,
   planTurn,
 } from './plan-turn';
-import type { TurnSessions } from './turn-sessions';
 
 /** Tries of one group on its own before the turn gives the lane back. */
 const MAX_TRIES = 4;
@@ -34,8 +34,8 @@ export interface TurnDependencies {
   readonly lookups: LogLookups;
   readonly finalize: Finalize;
   readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
-  /** The sessions in which turns commit. */
-  readonly sessions: TurnSessions;
+  /** The sessions in which turns commit: a slot per lane. */
+  readonly sessions: Sessions;
   readonly clock: () => number;
   readonly newMatterId: () => bigint;
   readonly concluded: ReadonlySet<string>;
@@ -53,7 +53,13 @@ interface Turn {
 /** Builds the function that applies the pushes of a turn. */
 export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
   return async ({ lane, now, pushes, displaced }) => {
-    if (displaced.length > 0) await deps.sessions.fence(displaced);
+    if (displaced.length > 0) {
+      deps.logger.warn(
+        { lane, displaced },
+        'ending the transactions of a turn that never finished',
+      );
+      await deps.sessions.kill(displaced);
+    }
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
@@ -188,12 +194,13 @@ async function splitSettled(
 async function load(deps: TurnDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const replayKeys = pushes.flatMap((push) => push.replayKey ?? []);
-  const [matters, names, precedents, keyUses] = await Promise.all([
+  const [matters, names, keyUses] = await Promise.all([
     deps.ledger.load(groups),
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
-    deps.lookups.precedents(replayKeys, deps.clock() - REPLAY_WINDOW),
     deps.lookups.keyUses(pushes.map(ownerOf)),
   ]);
+  // Not before the matters: a first try whose effect is in them must be among the precedents.
+  const precedents = await deps.lookups.precedents(replayKeys, deps.clock() - REPLAY_WINDOW);
   const byGroup = matters.map(
     (matter) => [groupOf(matter.systemCode, matter.externalId), matter] as const,
   );

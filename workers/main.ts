@@ -13,9 +13,9 @@ import { createGroupWorker } from '../src/queue/group-worker';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
+import { createSessions } from '../src/sessions';
 import { createApplyTurn } from './apply-turn';
 import { startExpiry } from './expire-lost';
-import { createTurnSessions } from './turn-sessions';
 
 async function main(): Promise<void> {
   const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } =
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
 
-  const sessions = createTurnSessions(mongo, logger);
+  const sessions = createSessions(mongo, logger);
   lifecycle.onStop('sessions', () => sessions.end());
 
   const apply = createApplyTurn({
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     keys,
     lanes,
     turns,
-    holderOf: sessions.holderOf,
+    holderOf: sessions.idOf,
     apply,
     concurrency: config.WORKER_CONCURRENCY,
     logger,

@@ -23,8 +23,8 @@ replace(matters, 'createLedger', (original) => (connection) => {
   };
 });
 
-replace(log, 'createPushLog', (original) => (connection, keepBodies) => {
-  const pushLog = original(connection, keepBodies);
+replace(log, 'createPushLog', (original) => (connection, options) => {
+  const pushLog = original(connection, options);
   return {
     ...pushLog,
     settle: async (pushes, by) => {

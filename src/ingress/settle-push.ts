@@ -52,9 +52,10 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
     const refusal = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
     if (refusal) {
-      // It may be in its lane all the same. Ended here, it can take no effect there; or a worker
+      // It may be in its lane all the same, unless that is full. Ended here, it can take no effect there; or a worker
       // was first, and then its word counts.
-      const ended = await end({ id, settlement: refusal });
+      const certain = refusal.reason === 'BACKLOG_FULL' ? refusal : undefined;
+      const ended = (await end({ id, settlement: refusal })) ?? certain;
       if (ended) {
         inbox.deliver(id, ended);
         return ended;
@@ -66,12 +67,14 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
   };
 }
 
+type Refused = Extract<Settlement, { state: 'REFUSED' }>;
+
 /** @returns undefined once the push is queued; why, where it could not be */
 async function enqueue(
   deps: SettleDependencies,
   push: QueuedPush,
   timeout: number,
-): Promise<Settlement | undefined> {
+): Promise<Refused | undefined> {
   try {
     const taken = await queueCall(deps.queue.enqueue(push, timeout), timeout);
     return taken ? undefined : { state: 'REFUSED', reason: 'BACKLOG_FULL' };

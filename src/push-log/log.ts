@@ -68,8 +68,17 @@ interface Appending {
   readonly body: LoggedBody | undefined;
 }
 
-/** @param keepBodies false: bodies are not stored (PUSH_BODY_RETENTION is 0) */
-export function createPushLog(connection: Connection, keepBodies = true): PushLog {
+export interface PushLogOptions {
+  /** False: bodies are not stored (PUSH_BODY_RETENTION is 0). */
+  readonly keepBodies?: boolean;
+  /** Runs writes in one transaction; of a long-lived process, in sessions that are looked after. */
+  readonly commit?: (work: (session: mongo.ClientSession) => Promise<void>) => Promise<void>;
+}
+
+export function createPushLog(
+  connection: Connection,
+  { keepBodies = true, commit = (work) => commitTogether(connection, work) }: PushLogOptions = {},
+): PushLog {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const bodies = nativeCollection<LoggedBody>(bodyModel(connection));
   const insert = async (batch: readonly Appending[], session?: mongo.ClientSession) => {
@@ -89,7 +98,7 @@ export function createPushLog(connection: Connection, keepBodies = true): PushLo
       if (batch.length === 1 && only) {
         const { entry, body } = only;
         await Promise.all([collection.insertOne(entry), body && bodies.insertOne(body)]);
-      } else await commitTogether(connection, (session) => insert(batch, session));
+      } else await commit((session) => insert(batch, session));
       return batch.map(() => undefined);
     },
     maxBatch: MAX_BATCH,

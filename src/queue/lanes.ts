@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { groupOf, LANES, laneOf } from '../domain/group';
 import type { RedisKeys } from './keys';
 import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
+import { createRedisTime } from './redis-time';
 
 /** What a turn read from the head of its lane. */
 export interface LaneRead {
@@ -56,7 +57,7 @@ export interface Lanes {
   waiting(): Promise<number[]>;
 }
 
-/** KEYS: the lanes. ARGV: lane limit, then per push lane index, timeout (ms) and text. */
+/** KEYS: the lanes. ARGV: lane limit, then per push lane index, deadline (Redis time) and text. */
 const APPEND = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -71,11 +72,11 @@ for i = 2, #ARGV, 3 do
   if length[lane] >= limit then
     taken[#taken + 1] = 0
   else
-    length[lane] = redis.call('RPUSH', KEYS[lane], string.format('%013d%013d', now + ARGV[i + 1], now) .. ARGV[i + 2])
+    length[lane] = redis.call('RPUSH', KEYS[lane], string.format('%013d%013d', ARGV[i + 1], now) .. ARGV[i + 2])
     taken[#taken + 1] = 1
   end
 end
-return {taken, wake}`;
+return {taken, wake, now}`;
 
 /** KEYS: lane, holders. ARGV: most items, most bytes, lane number, holder, most displaced. */
 const READ = `
@@ -122,7 +123,7 @@ const MAX_DISPLACED = 20;
 const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 interface LaneCommands {
-  appendToLanes(keys: number, ...args: (string | number)[]): Promise<[number[], number[]]>;
+  appendToLanes(keys: number, ...args: (string | number)[]): Promise<[number[], number[], number]>;
   readLane(...args: (string | number)[]): Promise<[number, string[], string[]]>;
   finishTurn(...args: (string | number)[]): Promise<number>;
 }
@@ -133,21 +134,25 @@ export function createLanes(redis: Redis, keys: RedisKeys, perLane: number): Lan
   redis.defineCommand('readLane', { lua: READ, numberOfKeys: 2 });
   redis.defineCommand('finishTurn', { lua: FINISH, numberOfKeys: 2 });
   const commands = redis as unknown as LaneCommands;
+  const time = createRedisTime(redis, () => performance.now());
   return {
     append: async (pushes) => {
       const lanes = pushes.map(({ push }) => laneOf(groupOf(push.systemCode, push.externalId)));
       const distinct = [...new Set(lanes)];
       const indexes = new Map(distinct.map((lane, index) => [lane, index + 1]));
-      const [taken, wake] = await commands.appendToLanes(
+      const asked = performance.now();
+      const start = (await time.now()) - (performance.now() - asked);
+      const [taken, wake, now] = await commands.appendToLanes(
         distinct.length,
         ...distinct.map(keys.lane),
         perLane,
         ...pushes.flatMap(({ push, timeout }, i) => [
           indexes.get(lanes[i] ?? 0) ?? 0,
-          Math.max(0, Math.round(timeout)),
+          Math.floor(start + Math.max(0, timeout)),
           encodePush(push),
         ]),
       );
+      time.note(now);
       return {
         taken: taken.map((one) => one === 1),
         toWake: distinct.filter((_, index) => wake[index] === 1),

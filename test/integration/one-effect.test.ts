@@ -3,6 +3,7 @@ import type { Operation } from '../../src/domain/operation';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createTurnRig, laneRead, type TurnRig } from '../support/turn-rig';
+import { until } from '../support/wait';
 
 let rig: TurnRig;
 beforeAll(async () => {
@@ -111,6 +112,30 @@ test('a turn that died between its first write and its commit is ended by its su
   expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
   await dead.endSession();
 });
+
+test('what a dead process left open is ended also where Redis has forgotten it', async () => {
+  await rig.newWorker()(laneRead([await rig.queued('FORGOTTEN', upsert('before'))]));
+  // A process that has recorded its session, and then neither commits nor beats.
+  const dead = rig.db.getClient().startSession();
+  const sessions = [dead.id?.id.toString('hex') ?? ''];
+  const owners = rig.db.collection<{ _id: string; beat: number; sessions: string[] }>(
+    'session_owners',
+  );
+  await owners.insertOne({ _id: 'dead', beat: 7, sessions });
+  dead.startTransaction();
+  const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
+  await matterModel(rig.db).updateOne({ externalId: 'FORGOTTEN' }, half, { session: dead });
+  const worker = rig.newWorker();
+  const outcome = await until('the matter to be free', async () => {
+    const [reply] = await worker(laneRead([await rig.queued('FORGOTTEN', status('DONE'))]));
+    return reply?.settlement.state === 'PERSISTED' && reply.settlement.outcome;
+  });
+  expect(outcome).toBe('UPDATED');
+  const matter = await stored('FORGOTTEN');
+  expect(matter).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
+  expect(await owners.countDocuments({ _id: 'dead' })).toBe(0);
+  await dead.endSession();
+}, 30_000);
 
 test('a push past its deadline is settled as expired and not applied', async () => {
   const late = await rig.queued('EXPIRED', upsert('too late'), { deadline: Date.now() - 1 });

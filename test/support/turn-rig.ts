@@ -13,8 +13,8 @@ import { createPushLog, type PushLog } from '../../src/push-log/log';
 import { createLogLookups } from '../../src/push-log/lookups';
 import type { LaneRead } from '../../src/queue/lanes';
 import type { WaitingPush } from '../../src/queue/push';
+import { createSessions, type Sessions } from '../../src/sessions';
 import { createApplyTurn } from '../../workers/apply-turn';
-import { createTurnSessions } from '../../workers/turn-sessions';
 import { testServers, withDatabase } from './service';
 
 export interface TurnRig {
@@ -46,6 +46,12 @@ export async function createTurnRig(): Promise<TurnRig> {
   const pushLog = createPushLog(db);
   const lookups = createLogLookups(db);
   const logger = pino({ level: 'silent' });
+  const sessions: Sessions[] = [];
+  const newSessions = () => {
+    const one = createSessions(db, logger);
+    sessions.push(one);
+    return one;
+  };
   let workers = 0;
   return {
     db,
@@ -69,7 +75,7 @@ export async function createTurnRig(): Promise<TurnRig> {
         lookups,
         finalize: createFinalize(pushLog, lookups),
         users: createUserDirectory(db, Date.now),
-        sessions: createTurnSessions(db, logger),
+        sessions: newSessions(),
         clock: Date.now,
         newMatterId: createSnowflakes(() => number, Date.now),
         concluded: new Set(['DONE']),
@@ -106,6 +112,7 @@ export async function createTurnRig(): Promise<TurnRig> {
       return { ...push, deadline, queuedAt: now.getTime(), ...more };
     },
     close: async () => {
+      await Promise.all(sessions.map((one) => one.end()));
       await db.dropDatabase();
       await db.close();
     },

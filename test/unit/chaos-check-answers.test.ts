@@ -84,12 +84,20 @@ test.each<[string, Step, Spoil]>([
   expect(brokenRules(spoil(made.run.evidence(), made[step]))).toContain('answer-agrees');
 });
 
-test('one request id in two answers is found', () => {
-  const { run, again, deleted } = anHonestRun();
-  const evidence = withAnswer(run.evidence(), again, { requestId: deleted.requestId });
-  expect(check(evidence)).toContainEqual(
-    expect.objectContaining({ rule: 'answer-agrees', requestId: deleted.requestId }),
+test('one request id in two answers is found, though both tell the truth about it', () => {
+  const { run, keyed, replayed } = anHonestRun();
+  const same = { requestId: keyed.requestId, replayed: false };
+  expect(check(withAnswer(run.evidence(), replayed, same))).toContainEqual(
+    expect.objectContaining({ rule: 'answer-agrees', requestId: keyed.requestId }),
   );
+});
+
+test('an answer with the id of another push is found, though nobody else was told of it', () => {
+  const run = aRun();
+  const lost = run.push('upsert', {}, { end: 'lost', fate: 'expired' });
+  const shed = run.push('upsert', {}, { end: 'BACKLOG_FULL', fate: 'unseen' });
+  const evidence = withAnswer(run.evidence(), shed, { requestId: lost.requestId });
+  expect(brokenRules(evidence)).toEqual(['answer-agrees']);
 });
 
 test.each<[string, Step, Spoil]>([

@@ -73,7 +73,7 @@ export async function withReplay<T>(
     });
     const ingressId = randomBytes(6).toString('hex');
     const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
-    const pushLog = createPushLog(connection, PUSH_BODY_RETENTION > 0);
+    const pushLog = createPushLog(connection, { keepBodies: PUSH_BODY_RETENTION > 0 });
     const lookups = createLogLookups(connection);
     const stopWatching = watchLostReplies(inbox, lookups, logger);
     const queue = createGroupQueue(createLanes(redis, keys, LANE_LIMIT), turns, logger);

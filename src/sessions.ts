@@ -1,0 +1,159 @@
+/**
+ * The database sessions in which a process commits. A process that dies, or whose connection is cut,
+ * between its first write and its commit leaves a transaction open, and what it wrote locked, until
+ * the server gives it up (a minute at best). So every process keeps a record of its sessions in the
+ * database itself, where no loss of Redis reaches it, and looks after those of the others.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Connection, mongo } from 'mongoose';
+import type { Logger } from './logger';
+import { inTransaction } from './mongo';
+import { repeat } from './repeat';
+
+type Work<T> = (session: mongo.ClientSession) => Promise<T>;
+
+export interface Sessions {
+  /** The id of a slot's session, hex. */
+  idOf(slot: number): string;
+  /** Runs writes in one transaction of the slot's session; those of one slot never overlap. */
+  commit<T>(slot: number, work: Work<T>): Promise<T>;
+  /** The same in a slot of which nobody else makes use. */
+  commitAnywhere<T>(work: Work<T>): Promise<T>;
+  /** Ends whatever transactions these sessions have open, whoever they belong to. */
+  kill(ids: readonly string[]): Promise<void>;
+  /** Gives the sessions back. */
+  end(): Promise<void>;
+}
+
+/** The record of one process. */
+interface Owner {
+  readonly _id: string;
+  /** Goes up while the process lives. Nobody's clock counts. */
+  readonly beat: number;
+  readonly sessions: readonly string[];
+}
+
+/** Milliseconds between two beats, lengthened by up to half at random. */
+const INTERVAL = 700;
+/** Looks at which a record has not changed before its owner counts as gone. */
+const PATIENCE = 4;
+
+export function createSessions(connection: Connection, logger: Logger): Sessions {
+  const client = connection.getClient();
+  const owners = connection.collection<Owner>('session_owners');
+  const me = randomBytes(8).toString('hex');
+  const slots = new Map<number, Slot>();
+  /** Slots of `commitAnywhere`, below zero so that they are nobody's by number. */
+  const free: number[] = [];
+  let made = 0;
+  const slotOf = (number: number): Slot => {
+    const slot = slots.get(number) ?? newSlot(client.startSession());
+    slots.set(number, slot);
+    return slot;
+  };
+
+  const kill = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    const wanted = ids.map((id) => ({ id: new mongo.UUID(Buffer.from(id, 'hex')) }));
+    await client.db('admin').command({ killSessions: wanted });
+  };
+  const beat = async (): Promise<void> => {
+    const all = [...slots.values()];
+    const sessions = all.map(({ id }) => id);
+    await owners.updateOne(
+      { _id: me },
+      { $inc: { beat: 1 }, $set: { sessions } },
+      { upsert: true },
+    );
+    for (const slot of all) slot.isRecorded = true;
+  };
+  /** A transaction that failed may be open still: its abort can be lost as well. */
+  const makeReady = async (slot: Slot): Promise<void> => {
+    if (!slot.isRecorded) await beat();
+    if (!slot.hasFailed) return;
+    await kill([slot.id]);
+    slot.hasFailed = false;
+  };
+  const commit = async <T>(number: number, work: Work<T>): Promise<T> => {
+    const slot = slotOf(number);
+    slot.inUse += 1;
+    try {
+      await makeReady(slot);
+      slot.hasFailed = true;
+      const result = await inTransaction(slot.session, work);
+      slot.hasFailed = false;
+      return result;
+    } finally {
+      slot.inUse -= 1;
+    }
+  };
+
+  const findGone = watchBeats(me);
+  const buryOthers = async (): Promise<void> => {
+    const gone = findGone(await owners.find({}).toArray());
+    for (const { _id, beat: last, sessions } of gone) {
+      logger.warn({ owner: _id, sessions }, 'ending the transactions of a process that is gone');
+      await kill(sessions);
+      await owners.deleteOne({ _id, beat: last });
+    }
+  };
+  const care = async (): Promise<void> => {
+    await beat();
+    for (const slot of slots.values()) if (slot.inUse === 0) await makeReady(slot);
+    await buryOthers();
+  };
+  const caring = repeat(care, INTERVAL, (error) => {
+    logger.debug({ error: String(error) }, 'sessions not looked after, tried again soon');
+  });
+
+  return {
+    idOf: (number) => slotOf(number).id,
+    commit,
+    commitAnywhere: async (work) => {
+      const number = free.pop() ?? --made;
+      try {
+        return await commit(number, work);
+      } finally {
+        free.push(number);
+      }
+    },
+    kill,
+    end: async () => {
+      await caring.stop();
+      await Promise.all([...slots.values()].map(({ session }) => session.endSession()));
+      await owners.deleteOne({ _id: me });
+    },
+  };
+}
+
+interface Slot {
+  readonly session: mongo.ClientSession;
+  /** Hex. */
+  readonly id: string;
+  /** Commits that are under way in it. */
+  inUse: number;
+  /** Its last transaction may be open. */
+  hasFailed: boolean;
+  /** The record in the database names it. */
+  isRecorded: boolean;
+}
+
+function newSlot(session: mongo.ClientSession): Slot {
+  const id = session.id?.id.toString('hex') ?? '';
+  return { session, id, inUse: 0, hasFailed: false, isRecorded: false };
+}
+
+/** @returns to be called at each look: names those whose record stayed the same for too long */
+function watchBeats(me: string): (seen: readonly Owner[]) => Owner[] {
+  let known = new Map<string, { beat: number; looks: number }>();
+  return (seen) => {
+    const before = known;
+    known = new Map();
+    return seen.filter(({ _id, beat }) => {
+      const last = before.get(_id);
+      const looks = last?.beat === beat ? last.looks + 1 : 0;
+      known.set(_id, { beat, looks });
+      return _id !== me && looks >= PATIENCE;
+    });
+  };
+}
