@@ -1,7 +1,7 @@
 /**
  * One turn's work: load, fold, commit. Everything that a turn read commits in one transaction,
- * matters and push-log entries together. When that fails, each group goes on its own, so that
- * neighbours in a lane do not suffer from each other's faults.
+ * matters and push-log entries together. When that fails, the turn is halved until the groups in
+ * trouble are on their own, so that neighbours in a lane do not suffer from each other's faults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf } from '../src/domain/group';
@@ -25,8 +25,10 @@ import {
   planTurn,
 } from './plan-turn';
 
-/** Tries of one group on its own before the turn gives the lane back. */
+/** Tries of one group on its own before it is given up. */
 const MAX_TRIES = 4;
+/** Milliseconds of a turn for such tries, all groups together: the rest of the lane waits meanwhile. */
+const PATIENCE = 1_000;
 
 export interface TurnDependencies {
   readonly ledger: Ledger;
@@ -48,6 +50,8 @@ interface Turn {
   readonly lane: number;
   /** Redis time, epoch milliseconds. */
   readonly startedAt: number;
+  /** Until when groups are tried again, by the process' own clock. */
+  readonly patientUntil: number;
 }
 
 /** Builds the function that applies the pushes of a turn. */
@@ -60,12 +64,13 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
       );
       await deps.sessions.kill(displaced);
     }
+    const turn = { lane, startedAt: now, patientUntil: performance.now() + PATIENCE };
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
     const settled = [
-      ...(await end(deps, { lane, startedAt: now }, late, { state: 'EXPIRED' })),
-      ...(await applyAll(deps, { lane, startedAt: now }, live)),
+      ...(await end(deps, turn, late, { state: 'EXPIRED' })),
+      ...(await applyAll(deps, turn, groupPushes(live))),
     ];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
     return pushes.flatMap(({ id, replyTo }) => {
@@ -77,29 +82,30 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
 
 /**
  * Everything together. Where that fails, usually some pushes were settled before (a turn taken up
- * again): without them the rest still goes together. Only then each group on its own.
+ * again, a deadline meanwhile): without them the rest still goes together. Where that is not it,
+ * each half goes on its own: one group in trouble is found in a few steps, not in one per group.
  */
 async function applyAll(
   deps: TurnDependencies,
   turn: Turn,
-  pushes: readonly WaitingPush[],
+  groups: readonly Group[],
 ): Promise<readonly SettledPush[]> {
+  const [only] = groups;
+  if (!only) return [];
+  if (groups.length === 1) return applyAlone(deps, turn, only);
   try {
-    return await attempt(deps, turn, groupPushes(pushes));
+    return await attempt(deps, turn, groups);
   } catch (error) {
     if (isOutage(error)) throw error;
+    deps.logger.info({ error: String(error), groups: groups.length }, 'turn split');
   }
-  const { kept, open: stillOpen } = await splitSettled(deps, pushes);
-  const open = groupPushes(stillOpen);
-  try {
-    return [...kept, ...(await attempt(deps, turn, open))];
-  } catch (error) {
-    if (isOutage(error)) throw error;
-    deps.logger.info({ error: String(error), groups: open.length }, 'turn split into groups');
-  }
-  const settled: (readonly SettledPush[])[] = [kept];
-  for (const group of open) settled.push(await applyAlone(deps, turn, group));
-  return settled.flat();
+  const pushes = groups.flatMap((group) => group.pushes);
+  const { kept, open } = await splitSettled(deps, pushes);
+  const left = groupPushes(open);
+  if (kept.length > 0) return [...kept, ...(await applyAll(deps, turn, left))];
+  const middle = Math.ceil(left.length / 2);
+  const first = await applyAll(deps, turn, left.slice(0, middle));
+  return [...first, ...(await applyAll(deps, turn, left.slice(middle)))];
 }
 
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
@@ -140,7 +146,7 @@ async function applyAlone(
       return [...kept, ...(await attempt(deps, turn, [{ ...group, pushes: open }]))];
     } catch (error) {
       if (isOutage(error)) throw error;
-      if (tries >= MAX_TRIES)
+      if (tries >= MAX_TRIES || performance.now() > turn.patientUntil)
         return [...kept, ...(await giveUp(deps, turn, group, { open, error }))];
       await sleep(10 * 2 ** tries * (0.5 + Math.random()));
     }

@@ -37,9 +37,9 @@ export interface ClientDirectory {
 }
 
 /**
- * A directory for the ingress. It reads all clients at once, twice a second and before a refusal: a
- * stranger's id then costs what a known one costs, and no number of made-up ids reaches the database. Beyond
- * 10,000 clients the youngest are unknown here, and the log says so.
+ * A directory for the ingress. It reads all clients at once, twice a second and before a refusal, for
+ * all who ask together: a stranger's id then costs what a known one costs. Beyond 10,000 clients the
+ * youngest are unknown here, and the log says so.
  */
 export function createClientDirectory(
   connection: Connection,

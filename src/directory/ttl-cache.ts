@@ -12,9 +12,12 @@ export interface TtlCache<V> {
   get(maxAge?: number): Promise<V>;
 }
 
+/** Of its time, so much at most is spent on loading, however young values must be: a tenth. */
+const PAUSE = 10;
+
 /**
  * Half of its time before a value ends, who asks next starts the load of its successor, and waits
- * for it only where it is not there in time.
+ * for it only where it is not there in time. There is one load at a time, but for one that is stuck.
  *
  * @param load reads the value; a failed load is not kept
  * @param ttl how long a value is believed, in milliseconds from the begin of its load: a load that
@@ -26,13 +29,15 @@ export function createTtlCache<V>(
 ): TtlCache<V> {
   let kept: Kept<V> | undefined;
   let coming: Kept<V> | undefined;
+  let took = 0;
   const start = (now: number): Kept<V> => {
     const entry = { value: load(), since: now };
     coming = entry;
     const end = (isGood: boolean) => {
-      if (coming !== entry) return;
-      coming = undefined;
-      if (isGood) kept = entry;
+      if (coming === entry) coming = undefined;
+      if (!isGood || (kept && kept.since > now)) return;
+      kept = entry;
+      took = clock() - now;
     };
     entry.value.then(
       () => end(true),
@@ -43,12 +48,16 @@ export function createTtlCache<V>(
   return {
     get: (maxAge = ttl) => {
       const now = clock();
-      const isFresh = (entry: Kept<V> | undefined, within: number): entry is Kept<V> =>
-        entry !== undefined && now - entry.since < within;
-      if (!isFresh(kept, maxAge / 2) && !isFresh(coming, maxAge)) start(now);
+      const within = Math.max(maxAge, PAUSE * took);
+      const isFresh = (entry: Kept<V> | undefined, age: number): entry is Kept<V> =>
+        entry !== undefined && now - entry.since < age;
+      const successor = isFresh(coming, ttl) ? coming : undefined;
       // While it is still believed, nobody waits for its successor.
-      if (isFresh(kept, maxAge)) return kept.value;
-      return (coming ?? start(now)).value;
+      if (isFresh(kept, within)) {
+        if (!successor && !isFresh(kept, within / 2)) start(now);
+        return kept.value;
+      }
+      return (successor ?? start(now)).value;
     },
   };
 }

@@ -97,18 +97,21 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     newEntry({ ...about, ...caller, timeout: deps.timeout });
 
   /** Not let in. Of those that may come in crowds only some are recorded. */
-  const turnAway = async (request: PushRequest, error: unknown): Promise<never> => {
+  const turnAway = (request: PushRequest, error: unknown): never => {
     if (error instanceof PushError) {
-      const refused = () => refusedEntry(named(makeEntry(request), request), error, deps.clock());
+      const now = deps.clock();
+      const refused = () => refusedEntry(named(makeEntry(request), request), error, now);
       const { clientId } = request.caller;
       if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, refused);
-      else if (error.code >= 429) deps.logRefusal(clientId, refused, request.rawBody);
-      else await record(request, refused());
+      else deps.logRefusal(clientId, refused, request.rawBody);
     }
     throw error;
   };
 
-  const admitted = async (request: PushRequest): Promise<AcceptedPush> => {
+  const admitted = async (
+    request: PushRequest,
+    leave: (isSettled: boolean) => void,
+  ): Promise<AcceptedPush> => {
     const { caller } = request;
     const { systemCode } = caller;
     const asked = deps.admit(request, left(request));
@@ -131,18 +134,25 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       ...(replayKey && { replayKey }),
     };
     const settlement = await deps.settle(push, deadlineOf(request));
+    leave(wasSettled(settlement));
     return answer(settlement, { systemCode, externalId, warnings });
   };
 
   return async (request) => {
-    let leave: () => void;
+    let leave: (isSettled: boolean) => void;
     try {
       leave = deps.backlog.enter(request.caller.clientId);
     } catch (error) {
       return turnAway(request, error);
     }
-    return admitted(request).finally(leave);
+    return admitted(request, leave).finally(() => leave(false));
   };
+}
+
+/** By a worker, whatever it said: not given up, and not for want of a server. */
+function wasSettled(settlement: Settlement | undefined): boolean {
+  if (!settlement || settlement.state === 'EXPIRED') return false;
+  return settlement.state !== 'REFUSED' || new PushError(settlement.reason).code < 500;
 }
 
 /** The entry of a push that is refused before it was looked into, with the matter that it names. */

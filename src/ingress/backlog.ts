@@ -1,17 +1,19 @@
 /**
  * Sheds load: a push that would wait too long behind others is refused at once, before any work,
  * instead of being given up at its deadline after all of it. What waits is judged by this ingress'
- * own pushes: how many there are, how old the oldest is, and how many were answered lately.
+ * own pushes: how many there are, and how many were settled lately. Where none is, the room shrinks
+ * to a handful within seconds.
  */
 import { PushError } from '../errors';
 
 /** What this ingress holds between receipt and answer. */
 export interface Backlog {
   /**
-   * @returns what says that the push is answered
+   * @returns what says that the push is answered, and whether a worker settled it: refusals are no
+   *   measure of how fast writes go
    * @throws PushError BACKLOG_FULL with the seconds after which there may be room
    */
-  enter(clientId: string): () => void;
+  enter(clientId: string): (isSettled: boolean) => void;
 }
 
 export interface BacklogOptions {
@@ -45,15 +47,15 @@ export function createBacklog({ timeout, clock }: BacklogOptions): Backlog {
   const check = (clientId: string) => {
     const [oldest] = waiting;
     if (!oldest || waiting.size < ALWAYS) return;
-    const age = clock() - oldest.since;
-    if (age < usual) return;
+    if (clock() - oldest.since < usual) return;
     answered.note(0, true);
     const rate = answered.perSecond();
     const room = Math.max(ALWAYS, (rate * bound) / 1000);
     // Below its share of the room a client gets in: the others' crowd is not its fault.
     const share = room / Math.max(1, byClient.size);
     const slack = (byClient.get(clientId) ?? 0) < share ? 1.5 : 1;
-    if (age < slack * bound && waiting.size < slack * room) return;
+    // The age of the oldest says no more: where one lane stands still, the others need not wait.
+    if (waiting.size < slack * room) return;
     const over = Math.ceil((waiting.size - room) / Math.max(rate, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(bound / 1000));
     throw new PushError('BACKLOG_FULL', { retryAfter });
@@ -66,8 +68,9 @@ export function createBacklog({ timeout, clock }: BacklogOptions): Backlog {
       answered.note(0, waiting.size > 0);
       waiting.add(push);
       byClient.set(clientId, (byClient.get(clientId) ?? 0) + 1);
-      return () => {
-        answered.note(1, true);
+      return (isSettled) => {
+        if (!waiting.has(push)) return;
+        answered.note(isSettled ? 1 : 0, true);
         waiting.delete(push);
         const left = (byClient.get(clientId) ?? 1) - 1;
         if (left > 0) byClient.set(clientId, left);
@@ -95,10 +98,14 @@ function createRate(clock: () => number) {
     /** To be called at every change. Time in which nothing waited says nothing about the speed. */
     note: (answers: number, wasBusy: boolean) => {
       const now = clock();
-      const bucket = current(now);
-      bucket.answers += answers;
-      if (wasBusy) bucket.busy += now - last;
+      // A long silence belongs to all of the time that it took, and is forgotten like it.
+      for (last = Math.max(last, now - MEMORY); wasBusy && last < now; ) {
+        const end = Math.min(now, (Math.floor(last / BUCKET) + 1) * BUCKET);
+        current(last).busy += end - last;
+        last = end;
+      }
       last = now;
+      current(now).answers += answers;
     },
     perSecond: () => {
       let answers = 0;

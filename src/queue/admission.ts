@@ -48,12 +48,7 @@ for i = 1, #KEYS / 2 do
   local seen, rate = KEYS[2 * i - 1], KEYS[2 * i]
   local field, path = ARGV[2 + 2 * i], ARGV[3 + 2 * i]
   local wait, room = 0, 0
-  if redis.call('HSETNX', seen, field, path) == 1 then
-    redis.call('PEXPIRE', seen, ARGV[3])
-  elseif redis.call('HGET', seen, field) ~= path then
-    wait = -1
-  end
-  if wait == 0 and interval > 0 then
+  if interval > 0 then
     local at = math.max(now, empty[rate] or tonumber(redis.call('GET', rate) or '0'))
     local over = at + interval - now - full
     if over > 0 then
@@ -61,6 +56,14 @@ for i = 1, #KEYS / 2 do
     else
       empty[rate] = at + interval
       room = math.floor((full - (empty[rate] - now)) / interval)
+    end
+  end
+  -- Only of what is within the rate: what is refused must not fill the memory.
+  if wait == 0 then
+    if redis.call('HSETNX', seen, field, path) == 1 then
+      redis.call('PEXPIRE', seen, ARGV[3])
+    elseif redis.call('HGET', seen, field) ~= path then
+      wait = -1
     end
   end
   answers[2 * i - 1], answers[2 * i] = wait, room

@@ -48,7 +48,7 @@ describe('with no worker running', () => {
 describe('with a worker that does not move', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ env: { PUSH_TIMEOUT: '6s' } });
+    service = await startService({ env: { PUSH_TIMEOUT: '30s' } });
   }, 60_000);
   afterAll(() => service.stop());
 
@@ -58,7 +58,7 @@ describe('with a worker that does not move', () => {
     const queued = () => entryModel(service.db).countDocuments({ state: 'QUEUED' });
     await until('the crowd to wait', async () => (await queued()) === 300);
     // A tenth of the deadline: until then a wait is nothing unusual.
-    await sleep(700);
+    await sleep(3_100);
     const refused = await service.push('upsert', todo('BEHIND'));
     expect(refused).toMatchObject({ status: 503, reason: 'BACKLOG_FULL', retryable: true });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);

@@ -5,6 +5,7 @@ import { entryModel } from '../../src/push-log/entry-model';
 import { matterctl } from '../support/cli-tool';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
 
 let service: Service;
 /** Requests that nobody took up in time, by a name. */
@@ -114,6 +115,8 @@ test('what the guard against captured bodies refused is never sent', async () =>
   expect((await service.push('status', body, { timestamp })).code).toBe(0);
   const captured = await service.push('delete', body, { timestamp });
   expect(captured.reason).toBe('SIGNATURE_REUSED');
+  // Recorded in the background, so that nobody can fill the log with it.
+  await until('its entry', () => entryModel(service.db).findById(captured.requestId).lean());
   const { summary } = await replay('--request-id', captured.requestId, '--again', '--apply');
   expect(summary).toMatchObject({ pushes: 0, skipped: { NOT_AUTHENTICATED: 1 } });
   expect(await matter('R-1')).toMatchObject({ deleted: false });

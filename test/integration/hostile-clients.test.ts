@@ -65,6 +65,18 @@ test('a thousand ids that nobody has, and known ones among them, cost one read a
   expect(reads).toHaveBeenCalledTimes(2);
 });
 
+test('a flood of refusals makes the clients be read ten times a second, not once each', async () => {
+  await add('known');
+  const { find, reads, clock } = directory();
+  for (let n = 0; n < 1_000; n += 1) {
+    expect(await find(`stranger-${n}`, 100)).toBeUndefined();
+    clock.now += 1;
+  }
+  // A reading begins before the last one is too old, so that nobody waits: twice as often at most.
+  expect(reads.mock.calls.length).toBeLessThanOrEqual(21);
+  expect(reads.mock.calls.length).toBeGreaterThanOrEqual(2);
+});
+
 test('nothing is read while nobody asks', () => {
   expect(directory().reads).not.toHaveBeenCalled();
 });

@@ -183,6 +183,30 @@ test('a matter that somebody else holds is answered as retryable, and its neighb
   expect(ends.get(free.id)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
 });
 
+test('a group in trouble among a hundred is found in a few steps, not in one per group', async () => {
+  await rig.newWorker()(laneRead([await rig.queued('HELD-ONE', upsert('before'))]));
+  const holder = rig.db.getClient().startSession();
+  holder.startTransaction();
+  await matterModel(rig.db).updateOne(
+    { externalId: 'HELD-ONE' },
+    { $set: { title: 'held' } },
+    { session: holder },
+  );
+  const names = Array.from({ length: 100 }, (_, n) => `MANY-${n}`);
+  const pushes = await Promise.all(names.map((name) => rig.queued(name, upsert(name))));
+  pushes.splice(37, 0, await rig.queued('HELD-ONE', upsert('after')));
+  const settle = jest.spyOn(rig.pushLog, 'settle');
+  const replies = await rig.newWorker()(laneRead(pushes));
+  const commits = settle.mock.calls.length;
+  settle.mockRestore();
+  await holder.abortTransaction();
+  await holder.endSession();
+  const persisted = replies.filter(({ settlement }) => settlement.state === 'PERSISTED');
+  expect(persisted).toHaveLength(100);
+  // Seven halvings of a hundred, the tries of the one, and its end.
+  expect(commits).toBeLessThan(25);
+}, 30_000);
+
 test('a group that cannot be written does not hold up its neighbours in the lane', async () => {
   const broken = { ...upsert('broken'), title: { toBSON: 1 } } as unknown as Operation;
   const poison = await rig.queued('POISON', { op: 'status' } as Operation);

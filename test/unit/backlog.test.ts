@@ -8,7 +8,7 @@ const TIMEOUT = 10_000;
 function simulate(capacity: number) {
   let now = 50_000;
   const backlog = createBacklog({ timeout: TIMEOUT, clock: () => now });
-  const queue: { since: number; leave: () => void; clientId: string }[] = [];
+  const queue: { since: number; leave: (isSettled: boolean) => void; clientId: string }[] = [];
   const seen = { admitted: 0, refused: [] as PushError[], waits: [] as number[] };
   const refusedOf = new Map<string, number>();
   let owed = 0;
@@ -20,6 +20,14 @@ function simulate(capacity: number) {
       if (!(error instanceof PushError)) throw error;
       seen.refused.push(error);
       refusedOf.set(clientId, (refusedOf.get(clientId) ?? 0) + 1);
+    }
+  };
+  /** A request that is let in and refused at once, for its rate or its body. */
+  const noise = (clientId: string) => {
+    try {
+      backlog.enter(clientId)(false);
+    } catch (error) {
+      if (!(error instanceof PushError)) throw error;
     }
   };
   /** Lets time pass in steps of 10 ms, with arrivals per second by client. */
@@ -36,11 +44,11 @@ function simulate(capacity: number) {
         const done = queue.shift();
         if (!done) break;
         seen.waits.push(now - done.since);
-        done.leave();
+        done.leave(true);
       }
     }
   };
-  return { run, push, seen, refusedOf, waiting: () => queue.length };
+  return { run, push, noise, seen, refusedOf, waiting: () => queue.length };
 }
 
 test('at its capacity, and in short crowds above it, nobody is refused', () => {
@@ -110,6 +118,19 @@ test('the crowd of one client leaves room for the others', () => {
   service.run(20_000, { crowd: 1_000, quiet: 20 });
   expect(service.refusedOf.get('crowd')).toBeGreaterThan(1_000);
   expect(service.refusedOf.get('quiet') ?? 0).toBe(0);
+});
+
+test('requests that are refused at once do not pass for speed', () => {
+  const service = simulate(600);
+  service.run(10_000, { a: 500 });
+  const before = service.seen.waits.length;
+  for (let step = 0; step < 3_000; step += 1) {
+    service.run(10, { a: 500 }, 200);
+    for (let n = 0; n < 5; n += 1) service.noise('b');
+  }
+  service.run(15_000, {}, 200);
+  const late = service.seen.waits.slice(before).filter((wait) => wait >= TIMEOUT);
+  expect(late).toEqual([]);
 });
 
 test('a few pushes are never refused, however long they wait', () => {

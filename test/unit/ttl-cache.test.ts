@@ -70,6 +70,21 @@ test('who asks at the same time shares one load', async () => {
   expect(loads()).toBe(1);
 });
 
+test('a load that takes long is one at a time, also where values must be young', async () => {
+  let now = 0;
+  const ends: (() => void)[] = [];
+  const load = () => new Promise<number>((resolve) => ends.push(() => resolve(ends.length)));
+  const cache = createTtlCache(load, { ttl: 1_000, clock: () => now });
+  const asked: Promise<number>[] = [];
+  for (now = 0; now < 300; now += 10) asked.push(cache.get(100));
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  expect(await Promise.all(asked)).toEqual(asked.map(() => 1));
+  // It took 300 ms: for ten times of that nobody has it loaded anew.
+  for (; now < 1_400; now += 10) await cache.get(100);
+  expect(ends).toHaveLength(1);
+});
+
 test('a failed load is told to everybody who waits, and is not kept', async () => {
   const { cache, loads, fail } = counting();
   fail(true);
