@@ -1,5 +1,5 @@
 /** What a noisy client costs the others, against its goal. Pure. */
-import { type Latency, median } from './load-figures';
+import { type Latency, median, withoutAnswer } from './load-figures';
 import { goalRow, type Row } from './load-report';
 
 /** What a round has beside the quiet clients: nobody, one that keeps its rate, one that does not. */
@@ -40,6 +40,8 @@ export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
   const growth = ratio('p99', within);
   const incomplete = sum(noise.map((one) => one.incomplete));
   const refused = sum(rounds.flatMap(({ quietOthers }) => Object.values(quietOthers)));
+  const neighbours = rounds.flatMap(({ neighbour }) => neighbour ?? []);
+  const unanswered = sum(neighbours.flatMap(({ others }) => Object.values(withoutAnswer(others))));
   const kinds = rounds.flatMap(({ quietOthers }) => Object.keys(quietOthers));
   return [
     { what: 'quiet clients alone, p50 / p99 per round', seen: times(alone) },
@@ -66,6 +68,11 @@ export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
     goalRow('noisy client: 429 without Retry-After or RateLimit', {
       value: incomplete,
       seen: String(incomplete),
+      most: 0,
+    }),
+    goalRow('third client: pushes without an answer', {
+      value: unanswered,
+      seen: String(unanswered),
       most: 0,
     }),
   ];

@@ -25,7 +25,7 @@ const MOST_UNDER_WAY = 2_000;
 const LIMITED = '429 RATE_LIMITED';
 
 export function measureFairness(options: MeasureOptions): Promise<Measured> {
-  return inFolder(async (folder) => {
+  return inFolder(options, async (folder) => {
     const { root, signal } = options;
     const env = { RATE_LIMIT: String(RATE_LIMIT), RATE_BURST: String(RATE_LIMIT) };
     const some = { root, folder, webs: 1, workers: 2, env, ...(signal && { signal }) };
@@ -41,6 +41,8 @@ export function measureFairness(options: MeasureOptions): Promise<Measured> {
 
 async function runRounds(cluster: Cluster, options: MeasureOptions): Promise<FairnessRound[]> {
   const { send, close } = createSends(cluster);
+  // Nobody waits for the answers of a run that is given up.
+  options.signal?.addEventListener('abort', close);
   try {
     const rounds: FairnessRound[] = [];
     // Interleaved: what the machine does at a moment meets both. The first one warms up.
@@ -53,6 +55,7 @@ async function runRounds(cluster: Cluster, options: MeasureOptions): Promise<Fai
     }
     return rounds;
   } finally {
+    options.signal?.removeEventListener('abort', close);
     close();
   }
 }

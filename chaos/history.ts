@@ -71,14 +71,19 @@ export const FAULT_KINDS = [
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** A fault as it was carried out. */
-export interface Fault {
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * A fault as it was carried out. It ends when it is undone: the process serves again, the way is
+ * free.
+ */
+export interface Fault extends Span {
   readonly kind: FaultKind;
   /** `web-0`, `worker-1`, `redis`, `mongo`. */
   readonly target: string;
-  readonly from: number;
-  /** When it was undone: the process serves again, the way is free. */
-  readonly to: number;
 }
 
 export interface History {
@@ -86,4 +91,6 @@ export interface History {
   readonly pushTimeout: number;
   readonly attempts: readonly Attempt[];
   readonly faults: readonly Fault[];
+  /** When the harness itself stood still: what it saw of times then is its own lateness. */
+  readonly stalls: readonly Span[];
 }

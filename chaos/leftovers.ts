@@ -10,23 +10,33 @@ const QUEUE_PATIENCE = 10_000;
 const EXPIRY = 75_000;
 const LOOK_EVERY = 200;
 
+interface SettleOptions {
+  /** Whether the push log is waited for too: that may take more than a minute. */
+  readonly entries: boolean;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Waits until the queue is empty, and then until every entry of the push log is settled; no longer
  * than either may take.
  *
  * @returns what the queue still holds
+ * @throws the reason of the signal once it is aborted
  */
-export async function settle(cluster: Cluster): Promise<string[]> {
+export async function settle(
+  cluster: Cluster,
+  { entries, signal }: SettleOptions,
+): Promise<string[]> {
   const left = await waitWhile(
     () => findLeftovers(cluster),
     (names) => names.length > 0,
-    QUEUE_PATIENCE,
+    { patience: QUEUE_PATIENCE, signal },
   );
-  if (left.length > 0) return left;
+  if (left.length > 0 || !entries) return left;
   await waitWhile(
     () => entryModel(cluster.db).countDocuments({ state: 'QUEUED' }),
     (queued) => queued > 0,
-    cluster.config.PUSH_TIMEOUT + EXPIRY,
+    { patience: cluster.config.PUSH_TIMEOUT + EXPIRY, signal },
   );
   return left;
 }
@@ -35,13 +45,13 @@ export async function settle(cluster: Cluster): Promise<string[]> {
 async function waitWhile<T>(
   look: () => Promise<T>,
   isThere: (found: T) => boolean,
-  patience: number,
+  { patience, signal }: { patience: number; signal: AbortSignal | undefined },
 ): Promise<T> {
   const end = performance.now() + patience;
   for (;;) {
     const found = await look();
     if (!isThere(found) || performance.now() > end) return found;
-    await sleep(LOOK_EVERY);
+    await sleep(LOOK_EVERY, undefined, { ...(signal && { signal }) });
   }
 }
 

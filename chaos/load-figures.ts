@@ -48,6 +48,13 @@ export function othersThan(
   return counts;
 }
 
+const NO_ANSWER = /^(lost .*|hung|not JSON)$/;
+
+/** Of the counts by kind those of pushes that got no answer of the service at all. */
+export function withoutAnswer(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([kind]) => NO_ANSWER.test(kind)));
+}
+
 /** Zero where there is none. */
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((a, b) => a - b);

@@ -5,10 +5,16 @@ import type { ClusterClient } from './directory';
 
 /** What became of one push of a load. */
 export interface LoadAnswer {
-  /** Milliseconds of the harness' own monotonic clock. */
+  /**
+   * Milliseconds of the harness' own monotonic clock. Where pushes arrive at fixed times, it is the
+   * time at which it was due: whoever is late with sending makes its caller wait too.
+   */
   readonly sentAt: number;
   readonly endedAt: number;
-  /** `0`, `503 BACKLOG_FULL` and so on; `lost ECONNRESET` where no whole answer came. */
+  /**
+   * `0`, `503 BACKLOG_FULL` and so on; `lost ECONNRESET` where no whole answer came, `hung` where
+   * none came in time, `not JSON` where it is none of the service.
+   */
   readonly kind: string;
   /** The header Retry-After; both headers of the rate. */
   readonly hasRetryAfter: boolean;
@@ -24,9 +30,18 @@ interface LoadSender {
 const PATH = '/api/open/matters/upsert';
 /** Before the ingress closes an idle connection: a push on its way to a closed one would be lost. */
 const IDLE_TIMEOUT = 10_000;
+/** Milliseconds for an answer: far beyond every deadline. */
+const PATIENCE = 30_000;
 
-/** @returns a sender with as many connections as there are pushes under way */
-export function createLoadSender(url: string, client: ClusterClient): LoadSender {
+/**
+ * @param patience milliseconds for an answer
+ * @returns a sender with as many connections as there are pushes under way
+ */
+export function createLoadSender(
+  url: string,
+  client: ClusterClient,
+  patience = PATIENCE,
+): LoadSender {
   const { hostname: host, port } = new URL(url);
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo', timeout: IDLE_TIMEOUT });
   const to = { host, port, path: PATH, method: 'POST', agent };
@@ -36,20 +51,21 @@ export function createLoadSender(url: string, client: ClusterClient): LoadSender
         const bytes = Buffer.from(body);
         const headers = headersOf(client, bytes);
         const sentAt = performance.now();
-        const lost = (error: NodeJS.ErrnoException) => {
-          const kind = `lost ${error.code ?? error.message}`;
-          resolve({
-            sentAt,
-            endedAt: performance.now(),
-            kind,
-            hasRetryAfter: false,
-            hasRate: false,
-          });
+        const outgoing = request({ ...to, headers });
+        const end = (seen: Seen) => {
+          clearTimeout(timer);
+          resolve({ sentAt, endedAt: performance.now(), ...NO_HEADERS, ...seen });
         };
-        request({ ...to, headers })
+        const lost = (error: NodeJS.ErrnoException) =>
+          end({ kind: `lost ${error.code ?? error.message}` });
+        const timer = setTimeout(() => {
+          end({ kind: 'hung' });
+          outgoing.destroy();
+        }, patience);
+        outgoing
           .on('error', lost)
           .on('response', (response) => {
-            readAnswer(response, sentAt, resolve);
+            readAnswer(response, end);
             response.on('error', lost);
           })
           .end(bytes);
@@ -69,23 +85,27 @@ function headersOf({ clientId, secret }: ClusterClient, body: Buffer) {
   };
 }
 
-function readAnswer(
-  response: IncomingMessage,
-  sentAt: number,
-  resolve: (answer: LoadAnswer) => void,
-): void {
+type Seen = Pick<LoadAnswer, 'kind'> & Partial<LoadAnswer>;
+const NO_HEADERS = { hasRetryAfter: false, hasRate: false };
+
+function readAnswer(response: IncomingMessage, end: (seen: Seen) => void): void {
   const chunks: Buffer[] = [];
   response.on('data', (chunk: Buffer) => chunks.push(chunk));
   response.on('end', () => {
-    const endedAt = performance.now();
-    const { code, reason } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     const { headers } = response;
-    resolve({
-      sentAt,
-      endedAt,
-      kind: code === 0 ? '0' : `${code} ${reason}`,
+    end({
+      kind: kindOf(Buffer.concat(chunks).toString('utf8')),
       hasRetryAfter: headers['retry-after'] !== undefined,
       hasRate: headers.ratelimit !== undefined && headers['ratelimit-policy'] !== undefined,
     });
   });
+}
+
+function kindOf(text: string): string {
+  try {
+    const { code, reason } = JSON.parse(text);
+    return code === 0 ? '0' : `${code} ${reason}`;
+  } catch {
+    return 'not JSON';
+  }
 }

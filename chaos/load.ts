@@ -45,7 +45,10 @@ interface OpenLoopOptions extends SpellOptions {
   readonly most: number;
 }
 
-/** Arrivals at fixed times, whatever comes back. Resolves when all of them are answered. */
+/**
+ * Arrivals at fixed times, whatever comes back. Resolves when all of them are answered. A latency
+ * begins when its push was due, not when the harness got round to it.
+ */
 export function openLoop(
   send: Send,
   { rate, duration, most, signal }: OpenLoopOptions,
@@ -55,22 +58,26 @@ export function openLoop(
     const underWay = new Set<Promise<void>>();
     let arrived = 0;
     let unsent = 0;
+    /** Of the next arrival, milliseconds after the first one. */
+    const due = () => (arrived * 1_000) / rate;
     const arrive = () => {
+      const sentAt = from + due();
       arrived += 1;
       if (underWay.size >= most) {
         unsent += 1;
         return;
       }
       const push = send().then((answer) => {
-        keep(answer);
+        keep({ ...answer, sentAt });
         underWay.delete(push);
       });
       underWay.add(push);
     };
-    for (let passed = 0; passed < duration; passed = performance.now() - from) {
+    for (let passed = 0; passed < duration; ) {
       signal?.throwIfAborted();
-      const due = Math.floor((rate * passed) / 1_000);
-      while (arrived < due) arrive();
+      passed = performance.now() - from;
+      // However late the harness is, none is left out.
+      while (due() <= passed && due() < duration) arrive();
       await sleep(1);
     }
     const to = performance.now();

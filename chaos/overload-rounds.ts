@@ -40,8 +40,8 @@ const REFUSED = '503 BACKLOG_FULL';
 const LATE = '504 CONFIRMATION_TIMEOUT';
 
 const ROUNDS = [
-  [64, 128],
-  [128, 64],
+  [64, 128, 256],
+  [256, 128, 64],
 ] as const;
 const PEAK = { duration: 8_000, warmUp: 2_000 };
 /** The backlog fills to its bound at first. */
@@ -59,7 +59,7 @@ export async function runRounds(
       const peak = { connections, perSecond: await measurePeak(send, connections, options) };
       options.say(`Peak with ${connections} connections: ${peak.perSecond.toFixed(0)}/s`);
       peaks.push(peak);
-      await waitUntilIdle(cluster);
+      await waitUntilIdle(cluster, options.signal);
     }
     const round = await overload(send, peaks, options);
     options.say(
@@ -67,7 +67,7 @@ export async function runRounds(
         `${round.refused.count} refused in ${round.refused.p99.toFixed(1)} ms (p99)`,
     );
     rounds.push(round);
-    await waitUntilIdle(cluster);
+    await waitUntilIdle(cluster, options.signal);
   }
   return rounds;
 }
@@ -112,8 +112,8 @@ async function overload(
 }
 
 /** @throws Error where the queue is not empty in time */
-export async function waitUntilIdle(cluster: Cluster): Promise<void> {
-  await settle(cluster);
+export async function waitUntilIdle(cluster: Cluster, signal?: AbortSignal): Promise<void> {
+  await settle(cluster, { entries: true, ...(signal && { signal }) });
   const left = await findLeftovers(cluster);
   if (left.length > 0) throw new Error(`the queue still holds ${left.join(', ')}`);
 }

@@ -1,5 +1,5 @@
 /** The overload's figures against their goals. Pure. */
-import { type Latency, mean } from './load-figures';
+import { type Latency, mean, withoutAnswer } from './load-figures';
 import { goalRow, type Row } from './load-report';
 import type { NarrowLine } from './overload-line';
 import { OVER, type OverloadRound } from './overload-rounds';
@@ -91,23 +91,23 @@ function roundRows(round: OverloadRound, name: string, deadline: number): Row[] 
     ),
     goalRow(`${name}: accepted, but late (504)`, { value: late, seen: String(late), most: 0 }),
     goalRow(`${name}: any other answer`, { value: total(others), seen: list(others), most: 0 }),
-    ...(unsent > 0 ? [{ what: `${name}: not sent, too many under way`, seen: `${unsent}` }] : []),
+    noAnswerRow(name, others),
+    goalRow(`${name}: not sent, too many under way`, {
+      value: unsent,
+      seen: String(unsent),
+      most: 0,
+    }),
   ];
 }
 
 function stallRows(stall: Stall, { deadline, usual }: { deadline: number; usual: number }): Row[] {
   const { backAfter, crashes, perSecondAtLast, memory, unsent, ownDelay } = stall;
   const mib = (bytes: number) => Math.round(bytes / 1024 / 1024);
-  const lost = Object.entries(stall.answers).filter(([kind]) => kind.startsWith('lost'));
   const share = usual > 0 ? perSecondAtLast / usual : 0;
   return [
     { what: `stall of ${(stall.lasted / 1_000).toFixed(0)} s: answers`, seen: list(stall.answers) },
     goalRow('stall: slowest answer', inMs(stall.slowest, deadline), ' ms'),
-    goalRow('stall: pushes without an answer', {
-      value: total(Object.fromEntries(lost)),
-      seen: list(Object.fromEntries(lost)),
-      most: 0,
-    }),
+    noAnswerRow('stall', stall.answers),
     goalRow('stall: processes that ended', {
       value: crashes.length,
       seen: crashes.join('\n') || '0',
@@ -133,6 +133,13 @@ function stallRows(stall: Stall, { deadline, usual }: { deadline: number; usual:
       seen: `${ownDelay.p99.toFixed(1)} / ${ownDelay.max.toFixed(1)} ms; ${unsent}`,
     },
   ];
+}
+
+/** Lost, hung, or no answer of the service at all. */
+function noAnswerRow(name: string, answers: Readonly<Record<string, number>>): Row {
+  const counts = withoutAnswer(answers);
+  const value = total(counts);
+  return goalRow(`${name}: pushes without an answer`, { value, seen: list(counts), most: 0 });
 }
 
 const inMs = (value: number, most: number) => ({ value, seen: `${value.toFixed(0)} ms`, most });

@@ -14,7 +14,7 @@ import { stallDatabase } from './overload-stall';
 const HASTE = 3;
 
 export async function measureOverload(options: MeasureOptions): Promise<Measured> {
-  const overload = await inFolder(async (folder) => {
+  const overload = await inFolder(options, async (folder) => {
     const { root, signal } = options;
     const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
     const cluster = await startCluster(some);
@@ -37,15 +37,18 @@ async function measure(
 ): Promise<OverloadFigures> {
   const how = { say, haste: quick ? HASTE : 1, ...(signal && { signal }) };
   const { send, close } = createSend(cluster);
+  // Nobody waits for the answers of a run that is given up.
+  signal?.addEventListener('abort', close);
   try {
     const line = await narrowLine(cluster, send, how);
-    await waitUntilIdle(cluster);
+    await waitUntilIdle(cluster, signal);
     const rounds = await runRounds(cluster, send, how);
     say('The database stalls now');
     const rate = rounds.at(-1)?.rate ?? 0;
     const stall = await stallDatabase(cluster, send, { ...how, rate });
     return { pushTimeout: cluster.config.PUSH_TIMEOUT, line, rounds, stall };
   } finally {
+    signal?.removeEventListener('abort', close);
     close();
   }
 }

@@ -48,7 +48,7 @@ const WATCHED = { worker: 4_500, redis: 12_000, mongo: 12_000 };
 const DOWN = 1_000;
 
 export function measureRecovery(options: RecoveryOptions): Promise<RecoveryTimes> {
-  return inFolder(async (folder) => {
+  return inFolder(options, async (folder) => {
     const { root, signal } = options;
     const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
     const cluster = await startCluster(some);
@@ -97,7 +97,8 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
     }
   } finally {
     stop.abort();
-    await callers;
+    // Whoever gives the run up does not wait for answers: they end with the cluster.
+    if (!options.signal?.aborted) await callers;
   }
   const timesOf = (wanted: keyof RecoveryTimes) =>
     struck.flatMap(({ what, from }) =>

@@ -1,6 +1,7 @@
 /** What a run is told as: a table for people, one object for machines. */
 import Table from 'cli-table3';
 import type { Violation } from './check/evidence';
+import { countOperations, type OperationCounts } from './check/operation-counts';
 import { PROMISES, type Rule } from './check/rules';
 import type { Attempt, Fault } from './history';
 import type { ChaosOptions, ChaosResult } from './run';
@@ -32,12 +33,14 @@ interface ChaosSummary {
   readonly seed: string;
   readonly seconds: number;
   readonly broken: string | null;
-  /** What callers wanted done, and the requests that it took. */
-  readonly operations: number;
+  /** What callers wanted done, what became of it, and the requests that it took. */
+  readonly operations: OperationCounts;
   readonly requests: number;
   readonly answers: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly recoveredAfterMs: number;
+  /** How long the harness itself stood still. */
+  readonly stalledMs: number;
   readonly crashes: readonly string[];
   /** Bytes: at first, at last, at most. */
   readonly memory: Readonly<Record<string, MemorySummary>>;
@@ -48,16 +51,17 @@ function summarize(
   { seed, duration, broken }: Pick<ChaosOptions, 'seed' | 'duration' | 'broken'>,
   { history, violations, recoveredAfter, crashes, memory }: ChaosResult,
 ): ChaosSummary {
-  const { attempts, faults } = history;
+  const { attempts, faults, stalls } = history;
   return {
     seed,
     seconds: Math.round(duration / 1_000),
     broken: broken ?? null,
-    operations: new Set(attempts.map(({ operation }) => operation)).size,
+    operations: countOperations(attempts),
     requests: attempts.length,
     answers: count(attempts, answerOf),
     faults: count(faults, ({ kind }: Fault) => kind),
     recoveredAfterMs: Math.round(recoveredAfter),
+    stalledMs: Math.round(stalls.reduce((sum, { from, to }) => sum + to - from, 0)),
     crashes,
     memory: Object.fromEntries(memory),
     violations: count(violations, ({ rule }: Violation) => rule),
@@ -65,15 +69,19 @@ function summarize(
 }
 
 function reportText(summary: ChaosSummary, violations: readonly Violation[]): string {
+  const { operations, accepted, refused, givenUp } = summary.operations;
   const table = new Table({ style: { head: [], border: [] } });
   const rows = [
     ['seed', summary.seed],
     ['broken on purpose', summary.broken ?? 'nothing'],
-    ['operations', String(summary.operations)],
+    ['operations', String(operations)],
+    ['of them accepted, refused for good', `${accepted}, ${refused}`],
+    ['of them given up, or under way at the end', String(givenUp)],
     ['requests', String(summary.requests)],
     ['answers', list(summary.answers)],
     ['faults', list(summary.faults)],
     ['recovered after the last fault', `${summary.recoveredAfterMs} ms`],
+    ['the harness itself stood still', `${summary.stalledMs} ms`],
     ['memory, at first, at last, at most', memoryList(summary.memory)],
     ['crashes', String(summary.crashes.length)],
     ['violations', violations.length === 0 ? '0' : list(summary.violations)],

@@ -3,17 +3,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check } from './check/check';
 import type { Violation } from './check/evidence';
+import { checkSoundness } from './check/soundness';
 import { type Cluster, startCluster } from './cluster';
 import { runCrowd } from './crowd';
 import { collectEvidence } from './evidence';
 import { runFaults } from './faults';
 import { inFolder } from './folder';
-import type { Attempt, History } from './history';
+import type { Attempt, Fault, History, Span } from './history';
 import { settle } from './leftovers';
 import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
 import { type FaultMix, planFaults } from './plan';
 import { createRandom } from './random';
 import { type Sampling, startSampling } from './samples';
+import { watchStalls } from './stalls';
 
 export interface ChaosOptions {
   /** The project's folder; dist/ must be built. */
@@ -45,8 +47,10 @@ export interface ChaosResult {
 const USUAL_TIMEOUT = '5s';
 /** Milliseconds without faults before the plan starts, and after it ends. */
 const WARM_UP = 2_000;
-const CALM = 13_000;
 const SHORT_CALM = 500;
+/** Milliseconds until nothing may fail any more, and then of service; a push may last between them. */
+const RECOVERY = 10_000;
+const SERVED = 3_000;
 const PROGRESS = 10_000;
 const KEYS = { hotKeys: 6, coldKeys: 4_000 };
 
@@ -54,7 +58,7 @@ const KEYS = { hotKeys: 6, coldKeys: 4_000 };
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { root, broken, webs, workers, signal } = options;
   const breakable: Breakable | undefined = broken && MECHANISMS[broken];
-  return inFolder(async (folder) => {
+  return inFolder(options, async (folder, keepLogs) => {
     const cluster = await startCluster({
       root,
       folder,
@@ -65,7 +69,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       ...(signal && { signal }),
     });
     try {
-      return await attack(cluster, options);
+      const result = await attack(cluster, options);
+      // What is broken on purpose is to be found.
+      if (!broken && result.violations.length + result.crashes.length > 0) keepLogs();
+      return result;
     } finally {
       await cluster.stop();
     }
@@ -73,13 +80,44 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 }
 
 async function attack(cluster: Cluster, options: ChaosOptions): Promise<ChaosResult> {
+  const { say, broken, signal } = options;
+  const memory = startSampling(cluster);
+  try {
+    const { faultsEndedAt, ...seen } = await drive(cluster, options);
+    say('Callers are done; waiting until everything is settled');
+    const leftovers = await settle(cluster, { entries: !broken, ...(signal && { signal }) });
+    const history: History = { pushTimeout: cluster.config.PUSH_TIMEOUT, ...seen };
+    const evidence = await collectEvidence(cluster, { history, faultsEndedAt, leftovers });
+    const violations = [...check(evidence), ...checkSoundness(evidence)];
+    return {
+      history,
+      // Where nobody waited for the entries, one that is still open says nothing.
+      violations: violations.filter(({ rule }) => !broken || rule !== 'settled'),
+      recoveredAfter: lastTrouble(seen.attempts, faultsEndedAt),
+      crashes: [...cluster.crashes],
+      memory: await memory.stop(),
+    };
+  } finally {
+    await memory.stop();
+  }
+}
+
+interface Driven {
+  readonly attempts: readonly Attempt[];
+  readonly faults: readonly Fault[];
+  readonly stalls: readonly Span[];
+  readonly faultsEndedAt: number;
+}
+
+/** Callers at work, the faults, and the calm after them. Resolves when the last try is answered. */
+async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
   const { seed, say } = options;
   const random = createRandom(seed);
   const plan = planFaults({ ...options, random: random.fork('faults'), ...mixOf(options) });
   const attempts: Attempt[] = [];
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
-  const memory = startSampling(cluster);
+  const watch = watchStalls();
   const progress = setInterval(() => {
     say(`${attempts.length} requests so far`);
   }, PROGRESS);
@@ -92,32 +130,23 @@ async function attack(cluster: Cluster, options: ChaosOptions): Promise<ChaosRes
     const faults = await runFaults(plan, cluster, { clock, signal });
     const faultsEndedAt = performance.now();
     say(`${faults.length} faults are over, ${attempts.length} requests answered; now calm`);
-    await sleep(calmOf(options), undefined, { signal });
+    await sleep(calmOf(options, cluster.config.PUSH_TIMEOUT), undefined, { signal });
     stop.abort();
     await callers;
-    say('Callers are done; waiting until everything is settled');
-    const leftovers = await settle(cluster);
-    const pushTimeout = cluster.config.PUSH_TIMEOUT;
-    const history = { pushTimeout, attempts, faults };
-    const evidence = await collectEvidence(cluster, { history, faultsEndedAt, leftovers });
-    return {
-      history,
-      violations: check(evidence),
-      recoveredAfter: lastTrouble(attempts, faultsEndedAt),
-      crashes: [...cluster.crashes],
-      memory: await memory.stop(),
-    };
+    options.signal?.throwIfAborted();
+    return { attempts, faults, faultsEndedAt, stalls: watch.stop() };
   } finally {
     clearInterval(progress);
+    watch.stop();
     stop.abort();
-    await memory.stop();
   }
 }
 
 /** Long enough to see it recover, or not. */
-function calmOf({ broken }: ChaosOptions): number {
+function calmOf({ broken }: ChaosOptions, pushTimeout: number): number {
   const breakable: Breakable | undefined = broken && MECHANISMS[broken];
-  return breakable && !breakable.showsInCalm ? SHORT_CALM : CALM;
+  const isLong = !breakable || breakable.showsInCalm;
+  return isLong ? RECOVERY + pushTimeout + SERVED : SHORT_CALM;
 }
 
 function mixOf({ mix, broken }: ChaosOptions): { mix?: FaultMix } {

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { repeat } from '../src/repeat';
 import type { Cluster } from './cluster';
@@ -24,6 +25,8 @@ export interface Sampling {
 }
 
 const INTERVAL = 800;
+/** Milliseconds for a look. */
+const PATIENCE = 1_000;
 const run = promisify(execFile);
 
 export function startSampling(cluster: Cluster): Sampling {
@@ -95,6 +98,7 @@ async function kibibytesOf(pid: number): Promise<number> {
 }
 
 async function usedBy({ lookup }: Cluster): Promise<number | undefined> {
-  const info = await lookup.info('memory');
-  return Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
+  // A server that has just died answers when it is back, and nobody is to wait for that.
+  const info = await Promise.race([lookup.info('memory'), sleep(PATIENCE, '', { ref: false })]);
+  return info === '' ? undefined : Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
 }

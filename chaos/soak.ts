@@ -19,7 +19,7 @@ const KEYS = { hotKeys: 6, coldKeys: 200_000 };
 const TENTHS = 10;
 
 export function measureSoak(options: SoakOptions): Promise<Measured> {
-  return inFolder(async (folder) => {
+  return inFolder(options, async (folder) => {
     const { root, signal, pushes } = options;
     const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
     const cluster = await startCluster(some);

@@ -5,6 +5,7 @@ import type { Violation } from './evidence';
 import { beganInTime } from './in-time';
 import type { Push, Pushes } from './pushes';
 import type { Rule } from './rules';
+import { shownTime } from './shown-time';
 
 /** Refusals before it was known who sent the request: they have no entry. */
 const UNKNOWN_SENDER: ReadonlySet<string | undefined> = new Set([
@@ -30,7 +31,7 @@ export function checkAnswers({ attempts }: History, pushes: Pushes): Violation[]
       : (judge(attempt, pushes) ?? []);
     if (!rule || !what) return [];
     const { systemCode, name, sentAt } = attempt;
-    const about = `${name} of ${systemCode} sent at ${sentAt}, answered ${briefly(attempt.end)}`;
+    const about = `${name} of ${systemCode} sent at ${shownTime(sentAt)}, answered ${briefly(attempt.end)}`;
     return [{ rule, requestId, what: `${about}: ${what}` }];
   });
 }
@@ -43,6 +44,9 @@ function judge(attempt: Told, pushes: Pushes): readonly [Rule, string] | undefin
   const push = pushes.byId.get(end.requestId);
   if (push && push.sent !== pushes.operations.triedBy(attempt)) {
     return ['answer-agrees', 'its entry is of another push'];
+  }
+  if (end.status !== (end.code || 200)) {
+    return ['answer-agrees', `HTTP status ${end.status}, which is another one`];
   }
   const wrong = end.code === 0 ? unlikeSuccess(end, push) : unlikeFailure(end, push?.entry);
   if (wrong === undefined) return undefined;

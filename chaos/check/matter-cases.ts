@@ -23,6 +23,9 @@ const BY_STATE: ReadonlySet<string | undefined> = new Set([
   'EXTERNAL_ID_RESERVED',
 ]);
 
+/** @param reason of a refusal; undefined where there was none */
+export const isOfState = (reason: string | undefined): boolean => BY_STATE.has(reason);
+
 interface Collected {
   readonly systemCode: string;
   readonly externalId: string;
@@ -42,7 +45,7 @@ export function collectMatters(evidence: Evidence, pushes: readonly Push[]): Mat
   for (const push of pushes) {
     const { state, result, revision, systemCode = '', externalId = '' } = push.entry;
     const isPersisted = state === 'PERSISTED';
-    if (!isPersisted && !(state === 'REFUSED' && BY_STATE.has(result))) continue;
+    if (!isPersisted && !(state === 'REFUSED' && isOfState(result))) continue;
     const { effects, others } = caseOf(systemCode, externalId);
     if (isPersisted && revision !== undefined) effects.push(push);
     else others.push(push);

@@ -5,6 +5,7 @@ import { firstWhere } from './first-where';
 import { type MatterCase, revisionOf } from './matter-cases';
 import type { Push } from './pushes';
 import { operationOn, type States } from './sequential-fold';
+import { shownTime } from './shown-time';
 import { createStateSearch, type FindStates, type Range } from './state-search';
 
 /**
@@ -97,7 +98,7 @@ function misplaced(
   const { externalId } = matter.around;
   const { from, to } = range;
   const what =
-    `${entry.operation}, sent at ${sentAt}, told at ${toldAt}: ${entry.state} ${entry.result} ` +
+    `${entry.operation}, sent at ${shownTime(sentAt)}, told at ${shownTime(toldAt)}: ${entry.state} ${entry.result} ` +
     `without an effect is due at no revision from ${from} to ${to} of ${matter.effects.length}`;
   return { rule: 'placeable', requestId: id, externalId, what };
 }

@@ -1,6 +1,7 @@
 /** The effects on one matter in the order of their revisions, held against when they were sent. */
 import type { Violation } from './evidence';
 import type { Push } from './pushes';
+import { shownTime } from './shown-time';
 
 /**
  * From the last revision back: of those that come later, the one that was told soonest is the one
@@ -16,8 +17,8 @@ export function checkRealTime(effects: readonly Push[], externalId: string): Vio
     if (!push) continue;
     if (soonest && soonest.toldAt < push.sentAt) {
       const what =
-        `sent at ${push.sentAt}, is revision ${push.entry.revision}: due is one after revision ` +
-        `${soonest.entry.revision} (${soonest.id}), which was told at ${soonest.toldAt}`;
+        `sent at ${shownTime(push.sentAt)}, is revision ${push.entry.revision}: due is one after revision ` +
+        `${soonest.entry.revision} (${soonest.id}), which was told at ${shownTime(soonest.toldAt)}`;
       violations.push({ rule: 'real-time', requestId: push.id, externalId, what });
     }
     if (!soonest || push.toldAt < soonest.toldAt) soonest = push;

@@ -1,7 +1,8 @@
 /** How long callers waited, why their connections broke, and whether they were served afterwards. */
 import type { Attempt, AttemptEnd } from '../history';
 import type { Evidence, Violation } from './evidence';
-import { type Spans, spansOf } from './spans';
+import { shownTime } from './shown-time';
+import { createSpans, type Spans, spansOf } from './spans';
 
 /** Milliseconds after the deadline by which a request must have ended. */
 const ROOM = 1_000;
@@ -9,49 +10,82 @@ const ROOM = 1_000;
 const SLACK = 250;
 /** Milliseconds after the last fault from which on nothing may fail any more. */
 const RECOVERY = 10_000;
+/** Milliseconds that a request may take from then on. */
+const QUICK = 2_500;
+/** Milliseconds after its start in which an ingress may not have warmed up. */
+const JUST_STARTED = 5_000;
 
 export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violation[] {
-  const { attempts, faults, pushTimeout } = history;
-  const stopped = spansOf(faults, ['stop-web']);
+  const { attempts, faults, stalls, pushTimeout } = history;
+  const held = spansOf(faults, ['stop-web'], stalls);
   const ended = spansOf(faults, ['kill-web', 'restart-web']);
+  const own = createSpans(stalls);
   const served = faultsEndedAt + RECOVERY;
-  return attempts.flatMap((attempt) => [
-    ...checkWait(attempt, pushTimeout + ROOM, stopped(attempt.ingress)),
-    ...checkConnection(attempt, ended(attempt.ingress)),
-    ...checkRecovery(attempt, served),
-  ]);
+  return attempts.flatMap((attempt) => {
+    const { ingress } = attempt;
+    const around = { held: held(ingress), ended: ended(ingress) };
+    return [
+      ...checkWait(attempt, pushTimeout + ROOM, around),
+      ...checkConnection(attempt, around.ended),
+      ...checkRecovery(attempt, served, own),
+    ];
+  });
 }
 
-/** A stopped ingress cannot answer; once it goes on, its callers get the rest of their time. */
-function checkWait(attempt: Attempt, most: number, stopped: Spans): Violation[] {
+/**
+ * A stopped ingress cannot answer; once it goes on, its callers get the rest of their time. While
+ * the harness stood still, it did not see what came. An ingress that has just started has no
+ * excuse, but it is said, since a starved machine shows there first.
+ */
+function checkWait(
+  attempt: Attempt,
+  most: number,
+  { held, ended }: { held: Spans; ended: Spans },
+): Violation[] {
   const { sentAt, endedAt, end } = attempt;
   const took = endedAt - sentAt;
   const isHung = end.kind === 'hung';
   if (!isHung && took <= most) return [];
-  const excused = stopped.lasted(sentAt, endedAt);
+  const excused = held.lasted(sentAt, endedAt);
   if (took <= most + excused && (!isHung || excused > 0)) return [];
-  const due = `due within ${most} ms and the ${excused} ms that it was stopped`;
-  const what = `${seen(attempt)} after ${took} ms: ${due}`;
+  const due =
+    `due within ${shownTime(most)} and the ${shownTime(excused)} ` +
+    'that it or the harness was stopped';
+  const what = `${seen(attempt)} after ${shownTime(took)}: ${due}${startOf(attempt, ended)}`;
   return [{ rule: 'answered-in-time', ...idOf(attempt), what }];
+}
+
+function startOf({ sentAt, endedAt }: Attempt, ended: Spans): string {
+  const before = sentAt - (ended.lastEnd(endedAt) ?? -Infinity);
+  if (before > JUST_STARTED) return '';
+  const when = before < 0 ? 'after' : 'before';
+  return `; its ingress was started ${shownTime(Math.abs(before))} ${when} it was sent`;
 }
 
 function checkConnection(attempt: Attempt, ended: Spans): Violation[] {
   const { sentAt, endedAt, end } = attempt;
   if (end.kind !== 'lost' && end.kind !== 'refused') return [];
   if (ended.touch(sentAt - SLACK, endedAt + SLACK)) return [];
-  const what = `${seen(attempt)} at ${endedAt}, where it was neither killed nor restarted`;
+  const when = shownTime(endedAt);
+  const what = `${seen(attempt)} at ${when}, where it was neither killed nor restarted`;
   return [{ rule: 'connection', what }];
 }
 
-function checkRecovery(attempt: Attempt, served: number): Violation[] {
-  const { sentAt, end } = attempt;
-  if (sentAt <= served || (end.kind === 'answered' && end.code < 500)) return [];
-  const what = `${seen(attempt)}, ${sentAt - served} ms after all was due to be served again`;
+/** @param own the stalls of the harness */
+function checkRecovery(attempt: Attempt, served: number, own: Spans): Violation[] {
+  const { sentAt, endedAt, end } = attempt;
+  if (endedAt <= served) return [];
+  const isServed = end.kind === 'answered' && end.code < 500;
+  const took = endedAt - sentAt;
+  const isSlow = sentAt > served && took > QUICK + own.lasted(sentAt, endedAt);
+  if (isServed && !isSlow) return [];
+  const due = `${shownTime(endedAt - served)} after all was due to be served again`;
+  const what = `${seen(attempt)} after ${shownTime(took)}, ${due}`;
   return [{ rule: 'recovery', ...idOf(attempt), what }];
 }
 
 function seen({ name, ingress, sentAt, end, operation }: Attempt): string {
-  return `operation ${operation}, ${name} sent to ${ingress} at ${sentAt}, ${ending(end)}`;
+  return `operation ${operation}, ${name} sent to ${ingress} at ${shownTime(sentAt)}, ${ending(end)}`;
 }
 
 function ending(end: AttemptEnd): string {

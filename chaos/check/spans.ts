@@ -1,5 +1,5 @@
 /** Times of faults: how long, and whether at all, one of them lasted during a request. */
-import type { Fault, FaultKind } from '../history';
+import type { Fault, FaultKind, Span } from '../history';
 import { firstWhere } from './first-where';
 
 export interface Spans {
@@ -7,29 +7,35 @@ export interface Spans {
   lasted(from: number, to: number): number;
   /** Whether a span has at least an instant in common with [from, to]. */
   touch(from: number, to: number): boolean;
+  /** The last end of a span that is not after a time. */
+  lastEnd(time: number): number | undefined;
 }
 
-type Span = Pick<Fault, 'from' | 'to'>;
-
-/** The faults of some kinds, for each target. @returns a function from target to its spans */
+/**
+ * The faults of some kinds, for each target.
+ *
+ * @param everywhere spans that every target has besides its own
+ * @returns a function from target to its spans
+ */
 export function spansOf(
   faults: readonly Fault[],
   kinds: readonly FaultKind[],
+  everywhere: readonly Span[] = [],
 ): (target: string) => Spans {
-  const byTarget = new Map<string, Fault[]>();
+  const byTarget = new Map<string, Span[]>();
   for (const fault of faults) {
     if (!kinds.includes(fault.kind)) continue;
     const known = byTarget.get(fault.target);
     if (known) known.push(fault);
-    else byTarget.set(fault.target, [fault]);
+    else byTarget.set(fault.target, [...everywhere, fault]);
   }
   const spans = new Map([...byTarget].map(([target, of]) => [target, createSpans(of)]));
-  const none = createSpans([]);
-  return (target) => spans.get(target) ?? none;
+  const others = createSpans(everywhere);
+  return (target) => spans.get(target) ?? others;
 }
 
-function createSpans(faults: readonly Span[]): Spans {
-  const apart = join(faults);
+export function createSpans(of: readonly Span[]): Spans {
+  const apart = join(of);
   const firstAfter = (time: number) => firstWhere(apart.length, (i) => (apart[i]?.to ?? 0) >= time);
   return {
     lasted: (from, to) => {
@@ -45,13 +51,14 @@ function createSpans(faults: readonly Span[]): Spans {
       const span = apart[firstAfter(from)];
       return span !== undefined && span.from <= to;
     },
+    lastEnd: (time) => apart[firstWhere(apart.length, (i) => (apart[i]?.to ?? 0) > time) - 1]?.to,
   };
 }
 
 /** Overlapping spans become one, so that nothing counts twice. @returns in their order */
-function join(faults: readonly Span[]): Span[] {
+function join(spans: readonly Span[]): Span[] {
   const joined: { from: number; to: number }[] = [];
-  for (const { from, to } of [...faults].sort((a, b) => a.from - b.from)) {
+  for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
     const last = joined.at(-1);
     if (last && from <= last.to) last.to = Math.max(last.to, to);
     else joined.push({ from, to });

@@ -1,10 +1,9 @@
 /** npm test: jest against servers of its own, which are gone, with their data, afterwards. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from './error-code';
 import { keep } from './keeper';
 import { Releasers, type RunContext } from './run-context';
+import { makeRunFolder } from './run-folder';
 import { type RunningServer, startMongo, startRedis } from './servers';
 import { listenForStop, type StopRequest } from './stop-request';
 import { allSettledOrThrow, Stopped } from './waiting';
@@ -43,8 +42,7 @@ async function runJest(
   stop: StopRequest,
   releasers: Releasers,
 ): Promise<number> {
-  removeLeftovers();
-  const folder = mkdtempSync(join(tmpdir(), `${FOLDER}${process.pid}-`));
+  const folder = makeRunFolder(FOLDER);
   releasers.add(() => rmSync(folder, { recursive: true, force: true }));
   const { signal } = stop;
   const own = async (start: Promise<RunningServer>) => {
@@ -65,22 +63,4 @@ async function runJest(
   await Promise.race([kept.exited, stop.asked]);
   if (signal.aborted) throw new Stopped();
   return kept.exitCode() ?? 1;
-}
-
-// A run that was ended by SIGKILL could not remove its folder; its name tells whose it was.
-function removeLeftovers(): void {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER))) {
-    const pid = Number(name.slice(FOLDER.length).split('-')[0]);
-    if (isAlive(pid)) continue;
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !hasCode(error, 'ESRCH');
-  }
 }

@@ -109,7 +109,12 @@ export function aRun() {
     },
     retry: (sent: Sent, how: Try = {}): Sent => send(sent, how),
     evidence: (over: Partial<Evidence> = {}): Evidence => ({
-      history: { pushTimeout: PUSH_TIMEOUT, attempts: [...attempts], faults: [...faults] },
+      history: {
+        pushTimeout: PUSH_TIMEOUT,
+        attempts: [...attempts],
+        faults: [...faults],
+        stalls: [],
+      },
       matters: [...ledger.matters.values()],
       entries: [...entries],
       names: NAMES,
@@ -184,13 +189,13 @@ export function anHonestRun() {
   const missing = run.push('status', { externalId: 'A-2' });
   const expired = run.push('upsert', {}, { fate: 'expired' });
   const shed = run.push('upsert', {}, { fate: 'unseen', end: 'BACKLOG_FULL' });
-  const limited = run.push('upsert', {}, { fate: 'unseen', end: 'RATE_LIMITED' });
+  const away = run.push('upsert', {}, { fate: 'unseen', end: 'QUEUE_UNAVAILABLE' });
   const invalid = run.push('upsert', { title: ' ' });
   const notice = run.push('upsert', { matterType: 'NOTICE', externalId: undefined });
   const revived = run.push('upsert', { externalId: 'A-1' }, { end: 'lost', key: 'r' });
   const known = run.retry(revived);
   const about = { created, keyed, replayed, stale, deleted, again, refused, missing, expired };
-  return { run, ...about, shed, limited, invalid, notice, revived, known };
+  return { run, ...about, shed, away, invalid, notice, revived, known };
 }
 
 function endingOf(sent: Sent, entry: LogEntry | undefined, end: Try['end']): AttemptEnd {

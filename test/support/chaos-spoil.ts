@@ -2,7 +2,7 @@
 import { check } from '../../chaos/check/check';
 import type { Evidence } from '../../chaos/check/evidence';
 import type { Rule } from '../../chaos/check/rules';
-import type { Attempt, Fault } from '../../chaos/history';
+import type { Attempt, Fault, Span } from '../../chaos/history';
 import type { Matter } from '../../src/domain/matter';
 import type { LogEntry } from '../../src/push-log/entry-model';
 import type { Sent } from './chaos-evidence';
@@ -56,4 +56,9 @@ export function withMatters(
 export function withFaults(evidence: Evidence, ...faults: readonly Fault[]): Evidence {
   const { history } = evidence;
   return { ...evidence, history: { ...history, faults: [...history.faults, ...faults] } };
+}
+
+/** The evidence of a harness that stood still at these times. */
+export function withStalls(evidence: Evidence, ...stalls: readonly Span[]): Evidence {
+  return { ...evidence, history: { ...evidence.history, stalls } };
 }

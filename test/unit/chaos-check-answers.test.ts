@@ -121,21 +121,57 @@ test.each<[string, Step, Spoil]>([
     'refused',
     (e, p) => withAnswer(e, p, told('DATABASE_UNAVAILABLE', 503)),
   ],
-  [
-    '429 with its entry',
-    'expired',
-    (e, p) =>
-      withEntry(withAnswer(e, p, told('RATE_LIMITED', 429)), p, {
-        state: 'REFUSED',
-        result: 'RATE_LIMITED',
-      }),
-  ],
-  [
-    '400 before the sender was known',
-    'shed',
-    (e, p) => withAnswer(e, p, told('MALFORMED_REQUEST', 400)),
-  ],
 ])('what is legal is no violation: %s', (_what, step, spoil) => {
   const made = anHonestRun();
   expect(check(spoil(made.run.evidence(), made[step]))).toEqual([]);
+});
+
+test.each<[string, Step, Spoil]>([
+  ['429, though nobody has a rate', 'shed', (e, p) => withAnswer(e, p, told('RATE_LIMITED', 429))],
+  ['401', 'shed', (e, p) => withAnswer(e, p, told('SIGNATURE_MISMATCH', 401))],
+  ['401 by its own body', 'away', (e, p) => withAnswer(e, p, told('SIGNATURE_REUSED', 401))],
+  ['403', 'shed', (e, p) => withAnswer(e, p, told('CLIENT_DISABLED', 403))],
+  ['404 of the path', 'shed', (e, p) => withAnswer(e, p, told('PATH_NOT_FOUND', 404))],
+  ['408', 'shed', (e, p) => withAnswer(e, p, told('REQUEST_TIMEOUT', 408))],
+  ['413', 'shed', (e, p) => withAnswer(e, p, told('BODY_TOO_LARGE', 413))],
+  ['500', 'shed', (e, p) => withAnswer(e, p, told('INTERNAL_ERROR', 500))],
+  ['500 for good', 'shed', (e, p) => withAnswer(e, p, told('OPERATION_FAILED', 500))],
+  ['400 of the head', 'shed', (e, p) => withAnswer(e, p, told('MALFORMED_REQUEST', 400))],
+  ['400 of a whole body', 'shed', (e, p) => withAnswer(e, p, told('BODY_INCOMPLETE', 400))],
+  [
+    '400 for users that are known',
+    'missing',
+    (e, p) => withEntry(withAnswer(e, p, told('UNKNOWN_USER', 400)), p, { result: 'UNKNOWN_USER' }),
+  ],
+  [
+    '400 for a body that passes',
+    'missing',
+    (e, p) =>
+      withEntry(withAnswer(e, p, told('VALIDATION_FAILED', 400)), p, {
+        result: 'VALIDATION_FAILED',
+      }),
+  ],
+  [
+    'another refusal of a body that does not pass',
+    'invalid',
+    (e, p) => withEntry(withAnswer(e, p, told('INVALID_JSON', 400)), p, { result: 'INVALID_JSON' }),
+  ],
+])('refusing a good request is found, also where the log agrees: %s', (_what, step, spoil) => {
+  const made = anHonestRun();
+  expect(brokenRules(spoil(made.run.evidence(), made[step]))).toEqual(['wrongly-refused']);
+});
+
+test('a body that does not pass and is accepted is found', () => {
+  const { run, invalid } = anHonestRun();
+  const accepted = { status: 200, code: 0, reason: undefined };
+  expect(brokenRules(withAnswer(run.evidence(), invalid, accepted))).toContain('wrongly-refused');
+});
+
+test.each<[string, Step, number]>([
+  ['an acceptance', 'created', 202],
+  ['a refusal', 'missing', 200],
+])('%s under another HTTP status is found', (_what, step, status) => {
+  const made = anHonestRun();
+  const evidence = withAnswer(made.run.evidence(), made[step], { status });
+  expect(brokenRules(evidence)).toEqual(['answer-agrees']);
 });

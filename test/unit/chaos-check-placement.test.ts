@@ -125,7 +125,7 @@ test('what one push saw, no later one unsees', () => {
     run.push('status', {}, at(20, 30));
     const blind = run.push('status', {}, { at: second, fate: 'expired' });
     const idleUpdate = { state: 'PERSISTED', result: 'UPDATED', matterId: 1n } as const;
-    const told = { code: 0, outcome: 'UPDATED', matterId: '1', externalId: 'A-1' };
+    const told = { status: 200, code: 0, outcome: 'UPDATED', matterId: '1', externalId: 'A-1' };
     return withAnswer(withEntry(run.evidence(), blind, idleUpdate), blind, told);
   };
   expect(brokenRules(story([31, 40]))).toEqual(['placeable']);

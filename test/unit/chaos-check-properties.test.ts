@@ -26,7 +26,7 @@ const fates: fc.Arbitrary<Try> = fc.oneof(
       { fate: 'expired', end: 'CONFIRMATION_TIMEOUT' },
       { fate: 'expired', end: 'QUEUE_UNAVAILABLE' },
       { fate: 'QUEUE_UNAVAILABLE' },
-      { fate: 'unseen', end: 'RATE_LIMITED' },
+      { fate: 'unseen', end: 'BACKLOG_FULL' },
     ),
   },
 );

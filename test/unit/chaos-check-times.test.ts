@@ -1,10 +1,10 @@
 /** The checker of chaos runs: deadlines, broken connections, recovery. */
 import { check } from '../../chaos/check/check';
 import type { Evidence } from '../../chaos/check/evidence';
-import type { FaultKind } from '../../chaos/history';
+import type { FaultKind, Span } from '../../chaos/history';
 import { NOW } from '../support/builders';
 import { aFault, aRun } from '../support/chaos-evidence';
-import { brokenRules, withEntry, withFaults } from '../support/chaos-spoil';
+import { brokenRules, withEntry, withFaults, withStalls } from '../support/chaos-spoil';
 
 /** One push of the length that is given, in milliseconds; PUSH_TIMEOUT is 10 s. */
 function lasting(length: number, end?: 'lost' | 'hung'): Evidence {
@@ -43,6 +43,31 @@ describe('answered in time', () => {
     expect(brokenRules(lasting(9_000, 'hung'))).toEqual(['answered-in-time']);
     expect(check(withFaults(lasting(60_000, 'hung'), stop(1_000, 50_000)))).toEqual([]);
     expect(brokenRules(withFaults(lasting(60_000, 'hung'), stop(1_000, 40_000)))).not.toEqual([]);
+  });
+
+  test('so does the time in which the harness stood still, but not twice', () => {
+    const late = lasting(14_000);
+    expect(check(withStalls(late, { from: 2_000, to: 5_000 }))).toEqual([]);
+    expect(brokenRules(withStalls(late, { from: 2_000, to: 4_999 }))).toEqual(['answered-in-time']);
+    const both = withFaults(late, stop(2_000, 4_000));
+    expect(check(withStalls(both, { from: 3_000, to: 5_000 }))).toEqual([]);
+    expect(brokenRules(withStalls(both, { from: 2_000, to: 4_000 }))).toEqual(['answered-in-time']);
+    expect(
+      check(withStalls(withFaults(late, stop(9_000, 11_000, 'web-1')), { from: 0, to: 4_000 })),
+    ).toEqual([]);
+  });
+
+  test('that its ingress had just started is no excuse, but is said', () => {
+    const late = withFaults(lasting(12_000), aFault('restart-web', 0, 300));
+    expect(check(late)).toMatchObject([
+      { rule: 'answered-in-time', what: expect.stringContaining('started 700 ms before') },
+    ]);
+    const long = withFaults(lasting(12_000), aFault('restart-web', -9_000, -4_001));
+    expect(check(long)).toMatchObject([{ what: expect.not.stringContaining('was started') }]);
+  });
+
+  test('a violation gives times in whole milliseconds', () => {
+    expect(check(lasting(12_000.123))).toMatchObject([{ what: expect.not.stringContaining('.') }]);
   });
 
   test('a connection that breaks after the deadline was no answer either', () => {
@@ -132,13 +157,13 @@ describe('the end of a run', () => {
     ]);
   });
 
-  test.each(['BACKLOG_FULL', 'INTERNAL_ERROR', 'CONFIRMATION_TIMEOUT'] as const)(
-    '%s long after the last fault is found',
+  test.each(['BACKLOG_FULL', 'QUEUE_UNAVAILABLE', 'CONFIRMATION_TIMEOUT'] as const)(
+    '%s that comes ten seconds after the last fault is found, whenever it was sent',
     (end) => {
       const run = aRun();
-      run.push('upsert', {}, { at: [30_000, 30_010], end, fate: 'expired' });
-      expect(check(run.evidence({ faultsEndedAt: 20_000 }))).toEqual([]);
-      expect(brokenRules(run.evidence({ faultsEndedAt: 19_999 }))).toEqual(['recovery']);
+      run.push('upsert', {}, { at: [29_000, 30_010], end, fate: 'expired' });
+      expect(check(run.evidence({ faultsEndedAt: 20_010 }))).toEqual([]);
+      expect(brokenRules(run.evidence({ faultsEndedAt: 20_009 }))).toEqual(['recovery']);
     },
   );
 
@@ -155,7 +180,20 @@ describe('the end of a run', () => {
   test('a refusal is service', () => {
     const run = aRun();
     run.push('status', {}, { at: [30_000, 30_010] });
-    run.push('upsert', {}, { at: [30_000, 30_010], end: 'RATE_LIMITED', fate: 'unseen' });
+    run.push('upsert', { title: ' ' }, { at: [30_000, 30_010] });
     expect(check(run.evidence({ faultsEndedAt: 0 }))).toEqual([]);
+  });
+
+  test('what was sent ten seconds after the last fault is answered within 2,500 ms', () => {
+    const taking = (ms: number, stalls: readonly Span[] = []) => {
+      const run = aRun();
+      run.push('upsert', {}, { at: [30_000, 30_000 + ms] });
+      return withStalls(run.evidence({ faultsEndedAt: 19_999 }), ...stalls);
+    };
+    expect(check(taking(2_500))).toEqual([]);
+    expect(brokenRules(taking(2_501))).toEqual(['recovery']);
+    expect(check({ ...taking(2_501), faultsEndedAt: 20_000 })).toEqual([]);
+    expect(check(taking(2_700, [{ from: 31_000, to: 31_200 }]))).toEqual([]);
+    expect(brokenRules(taking(2_700, [{ from: 31_000, to: 31_199 }]))).toEqual(['recovery']);
   });
 });

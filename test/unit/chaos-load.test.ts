@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FairnessRound, fairnessRows } from '../../chaos/fairness-rows';
 import { closedLoop, openLoop } from '../../chaos/load';
-import { goodput, latencyOf, median, othersThan } from '../../chaos/load-figures';
+import { goodput, latencyOf, median, othersThan, withoutAnswer } from '../../chaos/load-figures';
 import type { Row } from '../../chaos/load-report';
 import type { LoadAnswer } from '../../chaos/load-sender';
 import { type OverloadFigures, overloadRows } from '../../chaos/overload-rows';
@@ -84,6 +84,18 @@ describe('load', () => {
     expect(spell.unsent).toBe(0);
   });
 
+  test('a latency begins when its push was due, though it was sent later', async () => {
+    const send = async () => {
+      const sentAt = performance.now();
+      // Nothing else arrives meanwhile.
+      while (performance.now() < sentAt + 200);
+      return anAnswer('0', sentAt, 200);
+    };
+    const { answers } = await openLoop(send, { rate: 20, duration: 200, most: 100 });
+    expect(answers).toHaveLength(4);
+    expect(latencyOf(answers.slice(1)).max).toBeGreaterThan(300);
+  });
+
   test('an arrival that would be one too many is not sent, and counted', async () => {
     const send = async () => {
       await sleep(600);
@@ -158,9 +170,12 @@ describe('goals of the overload', () => {
     ['without Retry-After', inRound({ refusedWithoutRetryAfter: 1 })],
     ['accepted and done', inRound({ accepted: { ...latency, max: 11_001 } })],
     ['late (504)', inRound({ late: 1 })],
-    ['any other answer', inRound({ others: { 'lost ECONNRESET': 1 } })],
+    ['any other answer', inRound({ others: { '429 RATE_LIMITED': 1 } })],
+    ['not sent', inRound({ unsent: 1 })],
     ['slowest answer', inStall({ slowest: 11_001 })],
     ['without an answer', inStall({ answers: { 'lost ECONNRESET': 1 } })],
+    ['without an answer', inStall({ answers: { hung: 1 } })],
+    ['without an answer', inStall({ answers: { 'not JSON': 1 } })],
     ['processes that ended', inStall({ crashes: ['web-0 ended'] })],
     ['memory of web', inStall({ memory: { web: { first: 0, last: 0, max: 600 * MIB } } })],
     ['goes on after', inStall({ backAfter: undefined })],
@@ -168,6 +183,10 @@ describe('goals of the overload', () => {
   ])('%s is seen where it is missed', (what, over) => {
     expect(missed(overloadRows({ ...figures, ...over }))).toEqual([expect.stringContaining(what)]);
   });
+});
+
+test.each(['lost ECONNRESET', 'hung', 'not JSON'])('%s is no answer, in any round', (kind) => {
+  expect(withoutAnswer({ '0': 5, '503 BACKLOG_FULL': 2, [kind]: 3 })).toEqual({ [kind]: 3 });
 });
 
 describe('goals of fairness', () => {
@@ -186,6 +205,7 @@ describe('goals of fairness', () => {
     ['p99 of 300/s', { quiet: times(31) }],
     ['answers other than 0', { quietOthers: { '429 RATE_LIMITED': 1 } }],
     ['without Retry-After', { neighbour: { ...neighbour, incomplete: 1 } }],
+    ['without an answer', { neighbour: { ...neighbour, others: { hung: 1 } } }],
     ['noisy client: its 429', { neighbour: { ...neighbour, limited: { ...times(0), count: 0 } } }],
   ])('%s is seen where it is missed', (what, over) => {
     expect(missed(rowsOf(over))).toEqual([expect.stringContaining(what)]);

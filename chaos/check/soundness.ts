@@ -1,0 +1,42 @@
+/** Whether a run says anything: a service that does no work breaks no promise either. */
+import type { Evidence, Violation } from './evidence';
+import { countOperations } from './operation-counts';
+import { collectOperations } from './sent-operations';
+import { shownTime } from './shown-time';
+import { createSpans } from './spans';
+
+/** Of the operations that pass, and of the time of the run. */
+const LEAST_SERVED = 0.5;
+const MOST_STALLED = 0.1;
+
+/** @returns what makes a whole run worth nothing, whatever else it has found */
+export function checkSoundness({ history, timeZone }: Evidence): Violation[] {
+  return [...checkServed(history, timeZone), ...checkMeasurable(history)];
+}
+
+function checkServed(history: Evidence['history'], timeZone: string): Violation[] {
+  const sent = collectOperations(history, timeZone);
+  const isValid = new Map<number, boolean>();
+  const valid = history.attempts.filter((attempt) => {
+    const { operation } = attempt;
+    const known = isValid.get(operation) ?? sent.triedBy(attempt)?.parsed() !== undefined;
+    isValid.set(operation, known);
+    return known;
+  });
+  const { operations, accepted, refused } = countOperations(valid);
+  if (accepted > 0 && accepted + refused >= LEAST_SERVED * operations) return [];
+  const what =
+    `of ${operations} operations that pass ${accepted} were accepted and ${refused} refused ` +
+    'by state: due is half of them';
+  return [{ rule: 'served', what }];
+}
+
+function checkMeasurable({ attempts, stalls }: Evidence['history']): Violation[] {
+  const from = attempts.reduce((least, { sentAt }) => Math.min(least, sentAt), Infinity);
+  const to = attempts.reduce((most, { endedAt }) => Math.max(most, endedAt), -Infinity);
+  const stalled = createSpans(stalls).lasted(from, to);
+  if (attempts.length === 0 || stalled <= MOST_STALLED * (to - from)) return [];
+  const seen = `${shownTime(stalled)} of ${shownTime(to - from)}`;
+  const what = `not measurable: the harness stood still for ${seen}`;
+  return [{ rule: 'measurable', what }];
+}

@@ -1,0 +1,28 @@
+/** Folders of runs, in the system's folder for what is temporary; each tells by its name whose it is. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hasCode } from './error-code';
+
+/**
+ * Makes one for this process, and removes those of processes that ended by SIGKILL and could not.
+ *
+ * @param prefix of the names, with its last hyphen
+ */
+export function makeRunFolder(prefix: string): string {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
+    const pid = /^(\d+)-/.exec(name.slice(prefix.length))?.[1];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+  return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !hasCode(error, 'ESRCH');
+  }
+}

@@ -1,0 +1,42 @@
+/** What a chaos run is told as. */
+import { faultsReport } from '../../chaos/report';
+import type { ChaosResult } from '../../chaos/run';
+import { anHonestRun } from '../support/chaos-evidence';
+
+const options = { seed: '7', duration: 60_000 };
+const result = (over: Partial<ChaosResult> = {}): ChaosResult => ({
+  history: anHonestRun().run.evidence().history,
+  violations: [],
+  recoveredAfter: 1_234.567,
+  crashes: [],
+  memory: new Map(),
+  ...over,
+});
+
+test('how many operations were accepted, refused for good and given up', () => {
+  const { passed, summary, text } = faultsReport(options, result());
+  expect(passed).toBe(true);
+  const operations = { operations: 13, accepted: 7, refused: 3, givenUp: 3 };
+  expect(summary).toMatchObject({ operations, recoveredAfterMs: 1_235 });
+  expect(text).toMatch(/accepted, refused for good *│ 7, 3 /);
+  expect(text).toMatch(/given up, or under way at the end *│ 3 /);
+});
+
+test('how long the harness itself stood still', () => {
+  const { history } = result();
+  const stalls = [
+    { from: 10, to: 150.2 },
+    { from: 1_000, to: 1_200 },
+  ];
+  const { summary } = faultsReport(options, result({ history: { ...history, stalls } }));
+  expect(summary).toMatchObject({ stalledMs: 340 });
+});
+
+test.each<[string, Partial<ChaosResult>]>([
+  ['a violation', { violations: [{ rule: 'measurable', what: 'not measurable' }] }],
+  ['a crash', { crashes: ['web-0 ended'] }],
+])('%s fails it, and is shown', (_what, over) => {
+  const { passed, text } = faultsReport(options, result(over));
+  expect(passed).toBe(false);
+  expect(text).toMatch(/not measurable|web-0 ended/);
+});
