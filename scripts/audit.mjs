@@ -27,7 +27,8 @@ const INSTALLERS = [
 
 const [mode, folder = dirname(dirname(fileURLToPath(import.meta.url)))] = process.argv.slice(2);
 const read = (name) => readFileSync(join(folder, name), 'utf8');
-const explained = JSON.parse(read('scripts/audit-explained.json'));
+const EXPLANATIONS = 'scripts/audit-explained.json';
+const explained = JSON.parse(read(EXPLANATIONS));
 
 function auditLockfile() {
   const lock = JSON.parse(read('package-lock.json'));
@@ -40,11 +41,11 @@ function auditLockfile() {
   return report(problems, `${count} packages: locked, hashed, exact`);
 }
 
-/** Texts of the repository that may install something, with their paths. */
+/** Texts of the repository that may install something, with their paths; what quotes them may not. */
 function installers() {
   return INSTALLERS.filter((name) => existsSync(join(folder, name))).flatMap((name) => {
     const inside = statSync(join(folder, name)).isFile() ? [name] : filesIn(name);
-    return inside.map((path) => [path, read(path)]);
+    return inside.filter((path) => path !== EXPLANATIONS).map((path) => [path, read(path)]);
   });
 }
 

@@ -2,9 +2,15 @@
 
 const EXACT = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 const SHA512 = /^sha512-[A-Za-z0-9+/]{86}==$/;
-const TARBALL = /^https:\/\/\S+\.tgz$/;
-/** npm on a command line, or as a list of arguments, with a verb that does not hold to the lockfile. */
-const LOOSE = [/\bnpm\s+(?:install|i|add|update|up)\b/, /(['"])(?:install|i|add|update|up)\1\s*,/];
+const VERBS = 'install|i|add|update|up|upgrade|install-test|link|init|create|exec|x';
+/** What does not hold to the lockfile, on one line. */
+const LOOSE = [
+  // npm on a command line, also with options before the verb, or as a list of arguments.
+  new RegExp(`\\bnpm(?:\\s+-\\S+(?:\\s+[^-\\s]\\S*)?)*\\s+(?:${VERBS})(?![\\w-])`),
+  /(['"])(?:install|i|add|update|up|upgrade|exec)\1\s*[,\]]/,
+  // They fetch what they run, or have a lockfile of their own.
+  /\b(?:npx|yarn|pnpm|pnpx|bunx?)\b/,
+];
 
 /**
  * @param {object} lock package-lock.json
@@ -21,9 +27,8 @@ export function lockProblems(lock, explained) {
     const say = (what) => problems.push(`${folder}: ${what}`);
     if (entry.link) say('is a link to a folder');
     else if (!SHA512.test(entry.integrity ?? '')) say('has no sha512 integrity');
-    if (entry.resolved !== undefined && !TARBALL.test(entry.resolved)) {
-      say(`comes from ${entry.resolved}`);
-    }
+    // Where a package comes from is the registry's affair (.npmrc): the lockfile names no place.
+    if (entry.resolved !== undefined) say(`comes from ${entry.resolved}`);
     if (!EXACT.test(entry.version ?? '')) say(`has version ${entry.version}`);
     if (entry.hasInstallScript && !explained[folder]) say('has an install script, unexplained');
   }
@@ -51,14 +56,22 @@ function inexact(versions, path) {
 
 /**
  * @param {[string, string][]} files path and text of what may install
- * @param {Record<string, string>} explained by path, why it installs past the lockfile
+ * @param {Record<string, Record<string, string>>} explained by path, then by the line without the
+ *   space around it, why it installs past the lockfile: another line of that file is not explained
  */
 export function installProblems(files, explained) {
-  return files.flatMap(([path, text]) => {
-    const lines = text.split('\n');
-    const loose = lines.findIndex((line) => LOOSE.some((form) => form.test(line)));
-    if (loose < 0) return explained[path] ? [`${path}: is explained, and installs nothing`] : [];
-    if (explained[path]) return [];
-    return [`${path}:${loose + 1}: installs past the lockfile: ${lines[loose].trim()}`];
-  });
+  const found = new Set();
+  const unexplained = files.flatMap(([path, text]) =>
+    text.split('\n').flatMap((whole, index) => {
+      const line = whole.trim();
+      if (!LOOSE.some((form) => form.test(line))) return [];
+      found.add(`${path}: ${line}`);
+      if (explained[path]?.[line]) return [];
+      return [`${path}:${index + 1}: installs past the lockfile: ${line}`];
+    }),
+  );
+  const outdated = Object.entries(explained)
+    .flatMap(([path, lines]) => Object.keys(lines).map((line) => `${path}: ${line}`))
+    .filter((place) => !found.has(place));
+  return [...unexplained, ...outdated.map((place) => `${place}: is explained, and is not there`)];
 }

@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { OPERATIONS } from '../domain/operation';
 import type { HealthProbe } from './health';
 import { type EnvelopeOptions, koaEnvelope, type RequestState } from './koa-envelope';
-import { koaInFlight } from './koa-in-flight';
+import { koaInFlight, koaLongUploads } from './koa-in-flight';
 import { ORPHANS, type OrphansRouteDependencies, orphansRoute } from './orphans-route';
 import { type PushRouteDependencies, pushRoute } from './push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
@@ -37,7 +37,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   for (const route of queries) {
     router.post(`${OPEN_PATH}/${route.name}`, bounded, queryRoute(route, query));
   }
-  router.post(`${OPEN_PATH}/${ORPHANS}`, bounded, orphansRoute(orphans));
+  router.post(`${OPEN_PATH}/${ORPHANS}`, koaLongUploads(maxInFlight), orphansRoute(orphans));
   router.get('/healthz', (ctx) => {
     ctx.state.data = { status: 'alive' };
   });

@@ -12,6 +12,8 @@ import { takeHead } from './request-head';
 
 /** Milliseconds in which a caller may read its last answer and close its own end. */
 const LINGER = 2_000;
+/** Bytes that may still come in the meantime, of one that is not done with sending. */
+const MAX_FORGOTTEN = 1024 * 1024;
 
 export interface BrokenRequests {
   /** To be asked about every request that the parser passes on. @returns whether it shall be handled */
@@ -42,8 +44,7 @@ export function createBrokenRequests(): BrokenRequests {
       if (before) before.once('close', answerInTurn);
       else endWith(socket, unfinished?.headersSent ? '' : answerText(reason));
     };
-    // While it waits nothing is read, so that a caller who takes no answer shows as idle.
-    socket.pause();
+    forgetRest(socket);
     answerInTurn();
   };
 
@@ -72,6 +73,20 @@ function reasonOf(error: NodeJS.ErrnoException | undefined, hasBegun: boolean): 
 }
 
 /** What still comes is read and forgotten: a caller whose connection is reset loses the answer. */
+function forgetRest(socket: Duplex): void {
+  let left = MAX_FORGOTTEN;
+  // Node's parser would go on making requests of it. It lets go where somebody else listens. And
+  // where the caller has said all, Node would close our end too, before the answers are sent.
+  socket.removeAllListeners('data').removeAllListeners('end');
+  socket.on('data', (chunk: Uint8Array) => {
+    left -= chunk.length;
+    if (left < 0) socket.destroy();
+    // While the answer waits for its turn, so that a caller who takes none shows as idle. Paused any
+    // earlier the connection would be resumed at the end of the message that Node is reading.
+    else if (!socket.writableEnded) socket.pause();
+  });
+}
+
 function endWith(socket: Duplex, text: string): void {
   socket.end(text);
   socket.resume();

@@ -4,6 +4,8 @@ import { databaseCall, queueCall } from './availability';
 
 /** Milliseconds: a server that is silent for longer is as good as away. */
 const PING_TIMEOUT = 2_000;
+/** Milliseconds in which all who ask share one round trip: anybody may, as often as they like. */
+const BELIEVED = 250;
 
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
@@ -29,6 +31,19 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     if (!sources.isDatabaseUp()) throw new PushError('DATABASE_UNAVAILABLE');
     if (!sources.isQueueUp()) throw new PushError('QUEUE_UNAVAILABLE');
   };
+  const ping = async () => {
+    await Promise.all([
+      databaseCall(sources.pingDatabase(), PING_TIMEOUT),
+      queueCall(sources.pingQueue(), PING_TIMEOUT),
+    ]);
+  };
+  let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
+  /** A failure is shared as well: it is not tried anew for each who asks. */
+  const pingSeldom = (): Promise<void> => {
+    const now = performance.now();
+    if (!last || now - last.since >= BELIEVED) last = { since: now, outcome: ping() };
+    return last.outcome;
+  };
   return {
     check,
     drain: () => {
@@ -36,10 +51,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     },
     ready: async () => {
       check();
-      await Promise.all([
-        databaseCall(sources.pingDatabase(), PING_TIMEOUT),
-        queueCall(sources.pingQueue(), PING_TIMEOUT),
-      ]);
+      await pingSeldom();
       return { status: 'ready' };
     },
   };

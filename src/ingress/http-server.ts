@@ -41,7 +41,13 @@ export async function listen(
   // Their size bounds them. Beyond a number Node drops headers, and a double would not show.
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => broken.answer(socket, error));
-  server.on('connect', (_req, socket) => broken.answer(socket));
+  server.on('connect', (_req, socket) => {
+    // For a tunnel Node takes all of its listeners off: a reset would end the process, and an answer
+    // that waits for room would not go on.
+    socket.on('error', () => undefined);
+    if (broken.isBusy(socket)) socket.destroy();
+    else broken.answer(socket);
+  });
   // An expectation that nobody knows is no reason to leave the envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {

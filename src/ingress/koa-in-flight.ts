@@ -1,17 +1,68 @@
-/** Bounds the requests that one ingress holds at the same time: beyond it, 503 before any work. */
+/**
+ * Bounds what one ingress holds at the same time. A request first is an upload, which may be cut off
+ * for a newer one; when its body is there it takes a place, or is answered 503 before any work. So
+ * places are never held by who has not sent a request yet.
+ */
+import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import { PushError } from '../errors';
+import { createUploads } from './uploads';
 
-/** @param max MAX_IN_FLIGHT */
+/** Bytes of unfinished bodies together. */
+const UNFINISHED_LIMIT = 256 * 1024 * 1024;
+
+/** What the reader of a body tells of it. */
+export interface Arrival {
+  /** @param bytes that are kept */
+  received(bytes: number): void;
+  /** The body is there. @throws PushError BACKLOG_FULL where no place is */
+  complete(): void;
+}
+
+/** It goes with the request: between the middleware and the reader nobody has to pass it on. */
+const arrivals = new WeakMap<IncomingMessage, Arrival>();
+
+/** Of a request that came through `koaInFlight`. */
+export const arrivalOf = (req: IncomingMessage): Arrival | undefined => arrivals.get(req);
+
+/** @param max MAX_IN_FLIGHT: requests whose bodies are there, and as many uploads */
 export function koaInFlight(max: number): Middleware {
+  const uploads = createUploads({ max, bytes: UNFINISHED_LIMIT });
   let inFlight = 0;
-  return async (_ctx, next) => {
-    if (inFlight >= max) throw new PushError('BACKLOG_FULL');
-    inFlight += 1;
+  return async ({ req }, next) => {
+    const upload = uploads.begin(req);
+    let hasPlace = false;
+    const complete = () => {
+      upload.end();
+      if (inFlight >= max) throw new PushError('BACKLOG_FULL');
+      inFlight += 1;
+      hasPlace = true;
+    };
+    arrivals.set(req, { received: upload.received, complete });
     try {
       await next();
     } finally {
-      inFlight -= 1;
+      upload.end();
+      if (hasPlace) inFlight -= 1;
+    }
+  };
+}
+
+/**
+ * For bodies that are not kept: only their uploads are bounded, apart from the others, because they
+ * may well take minutes. What comes after has bounds of its own.
+ *
+ * @param max uploads at a time
+ */
+export function koaLongUploads(max: number): Middleware {
+  const uploads = createUploads({ max, bytes: Number.POSITIVE_INFINITY });
+  return async ({ req }, next) => {
+    const upload = uploads.begin(req);
+    req.once('end', upload.end);
+    try {
+      await next();
+    } finally {
+      upload.end();
     }
   };
 }

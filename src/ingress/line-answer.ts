@@ -33,10 +33,23 @@ export async function beginLines(res: ServerResponse, rest: Lines): Promise<Begu
   return { first, rest };
 }
 
-/** Calls `end` when the response was sent or its reader is gone, also where that has happened. */
+/**
+ * Calls `end` once, when the response was sent or its reader is gone, also where that has happened.
+ * A response that waits behind another one is told nothing when their connection dies.
+ */
 export function whenOver(res: ServerResponse, end: () => void): void {
-  if (res.destroyed) end();
-  else res.once('close', end);
+  const { socket } = res.req;
+  if (res.destroyed || socket.destroyed) {
+    end();
+    return;
+  }
+  const isOver = () => {
+    res.off('close', isOver);
+    socket.off('close', isOver);
+    end();
+  };
+  res.once('close', isOver);
+  socket.once('close', isOver);
 }
 
 /**

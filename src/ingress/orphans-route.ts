@@ -14,6 +14,10 @@ export const ORPHANS = 'matters/orphans';
 
 /** A list of a million ids is some hundred megabytes of memory. */
 const AT_A_TIME = { perKey: 1, total: 3 };
+/** Of ids that nobody has. They take no place of others, but whether there is one shows no less. */
+const STRANGERS_AT_A_TIME = { perKey: 1, total: Number.POSITIVE_INFINITY };
+/** No id of a client: headers are not empty. */
+const NOBODY = '';
 /** Milliseconds in which the list must arrive. */
 const BODY_TIMEOUT = 120_000;
 
@@ -31,6 +35,13 @@ export interface OrphansRouteDependencies {
 
 export function orphansRoute(deps: OrphansRouteDependencies): Middleware<RequestState> {
   const slots = createSlots(AT_A_TIME);
+  const strangers = createSlots(STRANGERS_AT_A_TIME);
+  // A stranger is refused where a client would be: it must not learn which ids there are.
+  const take = (clientId: string, isKnown: boolean) => {
+    if (isKnown) return slots.take(clientId);
+    slots.take(NOBODY)();
+    return strangers.take(clientId);
+  };
   return async (ctx) => {
     const list = createIdLines();
     const request = await deps.read(ctx, {
@@ -38,7 +49,7 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
       bodyLimit: deps.bodyLimit,
       bodyTimeout: BODY_TIMEOUT,
       // Until the last line is sent, or the caller is gone.
-      begin: (clientId) => whenOver(ctx.res, slots.take(clientId)),
+      begin: (clientId, isKnown) => whenOver(ctx.res, take(clientId, isKnown)),
       take: list.take,
     });
     ctx.state.rate = await deps.admit({ ...request, path: ctx.path }, deps.timeout);

@@ -2,27 +2,32 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { PushError } from '../errors';
+import { arrivalOf } from './koa-in-flight';
 import { checkEncoding, discardRest } from './streamed-body';
 
 /** Milliseconds in which a body must arrive. */
 const TIMEOUT = 12_000;
+/** Bytes that a piece takes beside its content: whoever sends single bytes makes it the most of all. */
+const PER_PIECE = 256;
 
 /**
  * @param limit bytes
- * @throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, or BODY_INCOMPLETE where
- *   the caller broke off
+ * @throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, BODY_INCOMPLETE where
+ *   the caller broke off, or BACKLOG_FULL where too many others are under way
  */
-export async function readRawBody(
-  req: IncomingMessage,
-  limit: number,
-  timeout = TIMEOUT,
-): Promise<Buffer> {
+export async function readRawBody(req: IncomingMessage, limit: number): Promise<Buffer> {
   const length = req.headers['content-length'];
+  const arrival = arrivalOf(req);
+  const count = (piece: Buffer) => arrival?.received(piece.length + PER_PIECE);
   const reading = getRawBody(req, { limit, length: length ?? null }).catch(async (cause) => {
+    // The rest is not kept.
+    req.off('data', count);
     await discardRest(req);
     throw new PushError(isTooLarge(cause) ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
   });
-  const body = await withDeadline(reading, timeout);
+  req.on('data', count);
+  const body = await withDeadline(reading, TIMEOUT);
+  arrival?.complete();
   checkEncoding(req);
   return body;
 }

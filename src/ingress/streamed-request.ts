@@ -21,7 +21,7 @@ export interface StreamedRoute {
   /** Milliseconds in which the body must arrive. */
   readonly bodyTimeout: number;
   /** Called before the body is read. @throws PushError where it shall not be */
-  readonly begin: (clientId: string) => void;
+  readonly begin: (clientId: string, isKnown: boolean) => void;
   /** Gets the body. Whether it is signed is known only when `read` has returned. */
   readonly take: (chunk: Uint8Array) => void;
 }
@@ -80,8 +80,7 @@ async function read(
   };
 
   const authentication = recorded(() => startAuthentication(client, headers, receivedAt));
-  // Whoever is not known takes no place of others, and is told nothing before the end.
-  if (client) begin(client.clientId);
+  begin(headers.clientId, client !== undefined);
   const takeSigned = (chunk: Uint8Array) => {
     body.size += chunk.length;
     body.hash.update(chunk);

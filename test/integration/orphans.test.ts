@@ -1,11 +1,13 @@
 /** `matters/orphans` through HTTP: large lists in, streams out, and nothing left behind. */
 import { execFileSync } from 'node:child_process';
 import { type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
 import { sign } from '../../src/ingress/signature';
 import { entryModel } from '../../src/push-log/entry-model';
 import { seedLedger } from '../support/ledger-seed';
+import { connectRaw, rawPush } from '../support/raw-http';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
@@ -178,6 +180,19 @@ describe('a caller who goes away', () => {
     await until('the first', async () => (await answerOf('"HD-2"')).status === 503);
     req.destroy();
     await until('its place', async () => (await answerOf('"HD-2"')).status === 200);
+  });
+
+  test('while sending behind other requests is forgotten', async () => {
+    const { clientId = '' } = stranger;
+    const unsigned = { clientId, secret: 'whatever', target: PATH, body: '"HD-1"', sent: '"' };
+    const before = 'GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20);
+    for (const ms of [0, 2, 10, 30]) {
+      const caller = await connectRaw(service.urlOf());
+      caller.send(before + rawPush(unsigned));
+      await sleep(ms);
+      caller.socket.resetAndDestroy();
+      await until('its place', async () => (await answerOf('"HD-2"', stranger)).status === 200);
+    }
   });
 
   test('while reading leaves no cursor open', async () => {

@@ -61,6 +61,7 @@ describe('the lockfile', () => {
     ['no integrity', { integrity: undefined }, 'node_modules/a: has no sha512 integrity'],
     ['a weak one', { integrity: 'sha1-AAAA' }, 'node_modules/a: has no sha512 integrity'],
     ['git', { resolved: 'git+ssh://git@h/a.git#1' }, 'node_modules/a: comes from git+ssh:'],
+    ['a place', { resolved: 'https://h/a-1.2.3.tgz' }, 'node_modules/a: comes from https:'],
     ['plain http', { resolved: 'http://h/a-1.2.3.tgz' }, 'node_modules/a: comes from http:'],
     ['a file', { resolved: 'file:../a.tgz' }, 'node_modules/a: comes from file:'],
     ['a folder', { link: true, resolved: '../a' }, 'node_modules/a: is a link to a folder'],
@@ -90,17 +91,56 @@ describe('the lockfile', () => {
     expect(status).toBe(1);
   });
 
+  test('every line that installs past it is named, and no other', () => {
+    const loose = [
+      'npm install',
+      'npm i -g koa',
+      'npm --prefix x install',
+      'npm --prefix=x --silent add koa',
+      'npm -g --prefix x up',
+      'npm exec koa',
+      'npm x koa',
+      'npm init koa',
+      'npx koa',
+      'yarn',
+      'yarn add koa',
+      'pnpm add koa',
+      'pnpm dlx koa',
+      'bunx koa',
+      "run('npm', ['install'])",
+      'run("npm", ["--prefix", x, "exec", "koa"])',
+    ];
+    const fine = [
+      'npm ci --ignore-scripts',
+      'npm run --silent lint && npm prune --omit=dev',
+      'npm test -- --json --outputFile="$results"',
+      'npm run update',
+      "run('npm', ['ci', '--ignore-scripts'])",
+      '// what npm installs',
+    ];
+    project({ 'scripts/x.mjs': [...fine, ...loose].join('\n') });
+    expect(audit('lockfile').text.trimEnd().split('\n')).toEqual(
+      loose.map((line, index) => {
+        return `scripts/x.mjs:${fine.length + index + 1}: installs past the lockfile: ${line}`;
+      }),
+    );
+  });
+
   test('what is explained passes, and an explanation of nothing fails', () => {
     const scripted = { installScripts: { 'node_modules/a': 'compiles what is there built' } };
-    const loose = { looseInstalls: { 'scripts/x.mjs': 'on demand' } };
+    const loose = { looseInstalls: { 'scripts/x.mjs': { 'npm install a': 'on demand' } } };
     const explained = { ...EXPLAINED, ...scripted, ...loose };
     const files = { 'scripts/audit-explained.json': explained, 'scripts/x.mjs': 'npm install a' };
     project(files, { hasInstallScript: true });
     expect(audit('lockfile').status).toBe(0);
+    project({ ...files, 'scripts/x.mjs': 'npm install a\nnpm install b' });
+    expect(audit('lockfile').text).toContain(
+      'scripts/x.mjs:2: installs past the lockfile: npm install b',
+    );
     project({ ...files, 'scripts/x.mjs': '' });
     const { text } = audit('lockfile');
     expect(text).toContain('node_modules/a: is explained, and has no install script');
-    expect(text).toContain('scripts/x.mjs: is explained, and installs nothing');
+    expect(text).toContain('scripts/x.mjs: npm install a: is explained, and is not there');
   });
 });
 

@@ -1,40 +1,73 @@
-/** One ingress holds a bounded number of requests; beyond it callers are told at once. */
+/** One ingress holds a bounded number of requests whose bodies are there; beyond it callers are told. */
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import type { Context } from 'koa';
-import { koaInFlight } from '../../src/ingress/koa-in-flight';
+import { arrivalOf, koaInFlight, koaLongUploads } from '../../src/ingress/koa-in-flight';
 
 const FULL = { code: 503, reason: 'BACKLOG_FULL', retryable: true, retryAfter: 1 };
 
-function ingress(max: number) {
-  const middleware = koaInFlight(max);
-  const pending: { end: () => void; fail: (why: Error) => void }[] = [];
-  const request = () =>
-    middleware(
-      {} as Context,
-      () => new Promise<void>((end, fail) => pending.push({ end, fail })),
-    ) as Promise<void>;
-  return { request, pending };
+function ingress(middleware = koaInFlight(2)) {
+  const request = (req = new IncomingMessage(new Socket())) => {
+    let end = (_why?: Error) => {};
+    const work = () =>
+      new Promise<void>((resolve, reject) => {
+        end = (why) => (why ? reject(why) : resolve());
+      });
+    const over = middleware({ req } as Context, work) as Promise<void>;
+    return { req, over, arrive: () => arrivalOf(req)?.complete(), end: (why?: Error) => end(why) };
+  };
+  return { request };
 }
 
-test('requests up to the bound are let in, the next is refused before any work', async () => {
-  const { request, pending } = ingress(2);
-  const held = [request(), request()];
-  await expect(request()).rejects.toMatchObject(FULL);
-  expect(pending).toHaveLength(2);
-  for (const { end } of pending) end();
-  await Promise.all(held);
+test('bodies up to the bound are let in, the next is refused before any work', () => {
+  const { request } = ingress();
+  for (const { arrive } of [request(), request()]) arrive();
+  expect(request().arrive).toThrow(expect.objectContaining(FULL));
 });
 
 test('a place is free again after success and after failure, and a refusal takes none', async () => {
-  const { request, pending } = ingress(1);
-  const failing = request();
-  await expect(request()).rejects.toMatchObject(FULL);
-  pending[0]?.fail(new Error('broken'));
-  await expect(failing).rejects.toThrow('broken');
-  const passing = request();
-  pending[1]?.end();
-  await expect(passing).resolves.toBeUndefined();
-  const last = request();
-  expect(pending).toHaveLength(3);
-  pending[2]?.end();
-  await last;
+  const { request } = ingress();
+  const [passing, failing] = [request(), request()];
+  for (const { arrive } of [passing, failing]) arrive();
+  const refused = request();
+  expect(refused.arrive).toThrow(expect.objectContaining(FULL));
+  refused.end();
+  await refused.over;
+  expect(request().arrive).toThrow(expect.objectContaining(FULL));
+  failing.end(new Error('broken'));
+  await expect(failing.over).rejects.toThrow('broken');
+  passing.end();
+  await passing.over;
+  for (const { arrive } of [request(), request()]) arrive();
+  expect(request().arrive).toThrow(expect.objectContaining(FULL));
+});
+
+test('uploads hold no place, and whose body is there is not cut off for them', () => {
+  const { request } = ingress();
+  const arrived = [request(), request()];
+  for (const { arrive } of arrived) arrive();
+  const slow = Array.from({ length: 5 }, () => request());
+  const cut = (all: typeof slow) => all.map(({ req }) => req.socket.destroyed);
+  expect(cut(slow)).toEqual([true, true, true, false, false]);
+  expect(cut(arrived)).toEqual([false, false]);
+});
+
+test('an upload that failed makes room', async () => {
+  const { request } = ingress();
+  const [first, second] = [request(), request()];
+  first.end(new Error('broken'));
+  await expect(first.over).rejects.toThrow('broken');
+  request();
+  expect(second.req.socket.destroyed).toBe(false);
+});
+
+test('long uploads: one that came takes no room, else the oldest makes some', () => {
+  const { request } = ingress(koaLongUploads(2));
+  const [came, slow] = [request(), request()];
+  came.req.emit('end');
+  request();
+  expect(slow.req.socket.destroyed).toBe(false);
+  request();
+  expect(slow.req.socket.destroyed).toBe(true);
+  expect(came.req.socket.destroyed).toBe(false);
 });

@@ -14,6 +14,7 @@ import type { LogEntry } from '../../src/push-log/entry-model';
 import { createRequestIds } from '../../src/push-log/request-id';
 import { createFindOrphans } from '../../src/reconcile/orphans';
 import { aMatter } from '../support/builders';
+import { connectRaw, rawPush } from '../support/raw-http';
 
 const LIMIT = 100_000;
 const CLIENT: KnownClient = {
@@ -227,7 +228,7 @@ test('one list of a client and three in all at a time, refused before they are s
     send('"HD-1"', { clientId, unfinished: true }),
   );
   await sleep(50);
-  for (const clientId of ['oa', 'hr']) {
+  for (const clientId of ['oa', 'hr', 'nobody']) {
     const refusal = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
     expect(refusal).toMatchObject({
       status: 503,
@@ -241,11 +242,43 @@ test('one list of a client and three in all at a time, refused before they are s
   expect((await send('', { clientId: 'hr' }).answer()).last).toMatchObject({ code: 0 });
 });
 
+test('an id that nobody has is as busy as one that a client has, and takes no place of theirs', async () => {
+  const ids = ['oa', 'nobody', 'no one', 'none', 'nil'];
+  const first = ids.map((clientId) =>
+    send('"HD-1"', { clientId, secret: 'whatever', unfinished: true }),
+  );
+  await sleep(50);
+  for (const clientId of ids) {
+    const { last } = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
+    expect(last).toMatchObject({ code: 503, reason: 'BACKLOG_FULL' });
+  }
+  expect((await send('', { clientId: 'hr' }).answer()).last).toMatchObject({ code: 0 });
+  for (const { req, answer } of first) {
+    req.end();
+    expect((await answer()).last).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });
+  }
+  expect((await send('').answer()).last).toMatchObject({ code: 0 });
+});
+
 test('an upload that is broken off gives its place back and reads nothing', async () => {
   const { req } = send('"HD-1"', { unfinished: true });
   await sleep(50);
   req.destroy();
   await sleep(50);
+  expect((await send('').answer()).last).toMatchObject({ code: 0 });
+});
+
+test('an upload behind another answer that is broken off gives its place back', async () => {
+  ledger.pause = () => sleep(500);
+  const { port } = server.address() as AddressInfo;
+  const caller = await connectRaw(`http://127.0.0.1:${port}`);
+  const unsigned = { clientId: 'oa', secret: 'whatever', body: '"HD-1"', sent: '"' };
+  caller.send(rawPush({ clientId: 'erp', secret: 'secret', body: '' }) + rawPush(unsigned));
+  await sleep(100);
+  expect(await send('').answer()).toMatchObject({ status: 503 });
+  caller.socket.resetAndDestroy();
+  await sleep(50);
+  ledger.pause = async () => undefined;
   expect((await send('').answer()).last).toMatchObject({ code: 0 });
 });
 
