@@ -10,6 +10,8 @@ const REQUEST_TIMEOUT = 125_000;
 const KEEP_ALIVE_TIMEOUT = 65_000;
 /** In which a caller must take some of an answer that is there. The first bytes make it begin anew. */
 const STALL_TIMEOUT = 10_000;
+/** Of a connection on which a tunnel was asked for: what came before it must be over by then. */
+const TUNNEL_TIMEOUT = 15_000;
 
 export interface HttpServer {
   readonly url: string;
@@ -42,11 +44,12 @@ export async function listen(
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => broken.answer(socket, error));
   server.on('connect', (_req, socket) => {
-    // For a tunnel Node takes all of its listeners off: a reset would end the process, and an answer
-    // that waits for room would not go on.
-    socket.on('error', () => undefined);
-    if (broken.isBusy(socket)) socket.destroy();
-    else broken.answer(socket);
+    // For a tunnel Node takes all of its listeners off: a reset would end the process, and nobody
+    // would notice a caller that takes no answer.
+    socket.on('error', () => socket.destroy());
+    const timer = setTimeout(() => socket.destroy(), TUNNEL_TIMEOUT);
+    socket.once('close', () => clearTimeout(timer));
+    broken.answer(socket);
   });
   // An expectation that nobody knows is no reason to leave the envelope.
   server.on('checkExpectation', handle);

@@ -210,13 +210,17 @@ describe('CONNECT, for which Node lets go of the connection', () => {
     const caller = await connectRaw(service.urlOf());
     caller.socket.pause();
     caller.send(hostile({ target: '/api/open/matters/get', body }) + CONNECT);
-    await until('the connection to be gone', async () => {
-      caller.send('x');
-      return caller.socket.destroyed;
-    });
+    await until(
+      'the connection to be gone',
+      async () => {
+        caller.send('x');
+        return caller.socket.destroyed;
+      },
+      30_000,
+    );
     expect(caller.received()).toBe('');
     await expectUnharmed(service);
-  });
+  }, 60_000);
 });
 
 test('a caller that never reads its answer is cut off, and it is not kept', async () => {
