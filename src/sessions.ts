@@ -19,6 +19,8 @@ export interface Sessions {
   commit<T>(slot: number, work: Work<T>): Promise<T>;
   /** The same in a slot of which nobody else makes use. */
   commitAnywhere<T>(work: Work<T>): Promise<T>;
+  /** The slot gets another session: whoever is still at work in the one that it had is cut off. */
+  renew(slot: number): void;
   /** Ends whatever transactions these sessions have open, whoever they belong to. */
   kill(ids: readonly string[]): Promise<void>;
   /** Gives the sessions back. */
@@ -46,6 +48,8 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   /** Slots of `commitAnywhere`, below zero so that they are nobody's by number. */
   const free: number[] = [];
   let made = 0;
+  /** Sessions that were given up and may have a transaction open. */
+  const given = new Set<string>();
   const slotOf = (number: number): Slot => {
     const slot = slots.get(number) ?? newSlot(client.startSession());
     slots.set(number, slot);
@@ -59,7 +63,7 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   };
   const beat = async (): Promise<void> => {
     const all = [...slots.values()];
-    const sessions = all.map(({ id }) => id);
+    const sessions = [...all.map(({ id }) => id), ...given];
     await owners.updateOne(
       { _id: me },
       { $inc: { beat: 1 }, $set: { sessions } },
@@ -99,6 +103,9 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   };
   const care = async (): Promise<void> => {
     await beat();
+    const ids = [...given];
+    await kill(ids);
+    for (const id of ids) given.delete(id);
     for (const slot of slots.values()) if (slot.inUse === 0) await makeReady(slot);
     await buryOthers();
   };
@@ -116,6 +123,11 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
       } finally {
         free.push(number);
       }
+    },
+    renew: (number) => {
+      const old = slots.get(number);
+      if (old) given.add(old.id);
+      slots.delete(number);
     },
     kill,
     end: async () => {

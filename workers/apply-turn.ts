@@ -191,8 +191,9 @@ async function splitSettled(
     const settlement = found.get(id);
     if (settlement) kept.push({ id, settlement });
     else if (found.has(id)) open.push(push);
-    // Without its entry nothing can guard the push against a second effect.
-    else kept.push({ id, settlement: { state: 'REFUSED', reason: 'OPERATION_FAILED' } });
+    // Without its entry (the ingress' transaction was ended while the ingress stood still) nothing
+    // can guard the push against a second effect. It has none, and may be tried again.
+    else kept.push({ id, settlement: { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } });
   }
   return { kept, open };
 }

@@ -52,6 +52,7 @@ async function main(): Promise<void> {
     turns,
     holderOf: sessions.idOf,
     apply,
+    giveUp: sessions.renew,
     concurrency: config.WORKER_CONCURRENCY,
     logger,
   });

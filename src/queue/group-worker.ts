@@ -13,6 +13,11 @@ import type { TurnData, Turns } from './turns';
  */
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;
+/**
+ * Milliseconds of one round. One that takes longer is given up, as if its worker had died: what it
+ * may still have open is ended by the next one, and its guards fail should it go on after all.
+ */
+const ROUND_TIMEOUT = 8_000;
 /** Rounds of one turn before it lets other lanes have the place. */
 const MAX_ROUNDS = 20;
 
@@ -33,6 +38,8 @@ export interface GroupWorkerOptions<S> {
   /** Names who commits the pushes of a lane: see LaneRead. */
   readonly holderOf: (lane: number) => string;
   readonly apply: ApplyTurn<S>;
+  /** Told that a round was given up: what it holds must not be used by the next one. */
+  readonly giveUp: (lane: number) => void;
   readonly concurrency: number;
   readonly logger: Logger;
 }
@@ -43,14 +50,14 @@ export interface GroupWorker {
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { lanes, turns, holderOf, apply, logger } = options;
+  const { lanes, turns, holderOf, apply, giveUp, logger } = options;
   let closing = false;
 
   const runTurn = async (lane: number): Promise<void> => {
     for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
       const read = await lanes.read(lane, holderOf(lane));
       if (read.pushes.length === 0) return;
-      const replies = await apply(read);
+      const replies = await withDeadline(apply(read), ROUND_TIMEOUT, () => giveUp(lane));
       const left = await lanes.finish(read, toMessages(replies));
       if (left === 0) return;
     }
@@ -90,4 +97,20 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
       await worker.close();
     },
   };
+}
+
+/** A round that does not come to an end. */
+class RoundTimeout extends Error {
+  override readonly name = 'RoundTimeout';
+}
+
+/** @throws RoundTimeout after `timeout` milliseconds; what `work` comes to then is nobody's any more */
+function withDeadline<T>(work: Promise<T>, timeout: number, giveUp: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      giveUp();
+      reject(new RoundTimeout(`no end after ${timeout} ms`));
+    }, timeout);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -46,6 +46,9 @@ async function append(externalId: string): Promise<number[]> {
   return (await lanes.append([{ push, timeout: 60_000 }])).toWake;
 }
 
+/** Lanes whose round was given up. */
+const givenUp: number[] = [];
+
 /** A worker that writes down what it applies. */
 function start(more: { lanes?: Lanes; apply?: () => Promise<void> } = {}): string[] {
   const applied: string[] = [];
@@ -55,6 +58,7 @@ function start(more: { lanes?: Lanes; apply?: () => Promise<void> } = {}): strin
     lanes: more.lanes ?? lanes,
     turns,
     holderOf: () => 'holder',
+    giveUp: (lane) => givenUp.push(lane),
     concurrency: 4,
     logger,
     apply: async ({ pushes }) => {
@@ -116,3 +120,21 @@ test('a turn that failed leaves its pushes in the lane, and the next wake applie
     return applied.includes('F');
   });
 });
+
+test('a turn that never ends is given up, and its lane goes on', async () => {
+  let hangs = true;
+  const applied = start({
+    apply: async () => {
+      if (!hangs) return;
+      hangs = false;
+      await new Promise(() => undefined);
+    },
+  });
+  await turns.wake(await append('HUNG'));
+  const lane = laneOf(groupOf('S', 'HUNG'));
+  await until('the round to be given up', async () => givenUp.includes(lane), 20_000);
+  await until('its push', async () => {
+    await turns.wake([lane]);
+    return applied.includes('HUNG');
+  });
+}, 40_000);
