@@ -16,6 +16,8 @@ export function isOutage(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return false;
   if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
   if (error.code === WRITE_CONFLICT) return false;
+  // The driver puts a connection that broke in a bulk write into this one; a server's word has a code.
+  if (error instanceof mongo.MongoBulkWriteError && typeof error.code !== 'number') return true;
   return (
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||

@@ -9,8 +9,14 @@ function labelled(label: string, code?: number) {
   return error;
 }
 
+/** As the driver hands on what stopped a bulk write. */
+function inBulkWrite(error: Error & { code?: number | string }) {
+  return new mongo.MongoBulkWriteError(error as never, {} as never);
+}
+
 test.each([
   ['the network', new mongo.MongoNetworkError('x')],
+  ['a connection that broke in a bulk write', inBulkWrite(new mongo.MongoNetworkError('x'))],
   ['a network timeout', new mongo.MongoNetworkTimeoutError('x')],
   ['a closed client', new mongo.MongoClientClosedError()],
   ['a closed topology', new mongo.MongoTopologyClosedError()],
@@ -27,6 +33,10 @@ test.each([
 test.each([
   ['a write conflict of two transactions', labelled('TransientTransactionError', 112)],
   ['a second matter under one key', new mongo.MongoServerError({ message: 'x', code: 11000 })],
+  [
+    'a write conflict in a bulk write',
+    inBulkWrite(new mongo.MongoServerError({ message: 'x', code: 112 })),
+  ],
   ['a document too large', new mongo.MongoServerError({ message: 'x', code: 10334 })],
   ['a guard that failed', new CommitConflict('x')],
   ['a fault of ours', new TypeError('x')],
