@@ -18,7 +18,7 @@ import {
 } from './launch';
 import type { Member } from './member';
 
-interface ClusterOptions {
+export interface ClusterOptions {
   /** The project's folder, with a build in dist/. */
   readonly root: string;
   /** For data and logs. */

@@ -2,14 +2,14 @@
  * Two quiet clients: alone, beside one that sends as much as it may, and beside the same one when
  * it sends five times of that.
  */
-import { type Cluster, startCluster } from './cluster';
+import type { Cluster } from './cluster';
 import { type Beside, type FairnessRound, fairnessRows } from './fairness-rows';
-import { inFolder } from './folder';
 import { openLoop, type Send, type Spell } from './load';
 import { type Latency, latencyOf, othersThan } from './load-figures';
 import { createPushes } from './load-pushes';
 import type { Measured, MeasureOptions } from './load-report';
 import { createLoadSender, type LoadAnswer } from './load-sender';
+import { SMALL, withCluster } from './with-cluster';
 
 /** Pushes per second and client, and at once. */
 const RATE_LIMIT = 60;
@@ -25,17 +25,10 @@ const MOST_UNDER_WAY = 2_000;
 const LIMITED = '429 RATE_LIMITED';
 
 export function measureFairness(options: MeasureOptions): Promise<Measured> {
-  return inFolder(options, async (folder) => {
-    const { root, signal } = options;
-    const env = { RATE_LIMIT: String(RATE_LIMIT), RATE_BURST: String(RATE_LIMIT) };
-    const some = { root, folder, webs: 1, workers: 2, env, ...(signal && { signal }) };
-    const cluster = await startCluster(some);
-    try {
-      const rounds = await runRounds(cluster, options);
-      return { rows: fairnessRows(rounds), figures: { fairness: rounds } };
-    } finally {
-      await cluster.stop();
-    }
+  const env = { RATE_LIMIT: String(RATE_LIMIT), RATE_BURST: String(RATE_LIMIT) };
+  return withCluster({ ...options, ...SMALL, env }, async (cluster) => {
+    const rounds = await runRounds(cluster, options);
+    return { rows: fairnessRows(rounds), figures: { fairness: rounds } };
   });
 }
 

@@ -1,7 +1,6 @@
 /** `npm run chaos -- --overload`: three times what the service can do, a stall, and a noisy neighbour. */
-import { type Cluster, startCluster } from './cluster';
+import type { Cluster } from './cluster';
 import { measureFairness } from './fairness';
-import { inFolder } from './folder';
 import type { Send } from './load';
 import { createPushes } from './load-pushes';
 import type { Measured, MeasureOptions } from './load-report';
@@ -10,20 +9,14 @@ import { narrowLine } from './overload-line';
 import { runRounds, waitUntilIdle } from './overload-rounds';
 import { type OverloadFigures, overloadRows } from './overload-rows';
 import { stallDatabase } from './overload-stall';
+import { SMALL, withCluster } from './with-cluster';
 
 const HASTE = 3;
 
 export async function measureOverload(options: MeasureOptions): Promise<Measured> {
-  const overload = await inFolder(options, async (folder) => {
-    const { root, signal } = options;
-    const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
-    const cluster = await startCluster(some);
-    try {
-      return await measure(cluster, options);
-    } finally {
-      await cluster.stop();
-    }
-  });
+  const overload = await withCluster({ ...options, ...SMALL }, (cluster) =>
+    measure(cluster, options),
+  );
   const fairness = await measureFairness(options);
   return {
     rows: [...overloadRows(overload), ...fairness.rows],

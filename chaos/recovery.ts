@@ -4,13 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';
-import { type Cluster, startCluster } from './cluster';
+import type { Cluster } from './cluster';
 import { runCrowd } from './crowd';
-import { inFolder } from './folder';
 import type { Attempt } from './history';
 import type { Member } from './member';
 import { createRandom } from './random';
 import type { Report } from './report';
+import { SMALL, withCluster } from './with-cluster';
 
 export interface RecoveryOptions {
   /** The project's folder; dist/ must be built. */
@@ -48,16 +48,7 @@ const WATCHED = { worker: 4_500, redis: 12_000, mongo: 12_000 };
 const DOWN = 1_000;
 
 export function measureRecovery(options: RecoveryOptions): Promise<RecoveryTimes> {
-  return inFolder(options, async (folder) => {
-    const { root, signal } = options;
-    const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
-    const cluster = await startCluster(some);
-    try {
-      return await measure(cluster, options);
-    } finally {
-      await cluster.stop();
-    }
-  });
+  return withCluster({ ...options, ...SMALL }, (cluster) => measure(cluster, options));
 }
 
 /** One fault, and when its time began to run. */

@@ -4,11 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { check } from './check/check';
 import type { Violation } from './check/evidence';
 import { checkSoundness } from './check/soundness';
-import { type Cluster, startCluster } from './cluster';
+import type { Cluster } from './cluster';
 import { runCrowd } from './crowd';
 import { collectEvidence } from './evidence';
 import { runFaults } from './faults';
-import { inFolder } from './folder';
 import type { Attempt, Fault, History, Span } from './history';
 import { settle } from './leftovers';
 import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
@@ -16,6 +15,7 @@ import { type FaultMix, planFaults } from './plan';
 import { createRandom } from './random';
 import { type Sampling, startSampling } from './samples';
 import { watchStalls } from './stalls';
+import { withCluster } from './with-cluster';
 
 export interface ChaosOptions {
   /** The project's folder; dist/ must be built. */
@@ -56,26 +56,19 @@ const KEYS = { hotKeys: 6, coldKeys: 4_000 };
 
 /** @throws Error where something of the harness itself fails: a server that does not come back */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
-  const { root, broken, webs, workers, signal } = options;
+  const { root, broken, webs, workers, say, signal } = options;
   const breakable: Breakable | undefined = broken && MECHANISMS[broken];
-  return inFolder(options, async (folder, keepLogs) => {
-    const cluster = await startCluster({
-      root,
-      folder,
-      webs,
-      workers,
-      env: { PUSH_TIMEOUT: USUAL_TIMEOUT, ...breakable?.env },
-      preload: broken ? [join(root, 'dist/chaos/breaks', `${broken}.js`)] : [],
-      ...(signal && { signal }),
-    });
-    try {
-      const result = await attack(cluster, options);
-      // What is broken on purpose is to be found.
-      if (!broken && result.violations.length + result.crashes.length > 0) keepLogs();
-      return result;
-    } finally {
-      await cluster.stop();
-    }
+  const some = {
+    ...{ root, webs, workers, say },
+    env: { PUSH_TIMEOUT: USUAL_TIMEOUT, ...breakable?.env },
+    preload: broken ? [join(root, 'dist/chaos/breaks', `${broken}.js`)] : [],
+    ...(signal && { signal }),
+  };
+  return withCluster(some, async (cluster, keepLogs) => {
+    const result = await attack(cluster, options);
+    // What is broken on purpose is to be found.
+    if (!broken && result.violations.length + result.crashes.length > 0) keepLogs();
+    return result;
   });
 }
 

@@ -1,12 +1,12 @@
 /** `npm run chaos -- --soak N`: so many pushes without a fault, and whether anything grows by them. */
-import { type Cluster, startCluster } from './cluster';
+import type { Cluster } from './cluster';
 import { runCrowd } from './crowd';
-import { inFolder } from './folder';
 import type { Attempt } from './history';
 import type { Measured, MeasureOptions } from './load-report';
 import { createRandom } from './random';
 import { startSampling } from './samples';
 import { type SoakTenth, soakRows } from './soak-rows';
+import { SMALL, withCluster } from './with-cluster';
 
 interface SoakOptions extends Omit<MeasureOptions, 'quick'> {
   readonly seed: string;
@@ -19,18 +19,11 @@ const KEYS = { hotKeys: 6, coldKeys: 200_000 };
 const TENTHS = 10;
 
 export function measureSoak(options: SoakOptions): Promise<Measured> {
-  return inFolder(options, async (folder) => {
-    const { root, signal, pushes } = options;
-    const some = { root, folder, webs: 1, workers: 2, ...(signal && { signal }) };
-    const cluster = await startCluster(some);
-    try {
-      const { tenths, answers } = await soak(cluster, options);
-      const crashes = [...cluster.crashes];
-      const figures = { pushes, tenths, answers, crashes };
-      return { rows: soakRows({ tenths, answers, crashes }), figures };
-    } finally {
-      await cluster.stop();
-    }
+  return withCluster({ ...options, ...SMALL }, async (cluster) => {
+    const { tenths, answers } = await soak(cluster, options);
+    const crashes = [...cluster.crashes];
+    const figures = { pushes: options.pushes, tenths, answers, crashes };
+    return { rows: soakRows({ tenths, answers, crashes }), figures };
   });
 }
 
