@@ -1,4 +1,5 @@
 /** The connection to the ledger's database and how writes on it are made sure. */
+import { types } from 'node:util';
 import mongoose, { type Connection, type Model, type mongo } from 'mongoose';
 
 /** Code 0 only after the database confirmed by majority and journal (decisions, "Success"). */
@@ -41,6 +42,15 @@ export async function connectMongo(url: string, socketTimeout = 15_000): Promise
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new DatabaseSetupError(`MONGO_URL cannot be used: ${why}`, { cause });
   }
+}
+
+/**
+ * Whether an error is a socket's own: the driver hands it on as it is, without a class or label of
+ * its own, where a connection breaks while a command is still being written.
+ */
+export function isSocketError(error: unknown): boolean {
+  // By its nature, not its class: it may come from another realm, as under jest.
+  return types.isNativeError(error) && 'syscall' in error;
 }
 
 /** Whether the driver knows a primary right now: lets callers be refused at once, not after a wait. */

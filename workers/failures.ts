@@ -1,5 +1,6 @@
 /** Which failures of a turn mean what. */
 import { mongo } from 'mongoose';
+import { isSocketError } from '../src/mongo';
 import { LeaseLost } from '../src/queue/worker-number';
 
 /** A guard failed: what was read is no longer so. Read again, and decide again. */
@@ -12,7 +13,7 @@ export class CommitConflict extends Error {
  * and the lane be read again when the sweep wakes it. Conflicts between transactions are not that.
  */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof LeaseLost) return true;
+  if (error instanceof LeaseLost || isSocketError(error)) return true;
   if (!(error instanceof mongo.MongoError)) return false;
   if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
   if (error.code === WRITE_CONFLICT) return false;

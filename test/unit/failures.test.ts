@@ -17,6 +17,10 @@ function inBulkWrite(error: Error & { code?: number | string }) {
 test.each([
   ['the network', new mongo.MongoNetworkError('x')],
   ['a connection that broke in a bulk write', inBulkWrite(new mongo.MongoNetworkError('x'))],
+  [
+    'a connection that broke while a command was written',
+    Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET', syscall: 'write' }),
+  ],
   ['a network timeout', new mongo.MongoNetworkTimeoutError('x')],
   ['a closed client', new mongo.MongoClientClosedError()],
   ['a closed topology', new mongo.MongoTopologyClosedError()],

@@ -1,6 +1,7 @@
 /** Polls until it is stopped; a database that is away for a while is told once and waited for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
+import { isSocketError } from '../../mongo';
 import { backoff } from '../push/gate';
 import type { Tool } from '../tool';
 
@@ -20,8 +21,8 @@ export async function keepPolling(
       if (failures > 0) stderr.write('The database is back.\n');
       failures = 0;
     } catch (error) {
-      if (!(error instanceof mongo.MongoError) || stop.aborted) throw error;
-      if (failures === 0) stderr.write(`The database is away: ${error.message}\n`);
+      if (!isAway(error) || stop.aborted) throw error;
+      if (failures === 0) stderr.write(`The database is away: ${(error as Error).message}\n`);
       failures += 1;
     }
     const wait = failures === 0 ? INTERVAL : backoff(failures);
@@ -29,3 +30,5 @@ export async function keepPolling(
     await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
   }
 }
+
+const isAway = (error: unknown) => error instanceof mongo.MongoError || isSocketError(error);

@@ -1,0 +1,34 @@
+/** log tail --follow goes on polling where the database is away, and ends with anything else. */
+import { mongo } from 'mongoose';
+import { keepPolling } from '../../src/cli/log/keep-polling';
+
+/** Polls that fail once each, and one that ends it all. */
+async function poll(failures: readonly Error[]) {
+  const stop = new AbortController();
+  const said: string[] = [];
+  const left = [...failures];
+  const next = async () => {
+    const failure = left.shift();
+    if (failure) throw failure;
+    stop.abort();
+  };
+  await keepPolling(next, { write: (text: string) => said.push(text) } as never, stop.signal);
+  return said;
+}
+
+test.each([
+  ['the driver', new mongo.MongoNetworkError('gone')],
+  [
+    'a socket',
+    Object.assign(new Error('write ECONNRESET'), { code: 'ECONNRESET', syscall: 'write' }),
+  ],
+])('waits for the database after an error of %s', async (_, error) => {
+  expect(await poll([error, error])).toEqual([
+    `The database is away: ${error.message}\n`,
+    'The database is back.\n',
+  ]);
+});
+
+test('ends with an error that is not of the database', async () => {
+  await expect(poll([new TypeError('a fault of ours')])).rejects.toThrow('a fault of ours');
+});
