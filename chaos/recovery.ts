@@ -105,18 +105,24 @@ async function killAndRestart(server: Member): Promise<void> {
   await server.restart();
 }
 
-/** A push that waits no longer than this is on its usual way. */
+/** A push that waits no longer than this is on its usual way; milliseconds. */
 const USUAL = 500;
 
 /**
  * Milliseconds from the fault to the end of the last request that it disturbed: one that took
  * unusually long, that has to be tried again, or that got no answer.
  *
- * @param until requests that were sent later are not looked at
+ * @param until when the next fault may strike: of what is still open then only that counts which
+ *   has taken unusually long already, since the next fault disturbs all the others
  */
-function troubleAfter(attempts: readonly Attempt[], from: number, until: number): number {
+export function troubleAfter(
+  attempts: readonly Pick<Attempt, 'sentAt' | 'endedAt' | 'end'>[],
+  from: number,
+  until: number,
+): number {
   const disturbed = attempts.filter(({ sentAt, endedAt, end }) => {
-    if (endedAt < from || sentAt > until) return false;
+    if (endedAt < from) return false;
+    if (endedAt > until) return until - sentAt > USUAL;
     return end.kind !== 'answered' || end.code >= 500 || endedAt - sentAt > USUAL;
   });
   return disturbed.reduce((last, { endedAt }) => Math.max(last, endedAt - from), 0);
