@@ -15,6 +15,11 @@ export interface TcpProxy {
    * so long that a peer has given the connection up.
    */
   setDropping(on: boolean): void;
+  /**
+   * The connections that there are carry nothing any more and are never reset; new ones are fine:
+   * as when a firewall on the way has forgotten them.
+   */
+  strand(): void;
   /** Both ways of all connections together, as one slow line; undefined: no bound. */
   throttle(bytesPerSecond: number | undefined): void;
   /** Resets all connections, towards both sides. */
@@ -43,6 +48,9 @@ export async function startProxy(targetPort: number, targetHost: string): Promis
   const resetAll = () => {
     for (const link of links) link.reset();
   };
+  const freezeAll = () => {
+    for (const link of links) link.freeze();
+  };
   const take = (client: Socket) => {
     const target = connect({ port: targetPort, host: targetHost, allowHalfOpen: true });
     const link = linkSockets(client, target, net);
@@ -66,9 +74,10 @@ export async function startProxy(targetPort: number, targetHost: string): Promis
     },
     setDropping: (on) => {
       dropping = on;
-      if (!on) return resetAll();
-      for (const link of links) link.freeze();
+      if (on) freezeAll();
+      else resetAll();
     },
+    strand: freezeAll,
     throttle: net.throttle.setRate,
     reset: resetAll,
     cutMidCommand: async () => {

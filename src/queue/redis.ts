@@ -1,12 +1,22 @@
 /** Connections to Redis: one kind that fails fast, and the one that BullMQ's worker blocks on. */
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger';
+import { repeat } from '../repeat';
 
 /** Every command ends by then, whatever the network does; milliseconds. */
 const COMMAND_TIMEOUT = 2_000;
 
+/**
+ * A connection that owes an answer for this long is made anew: a network may forget a connection
+ * without a word to either end, and then only time tells. Longer than any command blocks; milliseconds.
+ */
+const SILENCE = 5_000;
+/** Milliseconds between the questions that a subscriber asks, only for there to be an answer due. */
+const ARE_YOU_THERE = 2_000;
+
 const RECONNECT: RedisOptions = {
   connectTimeout: 2_000,
+  socketTimeout: SILENCE,
   retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
 };
 
@@ -24,6 +34,12 @@ export function connectFailFast(url: string, logger: Logger): Redis {
 /** For a subscriber: comes back with its subscriptions after an outage. */
 export function connectSubscriber(url: string, logger: Logger): Redis {
   const redis = new Redis(url, { ...RECONNECT, maxRetriesPerRequest: null });
+  const asking = repeat(
+    () => redis.ping(),
+    ARE_YOU_THERE,
+    (error) => logger.debug({ error: String(error) }, 'subscriber got no answer'),
+  );
+  redis.once('end', () => void asking.stop());
   return reportErrors(redis, logger, 'subscriber');
 }
 
