@@ -96,6 +96,10 @@ async function inflictOnWay(
 ): Promise<void> {
   if (what === 'reset') return proxy.reset();
   if (what === 'cut') return proxy.cutMidCommand();
+  if (what === 'strand') {
+    proxy.strand();
+    return lasting();
+  }
   const change = (on: boolean) =>
     what === 'drop' ? proxy.setDropping(on) : proxy.setDelay(on ? ms : 0);
   change(true);

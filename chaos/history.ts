@@ -59,15 +59,17 @@ export const FAULT_KINDS = [
   'flush-redis',
   'restart-mongo',
   /** On the way to a server, for a while: every chunk late, nothing forwarded, connections reset,
-   * or connections cut in the middle of a command. */
+   * connections cut in the middle of a command, or connections forgotten without a word. */
   'delay-redis',
   'drop-redis',
   'reset-redis',
   'cut-redis',
+  'strand-redis',
   'delay-mongo',
   'drop-mongo',
   'reset-mongo',
   'cut-mongo',
+  'strand-mongo',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 

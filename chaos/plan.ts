@@ -47,6 +47,8 @@ const DRAIN_AND_START = 6_000;
 /** Until a server answers, and until clients have connected again. */
 const SERVER = 2_000;
 const NETWORK = 500;
+/** Until everybody has found out that a connection carries nothing any more. */
+const FOUND_OUT: Span = [6_000, 6_000];
 
 /**
  * What takes everything down for a while is rarer than what hits one of several: a run is to find
@@ -66,10 +68,12 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'drop-redis': { weight: 1, lasts: [500, 4_000], back: SERVER },
   'reset-redis': { weight: 3, lasts: [0, 0], back: NETWORK },
   'cut-redis': { weight: 3, lasts: [0, 0], back: NETWORK },
+  'strand-redis': { weight: 1, lasts: FOUND_OUT, back: SERVER },
   'delay-mongo': { weight: 2, lasts: [1_000, 5_000], back: NETWORK, ms: [20, 300] },
   'drop-mongo': { weight: 1, lasts: [500, 4_000], back: SERVER },
   'reset-mongo': { weight: 3, lasts: [0, 0], back: NETWORK },
   'cut-mongo': { weight: 3, lasts: [0, 0], back: NETWORK },
+  'strand-mongo': { weight: 1, lasts: FOUND_OUT, back: SERVER },
 };
 const GAP: Span = [500, 4_000];
 const EVERYTHING: FaultMix = { kinds: FAULT_KINDS, pace: 1 };

@@ -42,7 +42,7 @@ test(
     const mix = { kinds: FAULT_KINDS, pace: 2 };
     const say = (text: string) => text.startsWith('The logs') && process.stderr.write(`${text}\n`);
     // The plan of this seed has every kind.
-    const options = { ...base, say, seed: '15', duration: 45_000, mix };
+    const options = { ...base, say, seed: '2236', duration: 45_000, mix };
     const result = await runChaos({ ...options, signal: within(HONEST_LIMIT) });
     expect(result.violations.filter(({ rule }) => !OF_TIME.includes(rule))).toEqual([]);
     expect(result.crashes).toEqual([]);

@@ -28,6 +28,7 @@ const server = (name: string) => ({
   proxy: {
     setDelay: (ms: number) => note(`delay ${name} ${ms}`),
     setDropping: (on: boolean) => note(`drop ${name} ${on}`),
+    strand: () => note(`strand ${name}`),
     reset: () => note(`reset ${name}`),
     cutMidCommand: async () => note(`cut ${name}`),
   },
@@ -64,10 +65,12 @@ const STEPS: Readonly<Record<FaultKind, readonly string[]>> = {
   'drop-redis': ['drop redis true', 'drop redis false'],
   'reset-redis': ['reset redis'],
   'cut-redis': ['cut redis'],
+  'strand-redis': ['strand redis'],
   'delay-mongo': ['delay mongo 50', 'delay mongo 0'],
   'drop-mongo': ['drop mongo true', 'drop mongo false'],
   'reset-mongo': ['reset mongo'],
   'cut-mongo': ['cut mongo'],
+  'strand-mongo': ['strand mongo'],
 };
 
 test.each(FAULT_KINDS)('%s', async (kind) => {
