@@ -58,9 +58,14 @@ async function main() {
     );
   }
   await prepare(mode);
-  const { run } = await import(entryOf(mode, mode === 'bench' ? args.shift() : undefined));
+  const { run } = await import(entryOf(mode, mode === 'bench' ? benchmarkIn(args) : undefined));
   process.exitCode = await run({ root, args, announce: (text) => lock?.tell(text), say });
   lock?.release();
+}
+
+/** Takes the name of a benchmark from the arguments; without one it is the comparison. */
+function benchmarkIn(args) {
+  return existsSync(join(root, 'bench', `${args[0]}.ts`)) ? args.shift() : 'compare';
 }
 
 /** What takes over; `name` is that of a benchmark. */
@@ -69,7 +74,7 @@ function entryOf(mode, name) {
   if (mode !== 'bench') return pathToFileURL(join(root, 'dist/src/embedded', `${mode}.js`)).href;
   const path = join(root, 'dist/bench', `${name}.js`);
   if (/^[a-z-]+$/.test(name ?? '') && existsSync(path)) return pathToFileURL(path).href;
-  throw new SetupError('Name a benchmark: npm run bench -- push-log');
+  throw new SetupError('There is no such benchmark.');
 }
 
 // A reader that went away (a closed pipe, a killed terminal) must not end us without a drain.

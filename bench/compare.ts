@@ -1,0 +1,79 @@
+/**
+ * `npm run bench`: the product against what a user would program instead, on the same servers, with
+ * the same signed requests. Prints a table, writes bench/results/compare.json; exits with 1 where a
+ * goal is missed.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Releasers, type RunContext } from '../src/embedded/run-context';
+import { startMongo, startRedis } from '../src/embedded/servers';
+import { compareReport } from './compare-report';
+import { type MeasureOptions, measureScenario, type Series } from './measure';
+import { SCENARIOS, type Scenario } from './scenarios';
+
+const CACHE = '2G';
+
+/** @returns the exit code */
+export async function run({ root, args, say }: RunContext): Promise<number> {
+  const { scenarios, json, ...settings } = readOptions(args);
+  const releasers = new Releasers();
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'matter-push-bench-'));
+    releasers.add(() => rmSync(folder, { recursive: true, force: true }));
+    const mongo = await startMongo({ dir: join(folder, 'mongodb'), cacheSize: CACHE });
+    releasers.add(mongo.stop);
+    const redis = await startRedis({ dir: join(folder, 'redis') });
+    releasers.add(redis.stop);
+    const options: MeasureOptions = {
+      ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url },
+      servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
+      ...settings,
+      say,
+    };
+    const measured: Series[] = [];
+    for (const scenario of scenarios) {
+      say(`${scenario.name}: ${scenario.contenders.join(', ')}`);
+      measured.push(...(await measureScenario(scenario, options)));
+    }
+    const report = compareReport(measured);
+    process.stdout.write(json ? `${JSON.stringify(report.summary)}\n` : `\n${report.text}\n`);
+    const results = { date: new Date().toISOString(), ...settings, ...report.summary };
+    const to = join(root, 'bench/results');
+    mkdirSync(to, { recursive: true });
+    writeFileSync(join(to, 'compare.json'), `${JSON.stringify(results, null, 2)}\n`);
+    return report.passed ? 0 : 1;
+  } finally {
+    await releasers.run(say);
+  }
+}
+
+function readOptions(args: readonly string[]) {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+  const seconds = Number(values.seconds ?? (values.quick ? 2 : 6));
+  if (!(rounds >= 1) || !(seconds > 0)) throw new Error('--rounds and --seconds are numbers');
+  const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`no scenario ${unknown}; there are ${SCENARIOS.map(({ name }) => name)}`);
+  }
+  const isWanted = ({ name, isLong }: Scenario) =>
+    positionals.length > 0 ? positionals.includes(name) : !(values.quick && isLong);
+  return {
+    scenarios: SCENARIOS.filter(isWanted),
+    json: values.json,
+    rounds,
+    duration: seconds * 1_000,
+    warmUp: values.quick ? 500 : 1_500,
+  };
+}

@@ -1,0 +1,109 @@
+/** Who is compared, and how each is started on the servers that all of them share. */
+import { join } from 'node:path';
+import type { ClusterClient } from '../chaos/directory';
+import { fillDirectory } from '../chaos/directory';
+import { readConfig } from '../src/config';
+import { startApp } from '../src/embedded/app-process';
+import { freePort } from '../src/embedded/ports';
+import { Releasers } from '../src/embedded/run-context';
+import { allSettledOrThrow } from '../src/embedded/waiting';
+import { connectMongo } from '../src/mongo';
+import { SECRET_KEYS } from './service';
+
+export const CONTENDERS = {
+  'matter-push': { web: 'src/web.js', worker: 'workers/main.js' },
+  direct: { web: 'bench/peers/direct.js' },
+  'bullmq-job': { web: 'bench/peers/bullmq-job.js', worker: 'bench/peers/bullmq-job.js' },
+  'bullmq-shards': { web: 'bench/peers/bullmq-shards.js', worker: 'bench/peers/bullmq-shards.js' },
+  groupmq: { web: 'bench/peers/groupmq.js', worker: 'bench/peers/groupmq.js' },
+  'ingress-only': { web: 'bench/peers/ingress-only.js' },
+} as const;
+export type ContenderName = keyof typeof CONTENDERS;
+
+export interface Ground {
+  /** The project's folder. */
+  readonly root: string;
+  /** For logs. */
+  readonly folder: string;
+  readonly mongoUrl: string;
+  readonly redisUrl: string;
+}
+
+export interface Size {
+  readonly webs: number;
+  readonly workers: number;
+}
+
+/** Started, with a database and a Redis namespace of its own. */
+export interface Running {
+  readonly name: ContenderName;
+  readonly ports: readonly number[];
+  readonly client: ClusterClient;
+  /** Of its processes, by their names. */
+  readonly pids: Readonly<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+let started = 0;
+
+/** @throws Error with the end of a log where a process does not start; nothing is left running */
+export async function startContender(
+  name: ContenderName,
+  ground: Ground,
+  { webs, workers }: Size,
+): Promise<Running> {
+  started += 1;
+  const id = `b${started}-${name}`;
+  const url = new URL(ground.mongoUrl);
+  url.pathname = `/${id}`;
+  const common = {
+    ...process.env,
+    ...{ MONGO_URL: url.href, REDIS_URL: ground.redisUrl, REDIS_NAMESPACE: id, SECRET_KEYS },
+    ...{ HOST: '127.0.0.1', RATE_LIMIT: '0', LOG_LEVEL: 'warn' },
+  };
+  const client = await prepare(common);
+  const { web, worker } = { worker: undefined, ...CONTENDERS[name] };
+  const releasers = new Releasers();
+  const pids: Record<string, number> = {};
+  const launch = async (role: string, script: string, env: NodeJS.ProcessEnv) => {
+    const app = await startApp({
+      name: role,
+      script: join(ground.root, 'dist', script),
+      env: { ...common, ...env, ROLE: role.split('-')[0], PEER_CLIENT: JSON.stringify(client) },
+      logFile: join(ground.folder, `${id}-${role}.log`),
+      drainMs: 10_000,
+    });
+    releasers.add(() => app.stop());
+    pids[role] = app.pid;
+  };
+  const stop = () =>
+    releasers.run((text) => {
+      throw new Error(text);
+    });
+  const ports = await Promise.all(Array.from({ length: webs }, freePort));
+  try {
+    await allSettledOrThrow([
+      ...ports.map((port, n) => launch(`web-${n}`, web, { PORT: String(port) })),
+      ...Array.from({ length: worker ? workers : 0 }, (_, n) =>
+        launch(`worker-${n}`, String(worker), {}),
+      ),
+    ]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { name, ports, client, pids, stop };
+}
+
+/** Collections and indexes of the product, its users, and one third party. */
+async function prepare(env: NodeJS.ProcessEnv): Promise<ClusterClient> {
+  const config = readConfig(env);
+  const connection = await connectMongo(config.MONGO_URL);
+  try {
+    const [client] = await fillDirectory(connection, config);
+    if (!client) throw new Error('no third party');
+    return client;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * The process that pushes: as many connections as a round wants, each sending its next push as soon as
+ * the last one was answered. Told what to do over IPC, a round at a time; see `run-round.ts`.
+ */
+import { runRound } from './run-round';
+
+process.on('message', (round) => {
+  runRound(round as Parameters<typeof runRound>[0]).then(
+    (result) => process.send?.({ result }),
+    (error) => process.send?.({ error: error instanceof Error ? error.message : String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ ready: true });

@@ -1,0 +1,101 @@
+/** One round of pushes, and what came of it. */
+import { createHmac, createSecretKey } from 'node:crypto';
+import { type LeanConnection, openConnection } from './connection';
+import { createPushes, type KeyChoice } from './pushes';
+
+export interface Round {
+  /** Of the ingresses; the connections are spread over them. */
+  readonly ports: readonly number[];
+  readonly clientId: string;
+  readonly secret: string;
+  readonly connections: number;
+  readonly keys: KeyChoice;
+  /** Part of all keys of the round. */
+  readonly name: string;
+  /** Milliseconds before what happens counts. */
+  readonly warmUp: number;
+  /** Milliseconds that count. */
+  readonly duration: number;
+}
+
+export interface RoundResult {
+  /** Answered with code 0 within the counted time. */
+  readonly accepted: number;
+  /** Whatever else was answered then, or broke, by status and code. */
+  readonly others: Readonly<Record<string, number>>;
+  /** Everything that was answered, whatever it was and whenever. */
+  readonly answered: number;
+  /** Milliseconds that were counted. */
+  readonly elapsed: number;
+  /** Of what was accepted; milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+const PATH = '/api/open/matters/';
+
+/** @throws Error where a connection cannot be opened, or breaks */
+export async function runRound(round: Round): Promise<RoundResult> {
+  const next = createPushes(round.keys, round.name);
+  const request = createRequests(round);
+  const connections = await Promise.all(
+    Array.from({ length: round.connections }, (_, n) =>
+      openConnection(round.ports[n % round.ports.length] as number),
+    ),
+  );
+  const times: number[] = [];
+  const others: Record<string, number> = {};
+  const start = performance.now() + round.warmUp;
+  const end = start + round.duration;
+  let answered = 0;
+  const send = async (connection: LeanConnection) => {
+    for (;;) {
+      const sentAt = performance.now();
+      if (sentAt >= end) return;
+      const { status, body } = await connection.send(request(next()));
+      const endedAt = performance.now();
+      answered += 1;
+      if (endedAt < start || endedAt >= end) continue;
+      const code = codeOf(body);
+      if (code === 0) times.push(endedAt - sentAt);
+      else others[`${status} ${code}`] = (others[`${status} ${code}`] ?? 0) + 1;
+    }
+  };
+  try {
+    await Promise.all(connections.map(send));
+    return { ...summary(times), others, answered, elapsed: round.duration };
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+function summary(times: number[]) {
+  const sorted = Float64Array.from(times).sort();
+  const at = (share: number) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  return { accepted: sorted.length, p50: at(0.5) ?? 0, p99: at(0.99) ?? 0, max: at(1) ?? 0 };
+}
+
+/** The code stands at the front of every envelope: parsing all of it would be the caller's work. */
+const CODE = /"code":(\d+)/;
+
+function codeOf(body: Buffer): number {
+  return Number(CODE.exec(body.toString('latin1', 0, 64))?.[1] ?? Number.NaN);
+}
+
+/** @returns signed requests, ready to be written to a socket */
+function createRequests({ clientId, secret }: Round) {
+  const key = createSecretKey(Buffer.from(secret));
+  return ({ operation, body }: { operation: string; body: string }): Buffer => {
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const signature = createHmac('sha256', key)
+      .update(`${clientId}\n${timestamp}\n${body}`)
+      .digest('hex');
+    return Buffer.from(
+      `POST ${PATH}${operation} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nX-Client-Id: ${clientId}\r\n` +
+        `X-Timestamp: ${timestamp}\r\nX-Signature: ${signature}\r\n\r\n${body}`,
+    );
+  };
+}

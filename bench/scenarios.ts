@@ -1,0 +1,38 @@
+/** What is measured, and what each figure is held against. */
+import type { ContenderName, Size } from './contenders';
+import type { KeyChoice } from './load/pushes';
+
+export interface Scenario {
+  readonly name: string;
+  readonly keys: KeyChoice;
+  readonly connections: number;
+  readonly sizes: readonly Size[];
+  readonly contenders: readonly ContenderName[];
+  /** Milliseconds by which every answer of the database is late. */
+  readonly latency?: number;
+  /** Left out by --quick. */
+  readonly isLong?: boolean;
+}
+
+const ONE = [{ webs: 1, workers: 1 }];
+const ALL: ContenderName[] = [
+  ...(['matter-push', 'direct', 'bullmq-job', 'bullmq-shards', 'groupmq', 'ingress-only'] as const),
+];
+const OURS: ContenderName[] = ['matter-push'];
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: ALL },
+  { name: 'distinct-64', keys: 'distinct', connections: 64, sizes: ONE, contenders: ALL },
+  { name: 'distinct-256', keys: 'distinct', connections: 256, sizes: ONE, contenders: ALL },
+  { name: 'hot-64', keys: 'hot', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
+  { name: 'hot-256', keys: 'hot', connections: 256, sizes: ONE, contenders: ALL },
+  { name: 'zipf-64', keys: 'zipf', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
+  {
+    ...{ name: 'workers', keys: 'distinct', connections: 256, contenders: OURS, latency: 5 },
+    sizes: [1, 2, 4].map((workers) => ({ webs: 1, workers })),
+  },
+  {
+    ...{ name: 'ingresses', keys: 'distinct', connections: 64, contenders: OURS, isLong: true },
+    sizes: [1, 4, 16].map((webs) => ({ webs, workers: 1 })),
+  },
+];
