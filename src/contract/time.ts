@@ -5,6 +5,8 @@ const DIGITS = /^\d{1,15}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
   /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
+const PLAIN_UTC =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 /** Below it a number is taken as seconds (the year 5138), from it on as milliseconds (1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
@@ -23,6 +25,9 @@ export function parseInstant(value: string | number, timeZone: string): number |
 
 /** Reads an ISO-8601 date-time, local in the portal's zone unless it carries an offset. */
 export function parseDateTime(text: string, timeZone: string): number | undefined {
+  // Most of what is pushed, on the way of every push. Days that not every month has are left to the
+  // calendar below: the engine takes 30 February for 1 March.
+  if (PLAIN_UTC.test(text)) return Date.parse(text);
   if (!DATE_TIME.test(text)) return undefined;
   const parsed = DateTime.fromISO(text.replace(' ', 'T'), { zone: timeZone });
   return parsed.isValid ? parsed.toMillis() : undefined;

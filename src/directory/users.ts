@@ -4,7 +4,7 @@ import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
 import { type UserRecord, userModel } from './user-model';
 
-/** How long an ingress believes that a user is enabled, in milliseconds. */
+/** How long a process believes what it read of a user, in milliseconds. */
 const BELIEVED_FOR = 5_000;
 const MAX_BELIEVED = 100_000;
 
@@ -16,39 +16,56 @@ export interface UserDirectory {
 }
 
 /**
- * Known users are believed for a few seconds; unknown ones are always looked up, so that a user
- * who was just imported can be named at once.
+ * Known users are believed for a few seconds; unknown and disabled ones are always looked up, so that
+ * a user who was just imported can be named at once.
  */
 export function createUserDirectory(connection: Connection, clock: Clock): UserDirectory {
   const model = userModel(connection);
-  const believed = new Map<string, number>();
-  const read = (usernames: readonly string[]): Promise<UserRecord[]> =>
-    model.find({ _id: { $in: [...new Set(usernames)] } }).lean();
-
-  const enabled = createBatcher<readonly string[], ReadonlySet<string>>({
+  const believed = new Map<string, { readonly user: UserRecord; readonly until: number }>();
+  const reads = createBatcher<readonly string[], ReadonlyMap<string, UserRecord>>({
     run: async (lists) => {
-      const records = await read(lists.flat());
-      const names = new Set(records.filter((user) => user.enabled).map((user) => user._id));
-      return lists.map(() => names);
+      const records = await model.find({ _id: { $in: [...new Set(lists.flat())] } }).lean();
+      const byName = new Map(records.map((user) => [user._id, user]));
+      return lists.map(() => byName);
     },
     maxBatch: 200,
     maxRunning: 2,
   });
 
+  /** Those of them that satisfy; who is not believed to is read. */
+  const find = async (
+    usernames: readonly string[],
+    isEnough: (user: UserRecord) => boolean,
+  ): Promise<UserRecord[]> => {
+    const now = clock();
+    const known: UserRecord[] = [];
+    const open: string[] = [];
+    for (const name of new Set(usernames)) {
+      const entry = believed.get(name);
+      if (entry && entry.until > now && isEnough(entry.user)) known.push(entry.user);
+      else open.push(name);
+    }
+    if (open.length === 0) return known;
+    const found = await reads.add(open);
+    if (believed.size > MAX_BELIEVED) believed.clear();
+    for (const name of open) {
+      const user = found.get(name);
+      if (!user) continue;
+      believed.set(name, { user, until: now + BELIEVED_FOR });
+      if (isEnough(user)) known.push(user);
+    }
+    return known;
+  };
+
   return {
     unknown: async (usernames) => {
-      const now = clock();
-      const open = [...new Set(usernames)].filter((name) => (believed.get(name) ?? 0) <= now);
-      if (open.length === 0) return [];
-      const found = await enabled.add(open);
-      if (believed.size > MAX_BELIEVED) believed.clear();
-      for (const name of open) if (found.has(name)) believed.set(name, now + BELIEVED_FOR);
-      return open.filter((name) => !found.has(name));
+      const found = await find(usernames, ({ enabled }) => enabled);
+      const names = new Set(found.map(({ _id }) => _id));
+      return [...new Set(usernames)].filter((name) => !names.has(name));
     },
     names: async (usernames) => {
-      if (usernames.length === 0) return new Map();
-      const records = await read(usernames);
-      return new Map(records.map((user) => [user._id, user.displayName]));
+      const found = await find(usernames, () => true);
+      return new Map(found.map(({ _id, displayName }) => [_id, displayName]));
     },
   };
 }

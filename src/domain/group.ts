@@ -4,8 +4,11 @@
  */
 import { crc32 } from 'node:zlib';
 
-/** Part of the queue's format: all processes of a deployment must agree on it. */
-export const LANES = 8;
+/**
+ * Bounds how many workers can be at work at once; the fewer they are, the more pushes share a turn.
+ * Part of the queue's format: all processes of a deployment must agree on it (see queue/keys.ts).
+ */
+export const LANES = 4;
 
 /** The ordering key of (systemCode, externalId); neither part may hold a line feed. */
 export function groupOf(systemCode: string, externalId: string): string {

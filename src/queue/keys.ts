@@ -14,19 +14,24 @@ export interface RedisKeys {
   workerNumber(number: number): string;
 }
 
+/**
+ * Of what travels through lanes: the form of an item (push.ts), and how many lanes there are. Processes
+ * of two formats share neither lanes nor turns, so that both can run while one replaces the other.
+ */
+const FORMAT = 3;
+
+export const TURN_QUEUE = `turns-${FORMAT}`;
+
 /** @param namespace keeps deployments (and tests) that share a Redis apart (REDIS_NAMESPACE) */
 export function createRedisKeys(namespace: string): RedisKeys {
   const tag = `{${namespace}}`;
   return {
     bullPrefix: tag,
-    // 2: the format of its items (push.ts). Processes of two formats must not share a lane.
-    lane: (lane) => `${tag}:lane:2:${lane}`,
-    holders: `${tag}:holders`,
+    lane: (lane) => `${tag}:lane:${FORMAT}:${lane}`,
+    holders: `${tag}:holders:${FORMAT}`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (minute) => `${tag}:signatures:${minute}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
   };
 }
-
-export const TURN_QUEUE = 'turns';

@@ -36,6 +36,7 @@ describe('what waits', () => {
   const keys = createRedisKeys(`left-${randomBytes(5).toString('hex')}`);
   const left = async () =>
     (await findLeftovers({ lookup, keys })).map((name) => name.slice(keys.bullPrefix.length + 1));
+  const ofTurns = (...names: string[]) => names.map((name) => `${TURN_QUEUE}:${name}`);
   let turns: Turns;
   beforeAll(() => {
     turns = createTurns(lookup, keys);
@@ -46,12 +47,12 @@ describe('what waits', () => {
   test('pushes in a lane, and their holder', async () => {
     await lookup.rpush(keys.lane(3), 'a push');
     await lookup.hset(keys.holders, '3', 'somebody');
-    expect(await left()).toEqual(['holders', 'lane:2:3']);
+    expect(await left()).toEqual(['holders:3', 'lane:3:3']);
   });
 
   test('a turn that waits, with what keeps it from being doubled', async () => {
     await turns.wake([3]);
-    expect(await left()).toEqual(['turns:1', 'turns:de:lane-3', 'turns:wait']);
+    expect(await left()).toEqual(ofTurns('1', 'de:lane-3', 'wait'));
   });
 
   test('a turn that nobody finishes, with its lock', async () => {
@@ -60,7 +61,7 @@ describe('what waits', () => {
       ...{ connection: lookup, prefix: keys.bullPrefix, autorun: false },
     });
     await worker.getNextJob('token', { block: false });
-    expect(await left()).toEqual(['turns:1', 'turns:1:lock', 'turns:active', 'turns:de:lane-3']);
+    expect(await left()).toEqual(ofTurns('1', '1:lock', 'active', 'de:lane-3'));
     await worker.close(true);
   });
 });

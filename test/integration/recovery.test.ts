@@ -9,7 +9,7 @@ import { type RunningServer, startRedis } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createPushLog } from '../../src/push-log/log';
-import { createRedisKeys } from '../../src/queue/keys';
+import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
 import { createLanes } from '../../src/queue/lanes';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -146,6 +146,7 @@ test('Redis killed and back: pushes are refused at once meanwhile, then accepted
 test('after all of it no lane holds a push and no turn is left behind', async () => {
   await until('the lanes to be empty', async () => {
     const left = await redis.keys('*');
-    return !left.some((key) => /:lane:|:holders|:turns:\d|:turns:(wait|active|de:)/.test(key));
+    const held = new RegExp(`:lane:|:holders|:${TURN_QUEUE}:(\\d|wait|active|de:)`);
+    return !left.some((key) => held.test(key));
   });
 });

@@ -5,7 +5,7 @@ import { startSampling } from '../../chaos/samples';
 import { createRedisKeys } from '../../src/queue/keys';
 
 const keys = createRedisKeys('test');
-const LANE = `${keys.bullPrefix}:lane:2:0`;
+const LANE = `${keys.bullPrefix}:lane:3:0`;
 
 /** One whose Redis has these keys; asking its database fails. */
 const holding = (...names: readonly string[]) =>

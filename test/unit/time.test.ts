@@ -1,4 +1,6 @@
 /** Times on the wire (decisions, "sourceUpdatedAt formats"): one instant, many ways to write it. */
+import fc from 'fast-check';
+import { DateTime } from 'luxon';
 import { formatLocal, parseDateTime, parseInstant } from '../../src/contract/time';
 
 const SHANGHAI = 'Asia/Shanghai';
@@ -86,4 +88,29 @@ test.each([
   expect(formatLocal(INSTANT, zone)).toBe(text);
   expect(parseDateTime(text, zone)).toBe(INSTANT);
   expect(parseDateTime(formatLocal(INSTANT + 5, zone), zone)).toBe(INSTANT + 5);
+});
+
+test('whatever has an offset is read as the calendar does', () => {
+  const padded = (min: number, max: number, digits: number) =>
+    fc.integer({ min, max }).map((part) => String(part).padStart(digits, '0'));
+  const texts = fc
+    .tuple(
+      ...[padded(0, 9_999, 4), padded(0, 13, 2), padded(0, 32, 2), padded(0, 24, 2)],
+      ...[padded(0, 60, 2), padded(0, 60, 2)],
+      fc.constantFrom('', '.5', '.123', '.123456'),
+      fc.constantFrom('Z', '+00:00', '+08:00', '-05:30', '+23:59', '-24:00'),
+    )
+    .map(
+      ([year, month, day, hour, minute, second, fraction, offset]) =>
+        `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${offset}`,
+    );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const calendar = DateTime.fromISO(text);
+      const expected =
+        calendar.isValid && !text.endsWith('-24:00') ? calendar.toMillis() : undefined;
+      expect(parseDateTime(text, SHANGHAI)).toBe(expected);
+    }),
+    { numRuns: 5_000 },
+  );
 });
