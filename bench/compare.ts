@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Releasers, type RunContext } from '../src/embedded/run-context';
 import { startMongo, startRedis } from '../src/embedded/servers';
+import { listenForStop } from '../src/embedded/stop-request';
 import { compareReport } from './compare-report';
 import { type MeasureOptions, measureScenario, type Series } from './measure';
 import { SCENARIOS, type Scenario } from './scenarios';
@@ -18,6 +19,7 @@ const CACHE = '2G';
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const { scenarios, json, ...settings } = readOptions(args);
+  const stop = listenForStop(process.env);
   const releasers = new Releasers();
   try {
     const folder = mkdtempSync(join(tmpdir(), 'matter-push-bench-'));
@@ -31,6 +33,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
       ...settings,
       say,
+      signal: stop.signal,
     };
     const measured: Series[] = [];
     for (const scenario of scenarios) {
@@ -44,8 +47,12 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
     mkdirSync(to, { recursive: true });
     writeFileSync(join(to, 'compare.json'), `${JSON.stringify(results, null, 2)}\n`);
     return report.passed ? 0 : 1;
+  } catch (error) {
+    if (stop.signal.aborted) return 130;
+    throw error;
   } finally {
     await releasers.run(say);
+    stop.dispose();
   }
 }
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { ClusterClient } from '../chaos/directory';
 import { fillDirectory } from '../chaos/directory';
 import { readConfig } from '../src/config';
-import { startApp } from '../src/embedded/app-process';
+import { type AppProcess, startApp } from '../src/embedded/app-process';
 import { freePort } from '../src/embedded/ports';
-import { Releasers } from '../src/embedded/run-context';
 import { allSettledOrThrow } from '../src/embedded/waiting';
 import { connectMongo } from '../src/mongo';
 import { SECRET_KEYS } from './service';
@@ -41,6 +40,8 @@ export interface Running {
   readonly client: ClusterClient;
   /** Of its processes, by their names. */
   readonly pids: Readonly<Record<string, number>>;
+  /** Halts its processes, or lets them go on: what one does while it is idle must not cost the others. */
+  halt(on: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -63,7 +64,7 @@ export async function startContender(
   };
   const client = await prepare(common);
   const { web, worker } = { worker: undefined, ...CONTENDERS[name] };
-  const releasers = new Releasers();
+  const apps: AppProcess[] = [];
   const pids: Record<string, number> = {};
   const launch = async (role: string, script: string, env: NodeJS.ProcessEnv) => {
     const app = await startApp({
@@ -73,13 +74,16 @@ export async function startContender(
       logFile: join(ground.folder, `${id}-${role}.log`),
       drainMs: 10_000,
     });
-    releasers.add(() => app.stop());
+    apps.push(app);
     pids[role] = app.pid;
   };
-  const stop = () =>
-    releasers.run((text) => {
-      throw new Error(text);
-    });
+  const halt = (on: boolean) => {
+    for (const app of apps) app.kill(on ? 'SIGSTOP' : 'SIGCONT');
+  };
+  const stop = async () => {
+    halt(false);
+    await allSettledOrThrow(apps.map((app) => app.stop()));
+  };
   const ports = await Promise.all(Array.from({ length: webs }, freePort));
   try {
     await allSettledOrThrow([
@@ -92,7 +96,7 @@ export async function startContender(
     await stop();
     throw error;
   }
-  return { name, ports, client, pids, stop };
+  return { name, ports, client, pids, halt, stop };
 }
 
 /** Collections and indexes of the product, its users, and one third party. */

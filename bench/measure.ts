@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startProxy, type TcpProxy } from '../chaos/proxy';
 import { Releasers } from '../src/embedded/run-context';
 import { type Ground, type Running, type Size, startContender } from './contenders';
@@ -31,6 +32,8 @@ export interface MeasureOptions {
   readonly warmUp: number;
   readonly duration: number;
   readonly say: (text: string) => void;
+  /** Once aborted, the next round throws. */
+  readonly signal: AbortSignal;
 }
 
 export async function measureScenario(
@@ -47,12 +50,14 @@ export async function measureScenario(
       for (const name of scenario.contenders) {
         const running = await startContender(name, ground, size);
         releasers.add(running.stop);
+        running.halt(true);
         series.push({ size, running, rounds: [] });
       }
     }
     // The first round of everybody is warming up, and not counted.
     for (let round = 0; round <= options.rounds; round += 1) {
       for (const { running, rounds } of series) {
+        options.signal.throwIfAborted();
         const name = `${scenario.name}-${running.ports[0]}-${round}`;
         const figures = await runOne(generator, scenario, { running, name, ...options });
         if (round > 0) rounds.push(figures);
@@ -80,6 +85,9 @@ async function withLatency(
   url.port = String(proxy.port);
   return { ...ground, mongoUrl: url.href };
 }
+
+/** Milliseconds. */
+const SETTLING = 300;
 
 interface Generator {
   readonly pid: number;
@@ -114,10 +122,14 @@ async function runOne(
   const { running, name, servers, warmUp, duration } = about;
   const { clientId, secret } = running.client;
   const pids = { ...running.pids, ...servers, generator: generator.pid };
+  running.halt(false);
+  // Timers that were due meanwhile run first.
+  await sleep(SETTLING);
   const before = cpuTimes(pids);
   const to = { ports: running.ports, clientId, secret };
   const result = await generator.run({ ...to, connections, keys, name, warmUp, duration });
   const after = cpuTimes(pids);
+  running.halt(true);
   const cpuPerPush = Object.fromEntries(
     Object.keys(pids).map((process) => [
       process,

@@ -1,15 +1,16 @@
 /** A BullMQ job per push, and `waitUntilFinished`. Nothing keeps the order of a key. */
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { announceReady, runMain } from '../../src/lifecycle';
+import { announceReady } from '../../src/lifecycle';
 import { type PeerOutcome, type PeerPush, serve } from './front';
 import { connectLedger } from './ledger';
+import { runPeer } from './run-peer';
 
 const NAME = 'pushes';
 const CONCURRENCY = 64;
 const PATIENCE = 30_000;
 
-runMain(async () => {
+runPeer(async () => {
   const connection = new Redis(String(process.env.REDIS_URL), { maxRetriesPerRequest: null });
   const prefix = process.env.REDIS_NAMESPACE;
   const ledger = await connectLedger();

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { announceReady, runMain } from '../../src/lifecycle';
+import { announceReady } from '../../src/lifecycle';
 import { type PeerOutcome, type PeerPush, serve } from './front';
 import { connectLedger } from './ledger';
+import { runPeer } from './run-peer';
 
 const SHARDS = 16;
 const PATIENCE = 30_000;
@@ -12,7 +13,7 @@ const names = Array.from({ length: SHARDS }, (_, n) => `pushes-${n}`);
 const shardOf = ({ externalId }: PeerPush) =>
   createHash('md5').update(externalId).digest().readUInt32BE(0) % SHARDS;
 
-runMain(async () => {
+runPeer(async () => {
   const connection = new Redis(String(process.env.REDIS_URL), { maxRetriesPerRequest: null });
   const prefix = process.env.REDIS_NAMESPACE;
   const ledger = await connectLedger();

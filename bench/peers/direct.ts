@@ -1,9 +1,9 @@
 /** No queue: the ingress itself writes the log, the matter, and the log again. */
-import { runMain } from '../../src/lifecycle';
 import { serve } from './front';
 import { connectLedger } from './ledger';
+import { runPeer } from './run-peer';
 
-runMain(async () => {
+runPeer(async () => {
   const ledger = await connectLedger();
   serve(async (push) => {
     await ledger.log(push);

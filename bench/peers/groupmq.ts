@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'groupmq';
 import { Redis } from 'ioredis';
-import { announceReady, runMain } from '../../src/lifecycle';
+import { announceReady } from '../../src/lifecycle';
 import { type PeerOutcome, type PeerPush, serve } from './front';
 import { connectLedger } from './ledger';
+import { runPeer } from './run-peer';
 
 const CONCURRENCY = 64;
 const PATIENCE = 30_000;
@@ -14,7 +15,7 @@ interface Job {
   readonly replyTo: string;
 }
 
-runMain(async () => {
+runPeer(async () => {
   const redis = new Redis(String(process.env.REDIS_URL), { maxRetriesPerRequest: null });
   const namespace = String(process.env.REDIS_NAMESPACE);
   const queue = new Queue<Job>({ redis, namespace });

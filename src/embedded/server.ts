@@ -42,6 +42,8 @@ export interface ServerKind {
   name: string;
   program: ServerProgram;
   args(port: number, dir: string): string[];
+  /** What it runs with beside our own environment. */
+  env?: NodeJS.ProcessEnv;
   url(port: number): string;
   /** Resolves to true once it serves reads and writes. */
   isReady(port: number): Promise<boolean>;
@@ -67,7 +69,8 @@ export async function startServer(
   const logFile = options.logFile ?? join(dir, `${kind.name}.log`);
   const log = openLog(logFile);
   const args = kind.args(port, dir);
-  const kept = await keep(kind.program.command, args, { output: log.fd, cwd: dir }).finally(
+  const env = { ...process.env, ...kind.env };
+  const kept = await keep(kind.program.command, args, { output: log.fd, cwd: dir, env }).finally(
     log.close,
   );
   await readyOrGone(kind, kept, { port, logFile, signal });

@@ -1,0 +1,42 @@
+/** Every contender of the comparison works: what does not take its pushes would be easy to beat. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CONTENDERS, type ContenderName } from '../../bench/contenders';
+import { measureScenario } from '../../bench/measure';
+import { projectRoot } from '../../src/embedded/project';
+import { testServers } from '../support/service';
+
+test('all contenders accept every push, of distinct keys and of one', async () => {
+  const { mongoUrl, redisUrl } = testServers();
+  const folder = mkdtempSync(join(tmpdir(), 'matter-push-bench-test-'));
+  const contenders = Object.keys(CONTENDERS) as ContenderName[];
+  const said: string[] = [];
+  try {
+    for (const keys of ['distinct', 'hot'] as const) {
+      const measured = await measureScenario(
+        {
+          name: `test-${keys}`,
+          keys,
+          connections: 3,
+          sizes: [{ webs: 1, workers: 1 }],
+          contenders,
+        },
+        {
+          ground: { root: projectRoot(), folder, mongoUrl, redisUrl },
+          ...{ servers: {}, rounds: 1, warmUp: 200, duration: 800 },
+          say: (text) => said.push(text),
+          signal: AbortSignal.timeout(100_000),
+        },
+      );
+      expect(measured.map(({ contender }) => contender)).toEqual(contenders);
+      for (const { contender, rounds } of measured) {
+        expect({ contender, rounds }).toMatchObject({ contender, rounds: [{ others: {} }] });
+        expect(rounds[0]?.accepted).toBeGreaterThan(0);
+      }
+    }
+    expect(said).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 150_000);
