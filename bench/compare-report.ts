@@ -88,7 +88,8 @@ function verdicts(rows: readonly Row[]): Verdict[] {
   const rateAgainst = (scenario: string, contender: string, limit: number) => {
     const ours = found(scenario);
     const other = found(scenario, contender);
-    if (ours && other) hold(`${scenario}: rate / ${contender}`, ours.rate / other.rate, limit);
+    if (ours && other)
+      hold(`${scenario}: rate / ${contender}`, ratio(ours.rate, other.rate), limit);
   };
   rateAgainst('distinct-64', 'direct', 6);
   rateAgainst('distinct-64', 'bullmq-job', 8);
@@ -118,8 +119,16 @@ function verdicts(rows: readonly Row[]): Verdict[] {
     const redis = (row: Row) => row.cpuOf.redis ?? 0;
     hold('16 ingresses: CPU of Redis per push / 1', redis(many) / redis(lone), 1.2, true);
   }
+  const failed = rows.filter((row) => row.contender === 'matter-push' && row.failed > 0);
+  if (rows.some(({ contender }) => contender === 'matter-push')) {
+    const pushes = failed.reduce((sum, row) => sum + row.failed, 0);
+    hold('pushes that were refused or failed', pushes, 0, true);
+  }
   return all;
 }
+
+/** Not a number, and so no goal reached, where there is nothing to compare with. */
+const ratio = (one: number, other: number) => (other > 0 ? one / other : Number.NaN);
 
 function rowTable(rows: readonly Row[]): string {
   const table = new Table({

@@ -40,8 +40,6 @@ export interface Running {
   readonly client: ClusterClient;
   /** Of its processes, by their names. */
   readonly pids: Readonly<Record<string, number>>;
-  /** Halts its processes, or lets them go on: what one does while it is idle must not cost the others. */
-  halt(on: boolean): void;
   stop(): Promise<void>;
 }
 
@@ -77,11 +75,7 @@ export async function startContender(
     apps.push(app);
     pids[role] = app.pid;
   };
-  const halt = (on: boolean) => {
-    for (const app of apps) app.kill(on ? 'SIGSTOP' : 'SIGCONT');
-  };
   const stop = async () => {
-    halt(false);
     await allSettledOrThrow(apps.map((app) => app.stop()));
   };
   const ports = await Promise.all(Array.from({ length: webs }, freePort));
@@ -96,7 +90,7 @@ export async function startContender(
     await stop();
     throw error;
   }
-  return { name, ports, client, pids, halt, stop };
+  return { name, ports, client, pids, stop };
 }
 
 /** Collections and indexes of the product, its users, and one third party. */

@@ -3,7 +3,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startProxy, type TcpProxy } from '../chaos/proxy';
 import { Releasers } from '../src/embedded/run-context';
 import { type Ground, type Running, type Size, startContender } from './contenders';
@@ -40,35 +39,39 @@ export async function measureScenario(
   scenario: Scenario,
   options: MeasureOptions,
 ): Promise<Series[]> {
+  const { ground, rounds, say, signal } = options;
   const releasers = new Releasers();
   try {
-    const generator = await startGenerator(options.ground.root);
+    const generator = await startGenerator(ground.root);
     releasers.add(generator.stop);
-    const ground = await withLatency(options.ground, scenario.latency, releasers);
-    const series: { size: Size; running: Running; rounds: RoundFigures[] }[] = [];
-    for (const size of scenario.sizes) {
-      for (const name of scenario.contenders) {
-        const running = await startContender(name, ground, size);
-        releasers.add(running.stop);
-        running.halt(true);
-        series.push({ size, running, rounds: [] });
+    const reached = { ...ground, ...(await withLatency(ground, scenario.latency, releasers)) };
+    const series = scenario.sizes.flatMap((size) =>
+      scenario.contenders.map((name) => ({ name, size, rounds: [] as RoundFigures[] })),
+    );
+    for (let round = 0; round < rounds; round += 1) {
+      // Whoever comes first in one round does not in the next: each inherits the servers from another.
+      for (const { name, size, rounds: done } of rotated(series, round)) {
+        signal.throwIfAborted();
+        // New ones each time: what others do while they are idle must not cost who is measured.
+        const running = await startContender(name, reached, size);
+        try {
+          done.push(await runOne(generator, scenario, { running, round, ...options }));
+        } finally {
+          await running.stop();
+        }
       }
     }
-    // The first round of everybody is warming up, and not counted.
-    for (let round = 0; round <= options.rounds; round += 1) {
-      for (const { running, rounds } of series) {
-        options.signal.throwIfAborted();
-        const name = `${scenario.name}-${running.ports[0]}-${round}`;
-        const figures = await runOne(generator, scenario, { running, name, ...options });
-        if (round > 0) rounds.push(figures);
-      }
-    }
-    return series.map(({ size, running, rounds }) => ({
-      ...{ scenario: scenario.name, contender: running.name, size, rounds },
+    return series.map(({ name, ...one }) => ({
+      ...{ scenario: scenario.name, contender: name, ...one },
     }));
   } finally {
-    await releasers.run(options.say);
+    await releasers.run(say);
   }
+}
+
+function rotated<T>(items: readonly T[], by: number): T[] {
+  const from = by % items.length;
+  return [...items.slice(from), ...items.slice(0, from)];
 }
 
 /** Every answer of the database late by so much, each way by half of it. */
@@ -76,23 +79,26 @@ async function withLatency(
   ground: Ground,
   latency: number | undefined,
   releasers: Releasers,
-): Promise<Ground> {
-  if (!latency) return ground;
+): Promise<Partial<Ground>> {
+  if (!latency) return {};
   const url = new URL(ground.mongoUrl);
   const proxy: TcpProxy = await startProxy(Number(url.port), url.hostname);
   releasers.add(proxy.close);
   proxy.setDelay(latency / 2);
   url.port = String(proxy.port);
-  return { ...ground, mongoUrl: url.href };
+  return { mongoUrl: url.href };
 }
-
-/** Milliseconds. */
-const SETTLING = 300;
 
 interface Generator {
   readonly pid: number;
-  run(round: Round): Promise<RoundResult>;
+  /** @throws Error where the round fails, or the signal's reason */
+  run(round: Round, signal: AbortSignal): Promise<RoundResult>;
   stop(): Promise<void>;
+}
+
+interface Answer {
+  readonly result?: RoundResult;
+  readonly error?: string;
 }
 
 async function startGenerator(root: string): Promise<Generator> {
@@ -100,13 +106,16 @@ async function startGenerator(root: string): Promise<Generator> {
   await once(child, 'message');
   return {
     pid: Number(child.pid),
-    run: async (round) => {
+    run: async (round, signal) => {
       child.send(round);
-      const [answer] = (await once(child, 'message')) as [{ result: RoundResult; error?: string }];
-      if (answer.error) throw new Error(answer.error);
+      const ended = once(child, 'exit', { signal }).then(() => [{ error: 'the generator ended' }]);
+      const answered = once(child, 'message', { signal });
+      const [answer] = (await Promise.race([answered, ended])) as [Answer];
+      if (answer.result === undefined) throw new Error(answer.error);
       return answer.result;
     },
     stop: async () => {
+      if (!child.connected) return;
       const ended = once(child, 'exit');
       child.disconnect();
       await ended;
@@ -117,24 +126,21 @@ async function startGenerator(root: string): Promise<Generator> {
 async function runOne(
   generator: Generator,
   { keys, connections }: Scenario,
-  about: MeasureOptions & { running: Running; name: string },
+  about: MeasureOptions & { running: Running; round: number },
 ): Promise<RoundFigures> {
-  const { running, name, servers, warmUp, duration } = about;
+  const { running, round, servers, warmUp, duration, signal } = about;
   const { clientId, secret } = running.client;
   const pids = { ...running.pids, ...servers, generator: generator.pid };
-  running.halt(false);
-  // Timers that were due meanwhile run first.
-  await sleep(SETTLING);
   const before = cpuTimes(pids);
   const to = { ports: running.ports, clientId, secret };
-  const result = await generator.run({ ...to, connections, keys, name, warmUp, duration });
+  const how = { connections, keys, name: `${round}`, warmUp, duration };
+  const result = await generator.run({ ...to, ...how }, signal);
   const after = cpuTimes(pids);
-  running.halt(true);
   const cpuPerPush = Object.fromEntries(
-    Object.keys(pids).map((process) => [
-      process,
-      Math.round((1_000 * ((after[process] ?? 0) - (before[process] ?? 0))) / result.answered),
-    ]),
+    Object.keys(pids).map((process) => {
+      const spent = (after[process] ?? 0) - (before[process] ?? 0);
+      return [process, Math.round((1_000 * spent) / Math.max(1, result.acceptedInAll))];
+    }),
   );
   return { ...result, cpuPerPush };
 }

@@ -18,17 +18,25 @@ const ONE = [{ webs: 1, workers: 1 }];
 const ALL: ContenderName[] = [
   ...(['matter-push', 'direct', 'bullmq-job', 'bullmq-shards', 'groupmq', 'ingress-only'] as const),
 ];
+const MAIN: ContenderName[] = ['matter-push', 'direct', 'bullmq-job', 'ingress-only'];
 const OURS: ContenderName[] = ['matter-push'];
 
 export const SCENARIOS: readonly Scenario[] = [
-  { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: ALL },
+  { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: MAIN },
   { name: 'distinct-64', keys: 'distinct', connections: 64, sizes: ONE, contenders: ALL },
   { name: 'distinct-256', keys: 'distinct', connections: 256, sizes: ONE, contenders: ALL },
   { name: 'hot-64', keys: 'hot', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
   { name: 'hot-256', keys: 'hot', connections: 256, sizes: ONE, contenders: ALL },
   { name: 'zipf-64', keys: 'zipf', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
   {
-    ...{ name: 'workers', keys: 'distinct', connections: 256, contenders: OURS, latency: 5 },
+    ...{
+      name: 'workers',
+      keys: 'distinct',
+      connections: 256,
+      contenders: OURS,
+      latency: 5,
+      isLong: true,
+    },
     sizes: [1, 2, 4].map((workers) => ({ webs: 1, workers })),
   },
   {

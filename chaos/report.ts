@@ -45,6 +45,8 @@ interface ChaosSummary {
   /** Bytes: at first, at last, at most. */
   readonly memory: Readonly<Record<string, MemorySummary>>;
   readonly violations: Readonly<Record<string, number>>;
+  /** The first ones of each rule. */
+  readonly found: readonly Violation[];
 }
 
 function summarize(
@@ -65,6 +67,9 @@ function summarize(
     crashes,
     memory: Object.fromEntries(memory),
     violations: count(violations, ({ rule }: Violation) => rule),
+    found: [...new Set(violations.map(({ rule }) => rule))].flatMap((rule) =>
+      violations.filter((violation) => violation.rule === rule).slice(0, SHOWN),
+    ),
   };
 }
 

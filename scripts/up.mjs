@@ -45,7 +45,7 @@ async function main() {
   const [mode, ...args] = process.argv.slice(2);
   if (!['start', 'test', 'bench', 'chaos'].includes(mode)) {
     throw new SetupError(
-      'Usage: node scripts/up.mjs start | test [arguments for jest] | bench <name> [options] | ' +
+      'Usage: node scripts/up.mjs start | test [arguments for jest] | bench [name] [options] | ' +
         'chaos [options]',
     );
   }
@@ -59,9 +59,13 @@ async function main() {
   }
   await prepare(mode);
   const { run } = await import(entryOf(mode, mode === 'bench' ? benchmarkIn(args) : undefined));
+  if (typeof run !== 'function') throw new SetupError(NO_BENCHMARK);
   process.exitCode = await run({ root, args, announce: (text) => lock?.tell(text), say });
   lock?.release();
 }
+
+const NO_BENCHMARK =
+  'There is no such benchmark. npm run bench compares; npm run bench -- push-log and -- timing are others.';
 
 /** Takes the name of a benchmark from the arguments; without one it is the comparison. */
 function benchmarkIn(args) {
@@ -74,7 +78,7 @@ function entryOf(mode, name) {
   if (mode !== 'bench') return pathToFileURL(join(root, 'dist/src/embedded', `${mode}.js`)).href;
   const path = join(root, 'dist/bench', `${name}.js`);
   if (/^[a-z-]+$/.test(name ?? '') && existsSync(path)) return pathToFileURL(path).href;
-  throw new SetupError('There is no such benchmark.');
+  throw new SetupError(NO_BENCHMARK);
 }
 
 // A reader that went away (a closed pipe, a killed terminal) must not end us without a drain.

@@ -10,5 +10,7 @@ process.on('message', (round) => {
     (error) => process.send?.({ error: error instanceof Error ? error.message : String(error) }),
   );
 });
+// Whoever started it ends the round in order; Ctrl-C reaches both.
+process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });

@@ -8,6 +8,8 @@ import { runPeer } from './run-peer';
 
 const NAME = 'pushes';
 const CONCURRENCY = 64;
+/** Finished jobs: one that is gone at once cannot tell whoever waits for it. */
+const KEPT = 1_000;
 const PATIENCE = 30_000;
 
 runPeer(async () => {
@@ -23,7 +25,7 @@ runPeer(async () => {
   const queue = new Queue<PeerPush, PeerOutcome>(NAME, {
     connection,
     prefix,
-    defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
+    defaultJobOptions: { removeOnComplete: KEPT, removeOnFail: true },
   });
   const events = new QueueEvents(NAME, { connection: connection.duplicate(), prefix });
   await events.waitUntilReady();

@@ -8,6 +8,8 @@ import { connectLedger } from './ledger';
 import { runPeer } from './run-peer';
 
 const SHARDS = 16;
+/** Finished jobs: one that is gone at once cannot tell whoever waits for it. */
+const KEPT = 1_000;
 const PATIENCE = 30_000;
 const names = Array.from({ length: SHARDS }, (_, n) => `pushes-${n}`);
 const shardOf = ({ externalId }: PeerPush) =>
@@ -25,7 +27,7 @@ runPeer(async () => {
   }
   const shards = await Promise.all(
     names.map(async (name) => {
-      const defaultJobOptions = { removeOnComplete: true, removeOnFail: true };
+      const defaultJobOptions = { removeOnComplete: KEPT, removeOnFail: true };
       const queue = new Queue<PeerPush, PeerOutcome>(name, {
         ...{ connection, prefix, defaultJobOptions },
       });

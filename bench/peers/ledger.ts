@@ -1,4 +1,5 @@
 /** How a peer writes: one entry of the log, one matter, one settlement, each a write of its own. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Types } from 'mongoose';
 import { type MatterRecord, matterModel } from '../../src/ledger/matter-model';
 import { connectMongo, nativeCollection } from '../../src/mongo';
@@ -28,13 +29,17 @@ export async function connectLedger(): Promise<PeerLedger> {
       { systemCode, externalId },
       {
         $set: { ...fieldsOf(push), updatedAt: now },
-        $setOnInsert: { _id: BigInt(`0x${push.id.slice(0, 15)}`), createdAt: now },
+        $setOnInsert: { createdAt: now },
         $inc: { revision: 1 },
       },
       { upsert: true, returnDocument: 'after', projection: { revision: 1 } },
     );
-    const outcome = found?.revision === 1 ? 'CREATED' : 'UPDATED';
-    return { matterId: String(found?._id), outcome };
+    // Seen of the embedded database where two upserts of a new key met.
+    if (!found) throw Object.assign(new Error('nothing found'), { code: WRITE_CONFLICT });
+    const outcome = found.revision === 1 ? 'CREATED' : 'UPDATED';
+    // The database's own id, in the form of ours.
+    const matterId = BigInt(`0x${String(found._id).slice(0, 15)}`);
+    return { matterId: String(matterId), outcome };
   };
   return {
     log: async (push) => {
@@ -86,6 +91,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
       const code = (error as { code?: unknown }).code;
       const isRace = code === DUPLICATE_KEY || code === WRITE_CONFLICT;
       if (!isRace || tries >= MAX_TRIES) throw error;
+      await sleep(Math.random() * 5 * tries);
     }
   }
 }

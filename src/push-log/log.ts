@@ -102,8 +102,8 @@ export function createPushLog(
       return batch.map(() => undefined);
     },
     maxBatch: MAX_BATCH,
-    // What comes meanwhile shares the next one: two at once would be two half as large.
-    maxRunning: 1,
+    // One that hangs must not hold up all the others.
+    maxRunning: 2,
   });
   return {
     append: (entry, sent) => {

@@ -16,7 +16,8 @@ export interface RedisKeys {
 
 /**
  * Of what travels through lanes: the form of an item (push.ts), and how many lanes there are. Processes
- * of two formats share neither lanes nor turns, so that both can run while one replaces the other.
+ * of two formats share neither lanes nor turns. While one replaces the other, both work, but between
+ * them nothing keeps the order of a key but its sourceUpdatedAt; see README, "Upgrading".
  */
 const FORMAT = 3;
 

@@ -5,6 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import { createKeyRing } from '../../src/directory/sealing';
 import { importUsers } from '../../src/directory/user-admin';
+import { TURN_QUEUE } from '../../src/queue/keys';
 import { type Heard, type Hostile, masterKeys, send } from '../support/hostile-guard';
 import { documentsOf, logsOf, redisDump } from '../support/hostile-search';
 import { type Service, startService, testServers } from '../support/service';
@@ -143,23 +144,25 @@ test('failed: a matter that was spoilt by hand', async () => {
 test('expired: while it waits its lane holds the operation; no job and no other key does', async () => {
   const dump = () => redisDump(testServers().redisUrl, service.env);
   for (const worker of service.workers) worker.kill('SIGSTOP');
-  const answer = push(body('LATE'));
   const isLane = (key: string) => key.includes(':lane:');
-  const waiting = await until('the push in its lane', async () => {
-    const keys = await dump();
-    return (
-      [...keys.keys()].some(isLane) &&
-      [...keys.keys()].some((key) => /:turns:\d+$/.test(key)) &&
-      keys
-    );
-  });
-  const lanes = [...waiting].filter(([key]) => isLane(key)).join();
-  const others = [...waiting].filter(([key]) => !isLane(key)).join();
-  expect(foundIn(lanes, inBodies)).toEqual(inBodies.filter((mark) => mark !== IN_BODIES.nobody));
-  expect(foundIn(lanes + others, confidential())).toEqual([]);
-  expect(foundIn(others, inBodies)).toEqual([]);
-  expect(await answer).toMatchObject({ reason: 'CONFIRMATION_TIMEOUT' });
-  for (const worker of service.workers) worker.kill('SIGCONT');
+  try {
+    const answer = push(body('LATE'));
+    const isTurn = new RegExp(`:${TURN_QUEUE}:\\d+$`);
+    const waiting = await until('the push in its lane', async () => {
+      const keys = await dump();
+      return (
+        [...keys.keys()].some(isLane) && [...keys.keys()].some((key) => isTurn.test(key)) && keys
+      );
+    });
+    const lanes = [...waiting].filter(([key]) => isLane(key)).join();
+    const others = [...waiting].filter(([key]) => !isLane(key)).join();
+    expect(foundIn(lanes, inBodies)).toEqual(inBodies.filter((mark) => mark !== IN_BODIES.nobody));
+    expect(foundIn(lanes + others, confidential())).toEqual([]);
+    expect(foundIn(others, inBodies)).toEqual([]);
+    expect(await answer).toMatchObject({ reason: 'CONFIRMATION_TIMEOUT' });
+  } finally {
+    for (const worker of service.workers) worker.kill('SIGCONT');
+  }
   const after = await until('the lane to be empty', async () => {
     const keys = await dump();
     return ![...keys.keys()].some(isLane) && keys;

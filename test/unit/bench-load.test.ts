@@ -66,7 +66,7 @@ describe('the report', () => {
   const series = (contender: string, rates: readonly number[], p50 = 10): Series => ({
     ...{ scenario: 'distinct-64', contender, size: { webs: 1, workers: 1 } },
     rounds: rates.map((rate) => ({
-      ...{ accepted: rate * 2, others: {}, answered: rate * 3, elapsed: 2_000 },
+      ...{ accepted: rate * 2, others: {}, acceptedInAll: rate * 3, elapsed: 2_000 },
       ...{ p50, p99: 20, max: 30, cpuPerPush: { web: 100, mongo: 50, generator: 7 } },
     })),
   });
@@ -76,7 +76,7 @@ describe('the report', () => {
     expect(summary.rows).toMatchObject([
       { rate: 600, slowestRound: 500, fastestRound: 900, cpu: 150, failed: 0 },
     ]);
-    expect(summary.goals).toEqual([]);
+    expect(summary.goals).toMatchObject([{ passed: true, seen: '0.00' }]);
   });
 
   test.each([
@@ -86,5 +86,13 @@ describe('the report', () => {
     const report = compareReport([series('matter-push', [rate]), series('direct', [100])]);
     expect(report.passed).toBe(passed);
     expect(report.text).toContain(passed ? 'passed' : 'FAILED');
+  });
+
+  test('no goal is reached against a contender that accepted nothing, or where pushes failed', () => {
+    const none = compareReport([series('matter-push', [600]), series('direct', [0])]);
+    expect(none.passed).toBe(false);
+    const ours = series('matter-push', [600]);
+    const rounds = ours.rounds.map((round) => ({ ...round, others: { '503 503': 1 } }));
+    expect(compareReport([{ ...ours, rounds }]).passed).toBe(false);
   });
 });

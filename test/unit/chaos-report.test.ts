@@ -1,4 +1,5 @@
 /** What a chaos run is told as. */
+import type { Violation } from '../../chaos/check/evidence';
 import { faultsReport } from '../../chaos/report';
 import type { ChaosResult } from '../../chaos/run';
 import { anHonestRun } from '../support/chaos-evidence';
@@ -39,4 +40,18 @@ test.each<[string, Partial<ChaosResult>]>([
   const { passed, text } = faultsReport(options, result(over));
   expect(passed).toBe(false);
   expect(text).toMatch(/not measurable|web-0 ended/);
+});
+
+test('machines are told the first violations of each rule, and how many there are', () => {
+  const late = Array.from({ length: 7 }, (_, n) => ({
+    rule: 'answered-in-time',
+    what: `late ${n}`,
+  }));
+  const violations = [{ rule: 'fold', what: 'differs' }, ...late] as Violation[];
+  const { summary, passed } = faultsReport(options, result({ violations }));
+  expect(passed).toBe(false);
+  expect(summary).toMatchObject({
+    violations: { fold: 1, 'answered-in-time': 7 },
+    found: [violations[0], ...late.slice(0, 5)],
+  });
 });
