@@ -3,16 +3,15 @@
  * the same signed requests. Prints a table; exits with 1 where a goal is missed. A whole run is kept in
  * bench/results/compare.json.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Releasers, type RunContext } from '../src/embedded/run-context';
-import { startMongo, startRedis } from '../src/embedded/servers';
+import type { RunContext } from '../src/embedded/run-context';
 import { listenForStop } from '../src/embedded/stop-request';
 import { compareReport } from './compare-report';
 import { type MeasureOptions, measureScenario, type Series } from './measure';
 import { SCENARIOS, type Scenario } from './scenarios';
+import { withServers } from './servers';
 
 const CACHE = '2G';
 
@@ -20,39 +19,33 @@ const CACHE = '2G';
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const { scenarios, json, isWhole, ...settings } = readOptions(args);
   const stop = listenForStop(process.env);
-  const releasers = new Releasers();
   try {
-    const folder = mkdtempSync(join(tmpdir(), 'matter-push-bench-'));
-    releasers.add(() => rmSync(folder, { recursive: true, force: true }));
-    const mongo = await startMongo({ dir: join(folder, 'mongodb'), cacheSize: CACHE });
-    releasers.add(mongo.stop);
-    const redis = await startRedis({ dir: join(folder, 'redis') });
-    releasers.add(redis.stop);
-    const options: MeasureOptions = {
-      ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url },
-      servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
-      ...settings,
-      say,
-      signal: stop.signal,
-    };
-    const measured: Series[] = [];
-    for (const scenario of scenarios) {
-      say(`${scenario.name}: ${scenario.contenders.join(', ')}`);
-      measured.push(...(await measureScenario(scenario, options)));
-    }
-    const report = compareReport(measured);
-    process.stdout.write(json ? `${JSON.stringify(report.summary)}\n` : `\n${report.text}\n`);
-    if (!isWhole) return report.passed ? 0 : 1;
-    const results = { date: new Date().toISOString(), ...settings, ...report.summary };
-    const to = join(root, 'bench/results');
-    mkdirSync(to, { recursive: true });
-    writeFileSync(join(to, 'compare.json'), `${JSON.stringify(results, null, 2)}\n`);
-    return report.passed ? 0 : 1;
+    return await withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis }) => {
+      const options: MeasureOptions = {
+        ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url },
+        servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
+        ...settings,
+        say,
+        signal: stop.signal,
+      };
+      const measured: Series[] = [];
+      for (const scenario of scenarios) {
+        say(`${scenario.name}: ${scenario.contenders.join(', ')}`);
+        measured.push(...(await measureScenario(scenario, options)));
+      }
+      const report = compareReport(measured);
+      process.stdout.write(json ? `${JSON.stringify(report.summary)}\n` : `\n${report.text}\n`);
+      if (!isWhole) return report.passed ? 0 : 1;
+      const results = { date: new Date().toISOString(), ...settings, ...report.summary };
+      const to = join(root, 'bench/results');
+      mkdirSync(to, { recursive: true });
+      writeFileSync(join(to, 'compare.json'), `${JSON.stringify(results, null, 2)}\n`);
+      return report.passed ? 0 : 1;
+    });
   } catch (error) {
     if (stop.signal.aborted) return 130;
     throw error;
   } finally {
-    await releasers.run(say);
     stop.dispose();
   }
 }

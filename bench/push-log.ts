@@ -3,17 +3,15 @@
  * by side on the same servers, through HTTP with signatures. Prints a table of p50 and p99 and of
  * their growth; fails where something grows by more than the goal.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunContext } from '../src/embedded/run-context';
-import { Releasers } from '../src/embedded/run-context';
-import { startMongo, startRedis } from '../src/embedded/servers';
 import { ask, type Caller } from './caller';
 import { fillDatabase } from './fill';
 import type { Scale } from './generate';
 import { QUERIES, type Query } from './queries';
+import { withServers } from './servers';
 import { startBenchWeb } from './service';
 import { growthTable, type Measured, summarize } from './table';
 
@@ -34,14 +32,7 @@ interface Options {
 /** @returns the exit code: 1 where a query grew by more than the goal, or failed */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const options = readOptions(args);
-  const releasers = new Releasers();
-  try {
-    const folder = mkdtempSync(join(tmpdir(), 'matter-push-bench-'));
-    releasers.add(() => rmSync(folder, { recursive: true, force: true }));
-    const mongo = await startMongo({ dir: join(folder, 'mongodb'), cacheSize: CACHE });
-    releasers.add(mongo.stop);
-    const redis = await startRedis({ dir: join(folder, 'redis') });
-    releasers.add(redis.stop);
+  return withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis, releasers }) => {
     const end = Date.now() - 3_600_000;
     const sides: Side[] = [];
     for (const entries of [options.small, options.large]) {
@@ -63,9 +54,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
     process.stdout.write(`\n${text}\n`);
     saveResults(root, { ...options, date: new Date().toISOString(), measured });
     return grown === 0 ? 0 : 1;
-  } finally {
-    await releasers.run(say);
-  }
+  });
 }
 
 function readOptions(args: readonly string[]): Options {

@@ -13,21 +13,18 @@
  * patient caller's are: `--gap 50 --tries 500` asks that slowly, and takes three minutes.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { createClientAdmin } from '../src/directory/client-admin';
 import { createKeyRing } from '../src/directory/sealing';
-import { Releasers, type RunContext } from '../src/embedded/run-context';
-import { startMongo, startRedis } from '../src/embedded/servers';
+import type { RunContext } from '../src/embedded/run-context';
 import { prepareDatabase } from '../src/indexes';
 import { sign } from '../src/ingress/signature';
 import { connectMongo } from '../src/mongo';
 import type { Caller } from './caller';
+import { withServers } from './servers';
 import { SECRET_KEYS, startBenchWeb } from './service';
 import { summarize } from './table';
 import { areaUnderCurve, standardError } from './timing-statistic';
@@ -58,14 +55,7 @@ interface Kind {
 /** @returns the exit code: 1 where a kind can be told apart, or the machine was too noisy to say */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const options = readOptions(args);
-  const releasers = new Releasers();
-  try {
-    const folder = mkdtempSync(join(tmpdir(), 'matter-push-timing-'));
-    releasers.add(() => rmSync(folder, { recursive: true, force: true }));
-    const mongo = await startMongo({ dir: join(folder, 'mongodb') });
-    releasers.add(mongo.stop);
-    const redis = await startRedis({ dir: join(folder, 'redis') });
-    releasers.add(redis.stop);
+  return withServers({ say }, async ({ folder, mongo, redis, releasers }) => {
     const { known, disabled } = await createClients(mongo.url);
     const servers = { mongoUrl: mongo.url, redisUrl: redis.url };
     const web = await startBenchWeb({ root, folder, ...servers, name: 'timing' });
@@ -74,9 +64,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
     const kinds = kindsOf(known, disabled);
     const samples = await measure(`${web.url}/api/open/matters/upsert`, kinds, options);
     return report(kinds, samples, options);
-  } finally {
-    await releasers.run(say);
-  }
+  });
 }
 
 function readOptions(args: readonly string[]): Options {

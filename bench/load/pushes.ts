@@ -1,4 +1,5 @@
 /** What a round pushes: upserts whose keys have a certain distribution. */
+import { USERNAMES } from '../../chaos/directory';
 import { createRandom } from '../../chaos/random';
 import type { OperationName } from '../../src/domain/operation';
 
@@ -17,7 +18,6 @@ const ZIPF_KEYS = 10_000;
 const CONTENT = 'A few sentences about what is to be done, as business systems write them. '.repeat(
   3,
 );
-export const USERNAMES = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'grace', 'heidi'];
 
 /**
  * @param round part of the keys, so that every round of every contender creates matters of its own

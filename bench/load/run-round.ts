@@ -1,5 +1,6 @@
 /** One round of pushes, and what came of it. */
 import { createHmac, createSecretKey } from 'node:crypto';
+import { summarize } from '../table';
 import { type LeanConnection, openConnection } from './connection';
 import { createPushes, type KeyChoice } from './pushes';
 
@@ -77,17 +78,11 @@ export async function runRound(round: Round): Promise<RoundResult> {
   };
   try {
     await Promise.all(connections.map(send));
-    return { accepted, acceptedInAll, others, elapsed: round.duration, ...percentiles(times) };
+    const max = times.reduce((most, time) => Math.max(most, time), 0);
+    return { accepted, acceptedInAll, others, elapsed: round.duration, ...summarize(times), max };
   } finally {
     for (const connection of connections) connection.close();
   }
-}
-
-function percentiles(times: number[]) {
-  const sorted = Float64Array.from(times).sort();
-  const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return { p50: at(0.5) ?? 0, p99: at(0.99) ?? 0, max: at(1) ?? 0 };
 }
 
 /** The code stands at the front of every envelope: parsing all of it would be the caller's work. */
