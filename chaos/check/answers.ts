@@ -86,10 +86,15 @@ function unlikeFailure(end: Answered, entry: LogEntry | undefined): string | und
   return 'no answer of the service has this code';
 }
 
-/** What may become of a push whose caller was told that the outcome is open. */
+/**
+ * What may become of a push whose caller was told that the outcome is open. An ingress that cannot
+ * reach the queue ends the push in the log; where the log's answer to that is lost, it cannot say so.
+ */
 function isOpenEnd(entry: LogEntry | undefined): boolean {
   if (!entry || entry.state === 'QUEUED') return false;
-  return entry.state === 'EXPIRED' || beganInTime(entry);
+  const { state, result } = entry;
+  const wasEndedUnheard = state === 'REFUSED' && result === 'QUEUE_UNAVAILABLE';
+  return state === 'EXPIRED' || wasEndedUnheard || beganInTime(entry);
 }
 
 const briefly = ({ code, reason, replayed }: Answered) =>

@@ -32,8 +32,10 @@ export type SettlePush = (
   deadline: number,
 ) => Promise<Settlement | undefined>;
 
-/** Milliseconds for the log's last word, at most after the caller's deadline. */
+/** Milliseconds after the caller's deadline in which the log's last word is waited for. */
 const LAST_WORD = 500;
+/** Of them so many however late this process is itself: less is no question. */
+const LEAST_WORD = 100;
 
 export function createSettlePush(deps: SettleDependencies): SettlePush {
   const { inbox, clock, ingressId } = deps;
@@ -43,9 +45,13 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
     maxBatch: 500,
     maxRunning: 2,
   });
-  /** Ends a push without an effect, unless a worker was first; undefined where nobody can tell. */
-  const end = (push: SettledPush): Promise<Settlement | undefined> =>
-    databaseCall(ending.add(push), LAST_WORD).catch(() => undefined);
+  /**
+   * Ends a push without an effect, unless a worker was first; undefined where nobody can tell.
+   *
+   * @param until epoch milliseconds
+   */
+  const end = (push: SettledPush, until: number): Promise<Settlement | undefined> =>
+    databaseCall(ending.add(push), Math.max(LEAST_WORD, until - clock())).catch(() => undefined);
 
   return async (push, deadline) => {
     const { id } = push;
@@ -54,8 +60,9 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
     if (refusal) {
       // It may be in its lane all the same, unless that is full. Ended here, it can take no effect there; or a worker
       // was first, and then its word counts.
-      const certain = refusal.reason === 'BACKLOG_FULL' ? refusal : undefined;
-      const ended = (await end({ id, settlement: refusal })) ?? certain;
+      const isCertain = refusal.reason === 'BACKLOG_FULL';
+      const word = end({ id, settlement: refusal }, (isCertain ? clock() : deadline) + LAST_WORD);
+      const ended = isCertain ? ((await word) ?? refusal) : await Promise.race([word, reply]);
       if (ended) {
         inbox.deliver(id, ended);
         return ended;
@@ -63,7 +70,7 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
       // The database cannot be asked either: a refusal would be a guess.
     }
     // At the deadline: from here on the push is not applied any more, or it was.
-    return (await reply) ?? end({ id, settlement: { state: 'EXPIRED' } });
+    return (await reply) ?? end({ id, settlement: { state: 'EXPIRED' } }, deadline + LAST_WORD);
   };
 }
 

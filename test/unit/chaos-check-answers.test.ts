@@ -45,6 +45,12 @@ test.each<[string, string[], Step, Spoil]>([
   expect(brokenRules(spoil(made.run.evidence(), made[step]))).toEqual(rules);
 });
 
+const QUEUE_WAS_AWAY = {
+  state: 'REFUSED',
+  result: 'QUEUE_UNAVAILABLE',
+  startedAt: undefined,
+} as const;
+
 const told = (reason: string, code: number) => ({ status: code, code, reason });
 
 test.each<[string, Step, Spoil]>([
@@ -110,6 +116,11 @@ test.each<[string, Step, Spoil]>([
     '504 for one that the state refused',
     'refused',
     (e, p) => withAnswer(e, p, told('CONFIRMATION_TIMEOUT', 504)),
+  ],
+  [
+    '504 for one that its ingress ended, where the word of the log did not reach it in time',
+    'expired',
+    (e, p) => withEntry(e, p, QUEUE_WAS_AWAY),
   ],
   [
     '503 for one that expired',

@@ -1,4 +1,5 @@
 /** What a caller is told where the queue fails: never a guess. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { createSettlePush, type SettleDependencies } from '../../src/ingress/settle-push';
 import type { Settlement } from '../../src/push-log/settlement';
@@ -56,6 +57,23 @@ test('where a worker was first all the same, its word counts', async () => {
 test('where the log cannot be asked either, the reply of a worker is waited for', async () => {
   const { settle, inbox } = settling(isDown);
   const settlement = settle(push, Date.now() + 5_000);
+  setTimeout(() => inbox.deliver(push.id, PERSISTED), 100);
+  expect(await settlement).toEqual(PERSISTED);
+});
+
+test('where the log answers late, its word still counts, and long before the deadline', async () => {
+  const { settle, inbox } = settling(async (ended) => {
+    await sleep(900);
+    return ended.map(({ settlement }) => settlement);
+  });
+  const settlement = await settle(push, Date.now() + 60_000);
+  expect(settlement).toEqual({ state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' });
+  expect(inbox.size).toBe(0);
+});
+
+test('and while it does not answer, that of a worker does', async () => {
+  const { settle, inbox } = settling(() => new Promise(() => undefined));
+  const settlement = settle(push, Date.now() + 60_000);
   setTimeout(() => inbox.deliver(push.id, PERSISTED), 100);
   expect(await settlement).toEqual(PERSISTED);
 });
