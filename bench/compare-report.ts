@@ -20,6 +20,9 @@ export interface Row {
   /** Microseconds per push: everything but the generator. */
   readonly cpu: number;
   readonly cpuOf: Readonly<Record<string, number>>;
+  /** Sent to the servers per push. */
+  readonly databaseCommands: number;
+  readonly redisCommands: number;
   /** Answers other than code 0. */
   readonly failed: number;
 }
@@ -59,6 +62,8 @@ function rowOf({ scenario, contender, size, rounds }: Series): Row {
     ...{ p50: of(({ p50 }) => p50), p99: of(({ p99 }) => p99), max: of(({ max }) => max) },
     cpu: Object.values(own).reduce((sum, one) => sum + one, 0),
     cpuOf,
+    databaseCommands: of(({ commands }) => commands.database),
+    redisCommands: of(({ commands }) => commands.redis),
     failed: rounds.flatMap(({ others }) => Object.values(others)).reduce((sum, n) => sum + n, 0),
   };
 }
@@ -131,7 +136,8 @@ function rowTable(rows: readonly Row[]): string {
   const table = new Table({
     head: [
       ...['scenario', 'contender', 'webs', 'workers', 'pushes/s', 'rounds'],
-      ...['p50 ms', 'p99 ms', 'max ms', 'CPU µs', 'of which', 'failed'],
+      ...['p50 ms', 'p99 ms', 'max ms', 'CPU µs', 'of which'],
+      ...['database, redis commands', 'failed'],
     ],
     style: { head: [], border: [] },
   });
@@ -142,6 +148,7 @@ function rowTable(rows: readonly Row[]): string {
       ...[row.p50, row.p99, row.max].map((ms) => ms.toFixed(1)),
       row.cpu,
       shares(row.cpuOf),
+      `${row.databaseCommands.toFixed(2)}, ${row.redisCommands.toFixed(1)}`,
       row.failed,
     ]);
   }

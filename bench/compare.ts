@@ -4,7 +4,7 @@
  * bench/results/compare.json.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunContext } from '../src/embedded/run-context';
 import { listenForStop } from '../src/embedded/stop-request';
@@ -17,12 +17,12 @@ const CACHE = '2G';
 
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {
-  const { scenarios, json, isWhole, ...settings } = readOptions(args);
+  const { scenarios, json, isWhole, file, ...settings } = readOptions(args);
   const stop = listenForStop(process.env);
   try {
     return await withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis }) => {
       const options: MeasureOptions = {
-        ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url },
+        ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url, ...file },
         servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
         ...settings,
         say,
@@ -58,6 +58,7 @@ function readOptions(args: readonly string[]) {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
+      pushes: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   });
@@ -68,10 +69,16 @@ function readOptions(args: readonly string[]) {
   if (unknown.length > 0) {
     throw new Error(`no scenario ${unknown}; there are ${SCENARIOS.map(({ name }) => name)}`);
   }
-  const isWanted = ({ name, isLong }: Scenario) =>
-    positionals.length > 0 ? positionals.includes(name) : !(values.quick && isLong);
+  if (positionals.includes('file-64') && values.pushes === undefined) {
+    throw new Error('file-64 needs --pushes FILE: pushes as matterctl push takes them');
+  }
+  const isWanted = ({ name, keys, isLong }: Scenario) => {
+    if (keys === 'file' && values.pushes === undefined) return false;
+    return positionals.length > 0 ? positionals.includes(name) : !(values.quick && isLong);
+  };
   return {
     scenarios: SCENARIOS.filter(isWanted),
+    file: values.pushes === undefined ? {} : { file: resolve(values.pushes) },
     json: values.json,
     /** Of a part of it nothing is kept. */
     isWhole: !values.quick && positionals.length === 0,

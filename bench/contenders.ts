@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import type { ClusterClient } from '../chaos/directory';
 import { fillDirectory } from '../chaos/directory';
 import { readConfig } from '../src/config';
+import { importUsers } from '../src/directory/user-admin';
 import { type AppProcess, startApp } from '../src/embedded/app-process';
 import { freePort } from '../src/embedded/ports';
 import { allSettledOrThrow } from '../src/embedded/waiting';
 import { connectMongo } from '../src/mongo';
+import { countsFolder } from './commands';
+import { usernamesIn } from './load/file-pushes';
 import { SECRET_KEYS } from './service';
 
 export const CONTENDERS = {
@@ -26,6 +29,10 @@ export interface Ground {
   readonly folder: string;
   readonly mongoUrl: string;
   readonly redisUrl: string;
+  /** Settings of all processes, besides the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Pushes to send where a scenario is about those of a file: its path. */
+  readonly file?: string;
 }
 
 export interface Size {
@@ -59,8 +66,11 @@ export async function startContender(
     ...process.env,
     ...{ MONGO_URL: url.href, REDIS_URL: ground.redisUrl, REDIS_NAMESPACE: id, SECRET_KEYS },
     ...{ HOST: '127.0.0.1', RATE_LIMIT: '0', LOG_LEVEL: 'warn' },
+    NODE_OPTIONS: preloading(join(ground.root, 'dist/bench/peers/count-commands.js')),
+    COMMAND_COUNTS: countsFolder(ground.folder),
+    ...ground.env,
   };
-  const client = await prepare(common);
+  const client = await prepare(common, ground.file);
   const { web, worker } = { worker: undefined, ...CONTENDERS[name] };
   const apps: AppProcess[] = [];
   const pids: Record<string, number> = {};
@@ -93,13 +103,21 @@ export async function startContender(
   return { name, ports, client, pids, stop };
 }
 
-/** Collections and indexes of the product, its users, and one third party. */
-async function prepare(env: NodeJS.ProcessEnv): Promise<ClusterClient> {
+const preloading = (script: string) =>
+  `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(script)}`.trim();
+
+/** Collections and indexes of the product, its users and those that a file names, and one third party. */
+async function prepare(env: NodeJS.ProcessEnv, file?: string): Promise<ClusterClient> {
   const config = readConfig(env);
   const connection = await connectMongo(config.MONGO_URL);
   try {
     const [client] = await fillDirectory(connection, config);
     if (!client) throw new Error('no third party');
+    const named = file === undefined ? [] : usernamesIn(file);
+    await importUsers(
+      connection,
+      named.map((username) => ({ username, displayName: username })),
+    );
     return client;
   } finally {
     await connection.close();

@@ -1,17 +1,18 @@
 /** One scenario: every contender in turn, round by round, so that the machine's moods meet all. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { startProxy, type TcpProxy } from '../chaos/proxy';
 import { Releasers } from '../src/embedded/run-context';
+import { type CommandCounts, countsFolder, readCommands } from './commands';
 import { type Ground, type Running, type Size, startContender } from './contenders';
-import type { Round, RoundResult } from './load/run-round';
+import { type Generator, startGenerator } from './generator';
+import type { RoundResult } from './load/run-round';
 import type { Scenario } from './scenarios';
 
 export interface RoundFigures extends RoundResult {
   /** Microseconds of processor time per push, by process; the servers and the generator as well. */
   readonly cpuPerPush: Readonly<Record<string, number>>;
+  /** Per push. */
+  readonly commands: CommandCounts;
 }
 
 /** One contender in one size. */
@@ -44,7 +45,11 @@ export async function measureScenario(
   try {
     const generator = await startGenerator(ground.root);
     releasers.add(generator.stop);
-    const reached = { ...ground, ...(await withLatency(ground, scenario.latency, releasers)) };
+    const reached = {
+      ...ground,
+      ...(scenario.env && { env: scenario.env }),
+      ...(await withLatency(ground, scenario.latency, releasers)),
+    };
     const series = scenario.sizes.flatMap((size) =>
       scenario.contenders.map((name) => ({ name, size, rounds: [] as RoundFigures[] })),
     );
@@ -89,60 +94,36 @@ async function withLatency(
   return { mongoUrl: url.href };
 }
 
-interface Generator {
-  readonly pid: number;
-  /** @throws Error where the round fails, or the signal's reason */
-  run(round: Round, signal: AbortSignal): Promise<RoundResult>;
-  stop(): Promise<void>;
-}
-
-interface Answer {
-  readonly result?: RoundResult;
-  readonly error?: string;
-}
-
-async function startGenerator(root: string): Promise<Generator> {
-  const child: ChildProcess = fork(join(root, 'dist/bench/load/generator.js'));
-  await once(child, 'message');
-  return {
-    pid: Number(child.pid),
-    run: async (round, signal) => {
-      child.send(round);
-      const ended = once(child, 'exit', { signal }).then(() => [{ error: 'the generator ended' }]);
-      const answered = once(child, 'message', { signal });
-      const [answer] = (await Promise.race([answered, ended])) as [Answer];
-      if (answer.result === undefined) throw new Error(answer.error);
-      return answer.result;
-    },
-    stop: async () => {
-      if (!child.connected) return;
-      const ended = once(child, 'exit');
-      child.disconnect();
-      await ended;
-    },
-  };
-}
-
 async function runOne(
   generator: Generator,
   { keys, connections }: Scenario,
   about: MeasureOptions & { running: Running; round: number },
 ): Promise<RoundFigures> {
-  const { running, round, servers, warmUp, duration, signal } = about;
+  const { ground, running, round, servers, warmUp, duration, signal } = about;
   const { clientId, secret } = running.client;
   const pids = { ...running.pids, ...servers, generator: generator.pid };
-  const before = cpuTimes(pids);
+  const look = async () => ({
+    cpu: cpuTimes(pids),
+    commands: await readCommands(countsFolder(ground.folder), ground.redisUrl),
+  });
   const to = { ports: running.ports, clientId, secret };
-  const how = { connections, keys, name: `${round}`, warmUp, duration };
-  const result = await generator.run({ ...to, ...how }, signal);
-  const after = cpuTimes(pids);
+  const how = { connections, keys, name: `${round}`, until: { warmUp, duration } };
+  const before = await look();
+  const file = ground.file === undefined ? {} : { file: ground.file };
+  const result = await generator.run({ ...to, ...how, ...file }, signal);
+  const after = await look();
+  const perPush = (spent: number) => spent / Math.max(1, result.acceptedInAll);
   const cpuPerPush = Object.fromEntries(
     Object.keys(pids).map((process) => {
-      const spent = (after[process] ?? 0) - (before[process] ?? 0);
-      return [process, Math.round((1_000 * spent) / Math.max(1, result.acceptedInAll))];
+      const spent = (after.cpu[process] ?? 0) - (before.cpu[process] ?? 0);
+      return [process, Math.round(perPush(1_000 * spent))];
     }),
   );
-  return { ...result, cpuPerPush };
+  const commands = {
+    database: perPush(after.commands.database - before.commands.database),
+    redis: perPush(after.commands.redis - before.commands.redis),
+  };
+  return { ...result, cpuPerPush, commands };
 }
 
 /** Linux counts in hundredths of a second, of which this makes milliseconds. */

@@ -4,12 +4,15 @@ import type { KeyChoice } from './load/pushes';
 
 export interface Scenario {
   readonly name: string;
-  readonly keys: KeyChoice;
+  /** `file`: the pushes of the file that the command line names. */
+  readonly keys: KeyChoice | 'file';
   readonly connections: number;
   readonly sizes: readonly Size[];
   readonly contenders: readonly ContenderName[];
   /** Milliseconds by which every answer of the database is late. */
   readonly latency?: number;
+  /** Settings that the processes of the contenders get besides the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Left out by --quick. */
   readonly isLong?: boolean;
 }
@@ -20,6 +23,8 @@ const ALL: ContenderName[] = [
 ];
 const MAIN: ContenderName[] = ['matter-push', 'direct', 'bullmq-job', 'ingress-only'];
 const OURS: ContenderName[] = ['matter-push'];
+/** The queues among the peers know upserts alone. */
+const MIXED: ContenderName[] = ['matter-push', 'direct', 'ingress-only'];
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: MAIN },
@@ -27,6 +32,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'distinct-256', keys: 'distinct', connections: 256, sizes: ONE, contenders: ALL },
   { name: 'hot-64', keys: 'hot', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
   { name: 'hot-256', keys: 'hot', connections: 256, sizes: ONE, contenders: ALL },
+  { name: 'file-64', keys: 'file', connections: 64, sizes: ONE, contenders: MIXED },
   { name: 'zipf-64', keys: 'zipf', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
   {
     ...{
@@ -35,6 +41,8 @@ export const SCENARIOS: readonly Scenario[] = [
       connections: 256,
       contenders: OURS,
       latency: 5,
+      // With its usual eight turns at a time one worker overlaps the waits of all lanes by itself.
+      env: { WORKER_CONCURRENCY: '1' },
       isLong: true,
     },
     sizes: [1, 2, 4].map((workers) => ({ webs: 1, workers })),

@@ -1,6 +1,6 @@
 /** What a measurement is told as: a table with its goals, and a file that is kept. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import Table from 'cli-table3';
 import type { Report } from './report';
 
@@ -46,18 +46,13 @@ function tableOf(rows: readonly Row[]): string {
   return table.toString();
 }
 
-/** Keeps it under chaos/results too, unless it was a quick run. */
-export function loadReport(
-  name: string,
-  { rows, figures }: Measured,
-  { root, quick }: Pick<MeasureOptions, 'root' | 'quick'>,
-): Report {
+/** @param keepIn path of a file in which it is kept too */
+export function loadReport({ rows, figures }: Measured, keepIn: string | undefined): Report {
   const passed = rows.every((row) => row.passes !== false);
-  const summary = { date: new Date().toISOString(), quick, passed, rows, figures };
-  if (!quick) {
-    const folder = join(root, 'chaos/results');
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(summary, null, 2)}\n`);
+  const summary = { date: new Date().toISOString(), passed, rows, figures };
+  if (keepIn !== undefined) {
+    mkdirSync(dirname(keepIn), { recursive: true });
+    writeFileSync(keepIn, `${JSON.stringify(summary, null, 2)}\n`);
   }
   return { passed, summary, text: tableOf(rows) };
 }

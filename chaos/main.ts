@@ -2,15 +2,16 @@
  * `npm run chaos`: whether the service keeps its promises under faults and load. The exit code is 1
  * where it does not.
  */
+import { join } from 'node:path';
 import type { RunContext } from '../src/embedded/run-context';
 import { listenForStop } from '../src/embedded/stop-request';
+import { FAULT_KINDS } from './history';
 import { loadReport } from './load-report';
 import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
 import { measureOverload } from './overload';
 import { measureRecovery, recoveryReport } from './recovery';
 import { faultsReport, type Report } from './report';
 import { runChaos } from './run';
-import { measureSoak } from './soak';
 
 /** What a mode needs besides its options. */
 interface Around {
@@ -25,14 +26,20 @@ const MODES: Readonly<
 > = {
   faults: async (options, around) => {
     around.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
-    return faultsReport(options, await runChaos({ ...options, ...around }));
+    // A run without a mechanism has faults of its own.
+    const mix = options.broken ? {} : { mix: { kinds: FAULT_KINDS, pace: options.pace } };
+    return faultsReport(options, await runChaos({ ...options, ...mix, ...around }));
   },
   recovery: async (options, around) =>
     recoveryReport(await measureRecovery({ ...options, ...around })),
-  overload: async ({ quick }, around) =>
-    loadReport('overload', await measureOverload({ quick, ...around }), { quick, ...around }),
-  soak: async (options, around) =>
-    loadReport('soak', await measureSoak({ ...options, ...around }), { ...options, ...around }),
+  overload: async ({ quick }, around) => {
+    const measured = await measureOverload({ quick, ...around });
+    // A quick one shows that it works, not how well.
+    return loadReport(
+      measured,
+      quick ? undefined : join(around.root, 'chaos/results/overload.json'),
+    );
+  },
 };
 
 /** @returns the exit code: 1 where a promise was broken, or the run failed */

@@ -9,7 +9,8 @@ Faults from a seed against a whole installation of its own, and a check of every
 callers were told:
   --seed S        repeats the faults and the operations of the run with that seed
   --minutes M     how long faults happen (default 10)
-  --callers N     third parties that push at the same time (default 256)
+  --pace P        how often: 1 is one every 2.3 s on average, 2 twice as often (default 0.4)
+  --callers N     third parties that push at the same time (default 512)
   --webs N        ingress processes (default 2)
   --workers N     worker processes (default 3)
   --break NAME    runs without a mechanism, to see the check find it:
@@ -21,7 +22,6 @@ Measurements, instead:
   --restarts N    of Redis, and as many of the database (default 5)
   --overload      three times what the service can do, a database that stalls, a noisy client
   --quick         the same in a third of the time, to see it work: its figures are not kept
-  --soak N        N pushes without a fault, and whether memory or rate change by them
 
   --json          the report as one JSON object
 `;
@@ -29,16 +29,18 @@ Measurements, instead:
 /** A command line that cannot be obeyed. */
 export class UsageError extends Error {}
 
-export type Mode = 'help' | 'faults' | 'recovery' | 'overload' | 'soak';
+export type Mode = 'help' | 'faults' | 'recovery' | 'overload';
 
 /** The first of them that is named counts. */
-const MODES = ['help', 'recovery', 'overload', 'soak'] as const;
+const MODES = ['help', 'recovery', 'overload'] as const;
 
 export interface Options {
   readonly mode: Mode;
   readonly seed: string;
   /** Milliseconds. */
   readonly duration: number;
+  /** Of the faults; see FaultMix. */
+  readonly pace: number;
   readonly callers: number;
   readonly webs: number;
   readonly workers: number;
@@ -46,8 +48,6 @@ export interface Options {
   readonly kills: number;
   readonly restarts: number;
   readonly quick: boolean;
-  /** Of a soak. */
-  readonly pushes: number;
   readonly json: boolean;
 }
 
@@ -58,6 +58,7 @@ export function readOptions(args: readonly string[]): Options {
     mode: MODES.find((mode) => values[mode]) ?? 'faults',
     seed: values.seed ?? randomBytes(4).toString('hex'),
     duration: positive('--minutes', values.minutes) * 60_000,
+    pace: positive('--pace', values.pace, MOST_PACE),
     callers: positive('--callers', values.callers),
     webs: positive('--webs', values.webs),
     workers: positive('--workers', values.workers),
@@ -65,12 +66,11 @@ export function readOptions(args: readonly string[]): Options {
     kills: positive('--kills', values.kills),
     restarts: positive('--restarts', values.restarts),
     quick: values.quick === true,
-    pushes: positive('--soak', values.soak ?? '1', MOST_PUSHES),
     json: values.json === true,
   };
 }
 
-const MOST_PUSHES = 100_000_000;
+const MOST_PACE = 10;
 
 function parse(args: readonly string[]) {
   try {
@@ -79,7 +79,8 @@ function parse(args: readonly string[]) {
       options: {
         seed: { type: 'string' },
         minutes: { type: 'string', default: '10' },
-        callers: { type: 'string', default: '256' },
+        pace: { type: 'string', default: '0.4' },
+        callers: { type: 'string', default: '512' },
         webs: { type: 'string', default: '2' },
         workers: { type: 'string', default: '3' },
         break: { type: 'string' },
@@ -88,7 +89,6 @@ function parse(args: readonly string[]) {
         restarts: { type: 'string', default: '5' },
         overload: { type: 'boolean' },
         quick: { type: 'boolean' },
-        soak: { type: 'string' },
         json: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

@@ -2,7 +2,9 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { summarize } from '../table';
 import { type LeanConnection, openConnection } from './connection';
-import { createPushes, type KeyChoice } from './pushes';
+import { createFilePushes } from './file-pushes';
+import { type BenchPush, createPushes, type KeyChoice } from './pushes';
+import { openWindow, type Until } from './window';
 
 export interface Round {
   /** Of the ingresses; the connections are spread over them. */
@@ -10,16 +12,13 @@ export interface Round {
   readonly clientId: string;
   readonly secret: string;
   readonly connections: number;
-  readonly keys: KeyChoice;
+  readonly keys: KeyChoice | 'file';
+  /** Where that is what is pushed: its path. */
+  readonly file?: string;
   /** Part of all keys of the round. */
   readonly name: string;
-  /**
-   * Milliseconds before what happens counts. It takes longer where some connection has not had its
-   * first answer by then: until that, a slow service would seem slower than it is.
-   */
-  readonly warmUp: number;
-  /** Milliseconds that count. */
-  readonly duration: number;
+  /** When it ends: by the clock, or after so many pushes, all of which count. */
+  readonly until: Until;
 }
 
 export interface RoundResult {
@@ -37,13 +36,11 @@ export interface RoundResult {
   readonly max: number;
 }
 
-/** Milliseconds that the first answers may take beyond the warm-up. */
-const MOST_WARM_UP = 20_000;
 const PATH = '/api/open/matters/';
 
 /** @throws Error where a connection cannot be opened, or breaks */
 export async function runRound(round: Round): Promise<RoundResult> {
-  const next = createPushes(round.keys, round.name);
+  const next = pushesOf(round);
   const request = createRequests(round);
   const connections = await Promise.all(
     Array.from({ length: round.connections }, (_, n) =>
@@ -52,37 +49,37 @@ export async function runRound(round: Round): Promise<RoundResult> {
   );
   const times: number[] = [];
   const others: Record<string, number> = {};
-  const warm = performance.now() + round.warmUp;
-  const counted = { from: Number.POSITIVE_INFINITY, to: Number.POSITIVE_INFINITY };
-  let [accepted, acceptedInAll, answeredOnce] = [0, 0, 0];
-  const begin = (now: number) => {
-    const isReady = answeredOnce === connections.length || now > warm + MOST_WARM_UP;
-    if (counted.from < now || now < warm || !isReady) return;
-    Object.assign(counted, { from: now, to: now + round.duration });
-  };
-  const send = async (connection: LeanConnection) => {
+  let [accepted, acceptedInAll] = [0, 0];
+  const window = openWindow(round.until, connections.length, performance.now());
+  const send = async (connection: LeanConnection, number: number) => {
     for (let sent = 0; ; sent += 1) {
       const sentAt = performance.now();
-      if (sentAt >= counted.to) return;
-      const { status, body } = await connection.send(request(next()));
+      if (!window.isOpen(sentAt)) return;
+      const { status, body } = await connection.send(request(next(number)));
       const endedAt = performance.now();
-      if (sent === 0) answeredOnce += 1;
       const code = codeOf(body);
       if (code === 0) {
         acceptedInAll += 1;
-        if (endedAt >= counted.from && endedAt < counted.to) accepted += 1;
-        if (sentAt >= counted.from) times.push(endedAt - sentAt);
+        if (window.counts(endedAt)) accepted += 1;
+        if (window.counts(sentAt)) times.push(endedAt - sentAt);
       } else others[`${status} ${code}`] = (others[`${status} ${code}`] ?? 0) + 1;
-      begin(endedAt);
+      window.answered(endedAt, sent === 0);
     }
   };
   try {
     await Promise.all(connections.map(send));
     const max = times.reduce((most, time) => Math.max(most, time), 0);
-    return { accepted, acceptedInAll, others, elapsed: round.duration, ...summarize(times), max };
+    const elapsed = window.elapsed();
+    return { accepted, acceptedInAll, others, elapsed, ...summarize(times), max };
   } finally {
     for (const connection of connections) connection.close();
   }
+}
+
+function pushesOf({ keys, name, file, connections }: Round): (connection: number) => BenchPush {
+  if (keys !== 'file') return createPushes(keys, name);
+  if (file === undefined) throw new Error('a round of the pushes of a file, without the file');
+  return createFilePushes(file, connections);
 }
 
 /** The code stands at the front of every envelope: parsing all of it would be the caller's work. */

@@ -13,7 +13,7 @@ const MAX_TRIES = 20;
 export interface PeerLedger {
   /** The entry of a push, QUEUED. */
   log(push: PeerPush): Promise<void>;
-  /** The effect of an upsert on its matter, and what became of it in the log. */
+  /** The effect on its matter, and what became of it in the log. */
   apply(push: PeerPush): Promise<PeerOutcome>;
 }
 
@@ -32,7 +32,10 @@ export async function connectLedger(): Promise<PeerLedger> {
         $setOnInsert: { createdAt: now },
         $inc: { revision: 1 },
       },
-      { upsert: true, returnDocument: 'after', projection: { revision: 1 } },
+      {
+        upsert: push.operation.op === 'upsert',
+        ...{ returnDocument: 'after' as const, projection: { revision: 1 } },
+      },
     );
     // Seen of the embedded database where two upserts of a new key met.
     if (!found) throw Object.assign(new Error('nothing found'), { code: WRITE_CONFLICT });
@@ -67,19 +70,32 @@ export async function connectLedger(): Promise<PeerLedger> {
   };
 }
 
-/** @throws Error for operations other than upserts: the peers know no other */
+/** @throws Error for a re-opening: no peer knows it */
 function fieldsOf({ operation }: PeerPush): Partial<MatterRecord> {
-  if (operation.op !== 'upsert') throw new Error(`a peer knows no ${operation.op}`);
-  const { matterType, title, content, bizStatus = 'PENDING', sourceUpdatedAt, parties } = operation;
-  const { deadlineAt, ...texts } = content;
-  return {
-    ...texts,
-    ...(deadlineAt && { deadlineAt: new Date(deadlineAt) }),
-    ...{ matterType, title, bizStatus, phase: 'OPEN', deleted: false, priorityRank: 0 },
+  const { sourceUpdatedAt } = operation;
+  const instant = {
     sourceUpdatedAt: sourceUpdatedAt === undefined ? null : new Date(sourceUpdatedAt),
-    parties: (parties ?? []).map((party) => ({ ...party, displayName: '', unread: true })),
-    pastHandlers: [],
   };
+  switch (operation.op) {
+    case 'status':
+      return { ...(operation.bizStatus && { bizStatus: operation.bizStatus }), ...instant };
+    case 'delete':
+      return { deleted: true, deletedAt: new Date(), ...instant };
+    case 'upsert': {
+      const { matterType, title, content, bizStatus = 'PENDING', parties } = operation;
+      const { deadlineAt, ...texts } = content;
+      return {
+        ...texts,
+        ...(deadlineAt && { deadlineAt: new Date(deadlineAt) }),
+        ...{ matterType, title, bizStatus, phase: 'OPEN', deleted: false, priorityRank: 0 },
+        ...instant,
+        parties: (parties ?? []).map((party) => ({ ...party, displayName: '', unread: true })),
+        pastHandlers: [],
+      };
+    }
+    default:
+      throw new Error(`a peer knows no ${operation.op}`);
+  }
 }
 
 /** Two upserts of a new key at once, or two updates of one matter: one of them has to try again. */

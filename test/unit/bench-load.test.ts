@@ -1,8 +1,13 @@
 /** The generator of the benchmark: what it reads, what it sends, and what it makes of the figures. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { compareReport } from '../../bench/compare-report';
 import { openConnection, parseAnswer } from '../../bench/load/connection';
+import { createFilePushes, usernamesIn } from '../../bench/load/file-pushes';
 import { createPushes, type KeyChoice } from '../../bench/load/pushes';
+import { openWindow } from '../../bench/load/window';
 import type { Series } from '../../bench/measure';
 
 describe('an answer', () => {
@@ -62,19 +67,77 @@ describe('keys', () => {
   });
 });
 
+describe('the pushes of a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'matter-push-bench-file-'));
+  const file = join(folder, 'pushes.ndjson');
+  const line = (externalId: string, title: string) =>
+    JSON.stringify({ op: 'upsert', body: { externalId, title, parties: [{ username: title }] } });
+  writeFileSync(file, [line('A', 'a1'), line('B', 'b1'), line('A', 'a2'), ''].join('\n'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const sentBy = (connections: number, connection: number, count: number) => {
+    const next = createFilePushes(file, connections);
+    return Array.from({ length: count }, () => {
+      const { externalId, title } = JSON.parse(next(connection).body);
+      return `${externalId} ${title}`;
+    });
+  };
+
+  test('come in their order, and then again for other matters', () => {
+    expect(sentBy(1, 0, 4)).toEqual(['A-0-0 a1', 'B-0-0 b1', 'A-0-0 a2', 'A-0-1 a1']);
+  });
+
+  test('those of one matter stay with one connection', () => {
+    const both = [sentBy(2, 0, 2), sentBy(2, 1, 1)];
+    const matters = both.map((pushes) => new Set(pushes.map((push) => push[0])));
+    expect(matters.map(({ size }) => size)).toEqual([1, 1]);
+  });
+
+  test('name everybody who has to be known', () => {
+    expect(usernamesIn(file).sort()).toEqual(['a1', 'a2', 'b1']);
+  });
+});
+
+describe('a window', () => {
+  test('by the clock is counted once it is warm and every connection had an answer', () => {
+    const window = openWindow({ warmUp: 100, duration: 50 }, 2, 1_000);
+    window.answered(1_090, true);
+    window.answered(1_110, false);
+    expect(window.counts(1_115)).toBe(false);
+    window.answered(1_120, true);
+    expect([1_119, 1_120, 1_169, 1_170].map(window.counts)).toEqual([false, true, true, false]);
+    expect([1_169, 1_170].map(window.isOpen)).toEqual([true, false]);
+  });
+
+  test('of a number of pushes lets so many out, and lasts to the last answer', () => {
+    const window = openWindow({ pushes: 2 }, 5, 1_000);
+    expect([1_000, 1_001, 1_002].map(window.isOpen)).toEqual([true, true, false]);
+    window.answered(1_400, true);
+    expect(window.elapsed()).toBe(400);
+  });
+});
+
 describe('the report', () => {
   const series = (contender: string, rates: readonly number[], p50 = 10): Series => ({
     ...{ scenario: 'distinct-64', contender, size: { webs: 1, workers: 1 } },
     rounds: rates.map((rate) => ({
       ...{ accepted: rate * 2, others: {}, acceptedInAll: rate * 3, elapsed: 2_000 },
       ...{ p50, p99: 20, max: 30, cpuPerPush: { web: 100, mongo: 50, generator: 7 } },
+      commands: { database: 0.5, redis: 2 },
     })),
   });
 
   test('gives the median and the spread of the rounds, and leaves the generator out', () => {
     const { summary } = compareReport([series('matter-push', [600, 500, 900])]);
     expect(summary.rows).toMatchObject([
-      { rate: 600, slowestRound: 500, fastestRound: 900, cpu: 150, failed: 0 },
+      {
+        rate: 600,
+        slowestRound: 500,
+        fastestRound: 900,
+        cpu: 150,
+        failed: 0,
+        databaseCommands: 0.5,
+      },
     ]);
     expect(summary.goals).toMatchObject([{ passed: true, seen: '0.00' }]);
   });

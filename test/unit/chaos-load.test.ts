@@ -6,7 +6,6 @@ import { goodput, latencyOf, median, othersThan, withoutAnswer } from '../../cha
 import type { Row } from '../../chaos/load-report';
 import type { LoadAnswer } from '../../chaos/load-sender';
 import { type OverloadFigures, overloadRows } from '../../chaos/overload-rows';
-import { type SoakFigures, soakRows } from '../../chaos/soak-rows';
 
 const MIB = 1024 * 1024;
 
@@ -209,35 +208,5 @@ describe('goals of fairness', () => {
     ['noisy client: its 429', { neighbour: { ...neighbour, limited: { ...times(0), count: 0 } } }],
   ])('%s is seen where it is missed', (what, over) => {
     expect(missed(rowsOf(over))).toEqual([expect.stringContaining(what)]);
-  });
-});
-
-describe('goals of the soak', () => {
-  const size = (mib: number) => ({ first: mib * MIB, last: mib * MIB, max: mib * MIB });
-  const soakOf = (last: { web?: number; redis?: number; signatures?: number; rate?: number }) => {
-    const tenth = (over: typeof last) => ({
-      perSecond: over.rate ?? 100,
-      memory: { web: size(over.web ?? 100), redis: size(over.redis ?? 20) },
-      signatures: (over.signatures ?? 0) * MIB,
-    });
-    const tenths = [...Array.from({ length: 9 }, () => tenth({})), tenth(last)];
-    return { tenths, answers: { '0': 90, '404': 5, '400': 5 }, crashes: [] };
-  };
-
-  test('all are met, also where Redis grew by the signatures that it is to hold', () => {
-    expect(missed(soakRows(soakOf({})))).toEqual([]);
-    expect(missed(soakRows(soakOf({ redis: 60, signatures: 40 })))).toEqual([]);
-  });
-
-  test.each<[string, SoakFigures]>([
-    ['web', soakOf({ web: 116 })],
-    ['redis without signatures', soakOf({ redis: 30 })],
-    ['rate of the last tenth', soakOf({ rate: 89 })],
-    ['answers of code 429', { ...soakOf({}), answers: { '503': 1 } }],
-    ['answers of code 429', { ...soakOf({}), answers: { lost: 1 } }],
-    ['answers of code 429', { ...soakOf({}), answers: { '504': 1 } }],
-    ['processes that ended', { ...soakOf({}), crashes: ['worker-0 ended'] }],
-  ])('%s is seen where it is missed', (what, figures) => {
-    expect(missed(soakRows(figures))).toEqual([expect.stringContaining(what)]);
   });
 });

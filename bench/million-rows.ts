@@ -1,20 +1,20 @@
-/** Whether memory and rate stay what they were, tenth by tenth of a soak. Pure. */
-import { goalRow, type Row } from './load-report';
-import type { MemorySummary } from './samples';
+/** Whether memory and rate stay what they were, tenth by tenth. Pure. */
+import { goalRow, type Row } from '../chaos/load-report';
+import type { MemorySummary } from '../chaos/samples';
 
 /** A tenth of the pushes. */
-export interface SoakTenth {
+export interface Tenth {
   readonly perSecond: number;
+  /** Answers other than code 0, by status and code. */
+  readonly others: Readonly<Record<string, number>>;
   /** By type of process, bytes. */
   readonly memory: Readonly<Record<string, MemorySummary>>;
   /** Bytes in Redis for the signatures of the last eleven minutes, at its end. */
   readonly signatures: number;
 }
 
-export interface SoakFigures {
-  readonly tenths: readonly SoakTenth[];
-  /** By code. */
-  readonly answers: Readonly<Record<string, number>>;
+export interface MillionFigures {
+  readonly tenths: readonly Tenth[];
   readonly crashes: readonly string[];
 }
 
@@ -28,10 +28,10 @@ const FLAT = ['web', 'worker', 'redis', 'redis data'];
 /** A key-value server grows by its data: less what it is to hold. */
 const HOLDS_SIGNATURES = ['redis', 'redis data'];
 
-export function soakRows({ tenths, answers, crashes }: SoakFigures): Row[] {
+export function millionRows({ tenths, crashes }: MillionFigures): Row[] {
   const rates = tenths.map(({ perSecond }) => perSecond);
   const kept = (rates.at(-1) ?? 0) / (rates[1] || 1);
-  const failed = Object.entries(answers).filter(([code]) => !/^[04]/.test(code) || code === '429');
+  const failed = tenths.flatMap(({ others }) => Object.entries(others));
   const count = failed.reduce((sum, [, number]) => sum + number, 0);
   return [
     { what: 'pushes per second, by tenths', seen: line(rates) },
@@ -49,7 +49,7 @@ export function soakRows({ tenths, answers, crashes }: SoakFigures): Row[] {
       what: 'memory of signatures in Redis: MiB, by tenths',
       seen: line(tenths.map(({ signatures }) => mib(signatures))),
     },
-    goalRow('answers of code 429, 5xx, or none', {
+    goalRow('answers other than code 0', {
       value: count,
       seen: [count, ...failed.map(([code, number]) => `${code}: ${number}`)].join(' '),
       most: 0,
@@ -62,7 +62,7 @@ export function soakRows({ tenths, answers, crashes }: SoakFigures): Row[] {
   ];
 }
 
-function flatRow(type: string, tenths: readonly SoakTenth[]): Row {
+function flatRow(type: string, tenths: readonly Tenth[]): Row {
   const isLess = HOLDS_SIGNATURES.includes(type);
   const sizes = tenths.map(({ memory, signatures }) =>
     mib((memory[type]?.last ?? 0) - (isLess ? signatures : 0)),

@@ -1,0 +1,36 @@
+/** How many commands the two servers were sent, by whoever is measured. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { COUNTED_WITHIN } from './peers/count-commands';
+
+export interface CommandCounts {
+  readonly database: number;
+  /** Those that run within a script included. */
+  readonly redis: number;
+}
+
+/** The folder in which processes leave their counts: see peers/count-commands.ts. */
+export function countsFolder(folder: string): string {
+  const into = join(folder, 'command-counts');
+  mkdirSync(into, { recursive: true });
+  return into;
+}
+
+/** @returns all that was counted since the servers started */
+export async function readCommands(counts: string, redisUrl: string): Promise<CommandCounts> {
+  // The last of them are still to be written.
+  await sleep(2 * COUNTED_WITHIN);
+  const database = readdirSync(counts)
+    .filter((name) => !name.endsWith('.new'))
+    .map((name) => Number(readFileSync(join(counts, name), 'utf8')))
+    .reduce((sum, one) => sum + one, 0);
+  const redis = new Redis(redisUrl);
+  try {
+    const info = await redis.info('stats');
+    return { database, redis: Number(/^total_commands_processed:(\d+)/m.exec(info)?.[1]) };
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Loaded by every process that is measured before its own code: counts the commands that its MongoDB
+ * driver sends, and writes the count to a file named after the process in the folder COMMAND_COUNTS.
+ * The embedded database does not count them itself.
+ */
+import { renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+interface DriverConnection {
+  command(this: unknown, ...args: unknown[]): unknown;
+}
+
+/** Milliseconds after which a count is written at the latest. */
+export const COUNTED_WITHIN = 100;
+
+const folder = process.env.COMMAND_COUNTS;
+if (folder !== undefined && process.env.ROLE !== undefined) countInto(folder);
+
+function countInto(into: string): void {
+  // The driver's own connection: what passes here is a message to the server, retries included.
+  const ofMongoose = createRequire(require.resolve('mongoose'));
+  const { Connection } = ofMongoose('mongodb/lib/cmap/connection.js');
+  const driver: DriverConnection = Connection.prototype;
+  const original = driver.command;
+  // Numbers of processes come again.
+  const file = join(into, `${process.pid}-${Date.now()}`);
+  let sent = 0;
+  let written = 0;
+  driver.command = function counting(...args) {
+    sent += 1;
+    return original.apply(this, args);
+  };
+  setInterval(() => {
+    if (sent === written) return;
+    written = sent;
+    // A reader finds the whole number, or the one before.
+    writeFileSync(`${file}.new`, String(sent));
+    renameSync(`${file}.new`, file);
+  }, COUNTED_WITHIN / 2).unref();
+}
