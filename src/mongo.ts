@@ -84,8 +84,9 @@ export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,
 ): Promise<T> {
+  // Outside: one that is open already is somebody else's, and not to be aborted here.
+  session.startTransaction({ writeConcern: CONFIRMED });
   try {
-    session.startTransaction({ writeConcern: CONFIRMED });
     const result = await work(session);
     await session.commitTransaction();
     return result;

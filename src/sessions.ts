@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { type Connection, mongo } from 'mongoose';
 import type { Logger } from './logger';
 import { inTransaction } from './mongo';
+import { type OneAtATime, oneAtATime } from './one-at-a-time';
 import { repeat } from './repeat';
 
 type Work<T> = (session: mongo.ClientSession) => Promise<T>;
@@ -15,8 +16,13 @@ type Work<T> = (session: mongo.ClientSession) => Promise<T>;
 export interface Sessions {
   /** The id of a slot's session, hex. */
   idOf(slot: number): string;
-  /** Runs writes in one transaction of the slot's session; those of one slot never overlap. */
-  commit<T>(slot: number, work: Work<T>): Promise<T>;
+  /**
+   * Runs writes in one transaction of the slot's session; those of one slot never overlap.
+   *
+   * @param as the id that `idOf` gave when the work began
+   * @throws SessionRenewed where the slot has got another session since: the work was given up
+   */
+  commit<T>(slot: number, as: string, work: Work<T>): Promise<T>;
   /** The same in a slot of which nobody else makes use. */
   commitAnywhere<T>(work: Work<T>): Promise<T>;
   /** The slot gets another session: whoever is still at work in the one that it had is cut off. */
@@ -25,6 +31,11 @@ export interface Sessions {
   kill(ids: readonly string[]): Promise<void>;
   /** Gives the sessions back. */
   end(): Promise<void>;
+}
+
+/** Whoever was given up must not commit in the session of its successor. */
+export class SessionRenewed extends Error {
+  override readonly name = 'SessionRenewed';
 }
 
 /** The record of one process. */
@@ -61,7 +72,7 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     const wanted = ids.map((id) => ({ id: new mongo.UUID(Buffer.from(id, 'hex')) }));
     await client.db('admin').command({ killSessions: wanted });
   };
-  const beat = async (): Promise<void> => {
+  const writeBeat = async (): Promise<void> => {
     const all = [...slots.values()];
     const sessions = [...all.map(({ id }) => id), ...given];
     await owners.updateOne(
@@ -71,6 +82,9 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     );
     for (const slot of all) slot.isRecorded = true;
   };
+  const oneBeatAtATime = oneAtATime();
+  /** An older record must not replace a newer one: it lacks a session. */
+  const beat = () => oneBeatAtATime(writeBeat);
   /** A transaction that failed may be open still: its abort can be lost as well. */
   const makeReady = async (slot: Slot): Promise<void> => {
     if (!slot.isRecorded) await beat();
@@ -78,19 +92,14 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     await kill([slot.id]);
     slot.hasFailed = false;
   };
-  const commit = async <T>(number: number, work: Work<T>): Promise<T> => {
-    const slot = slotOf(number);
-    slot.inUse += 1;
-    try {
+  const commitIn = <T>(slot: Slot, work: Work<T>): Promise<T> =>
+    slot.exclusively(async () => {
       await makeReady(slot);
       slot.hasFailed = true;
       const result = await inTransaction(slot.session, work);
       slot.hasFailed = false;
       return result;
-    } finally {
-      slot.inUse -= 1;
-    }
-  };
+    });
 
   const findGone = watchBeats(me);
   const buryOthers = async (): Promise<void> => {
@@ -106,7 +115,10 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     const ids = [...given];
     await kill(ids);
     for (const id of ids) given.delete(id);
-    for (const slot of slots.values()) if (slot.inUse === 0) await makeReady(slot);
+    for (const slot of slots.values()) {
+      // One that is in use is made ready by its next commit, and may be in use for long.
+      if (slot.exclusively.isFree()) await slot.exclusively(() => makeReady(slot));
+    }
     await buryOthers();
   };
   const caring = repeat(care, INTERVAL, (error) => {
@@ -115,11 +127,15 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
 
   return {
     idOf: (number) => slotOf(number).id,
-    commit,
+    commit: async (number, as, work) => {
+      const slot = slotOf(number);
+      if (slot.id !== as) throw new SessionRenewed(`slot ${number} has another session now`);
+      return commitIn(slot, work);
+    },
     commitAnywhere: async (work) => {
       const number = free.pop() ?? --made;
       try {
-        return await commit(number, work);
+        return await commitIn(slotOf(number), work);
       } finally {
         free.push(number);
       }
@@ -142,8 +158,8 @@ interface Slot {
   readonly session: mongo.ClientSession;
   /** Hex. */
   readonly id: string;
-  /** Commits that are under way in it. */
-  inUse: number;
+  /** Runs what makes use of the session: one after the other. */
+  readonly exclusively: OneAtATime;
   /** Its last transaction may be open. */
   hasFailed: boolean;
   /** The record in the database names it. */
@@ -152,7 +168,7 @@ interface Slot {
 
 function newSlot(session: mongo.ClientSession): Slot {
   const id = session.id?.id.toString('hex') ?? '';
-  return { session, id, inUse: 0, hasFailed: false, isRecorded: false };
+  return { session, id, exclusively: oneAtATime(), hasFailed: false, isRecorded: false };
 }
 
 /** @returns to be called at each look: names those whose record stayed the same for too long */

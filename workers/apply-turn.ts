@@ -48,6 +48,8 @@ export interface TurnDependencies {
 /** The turn at work. */
 interface Turn {
   readonly lane: number;
+  /** The session in which it commits. */
+  readonly holder: string;
   /** Redis time, epoch milliseconds. */
   readonly startedAt: number;
   /** Until when groups are tried again, by the process' own clock. */
@@ -56,7 +58,7 @@ interface Turn {
 
 /** Builds the function that applies the pushes of a turn. */
 export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
-  return async ({ lane, now, pushes, displaced }) => {
+  return async ({ lane, holder, now, pushes, displaced }) => {
     if (displaced.length > 0) {
       deps.logger.warn(
         { lane, displaced },
@@ -64,7 +66,7 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
       );
       await deps.sessions.kill(displaced);
     }
-    const turn = { lane, startedAt: now, patientUntil: performance.now() + PATIENCE };
+    const turn = { lane, holder, startedAt: now, patientUntil: performance.now() + PATIENCE };
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
@@ -123,7 +125,7 @@ async function attempt(
   };
   const { changes, settled } = planTurn(groups, loaded, settings);
   if (settled.length === 0) return settled;
-  await deps.sessions.commit(turn.lane, async (session) => {
+  await deps.sessions.commit(turn.lane, turn.holder, async (session) => {
     const written = await deps.ledger.write(changes, session);
     const { startedAt } = turn;
     const by = { now: settings.now, startedAt, worker: deps.workerName, session };

@@ -2,6 +2,7 @@
 import { mongo } from 'mongoose';
 import { isSocketError } from '../src/mongo';
 import { LeaseLost } from '../src/queue/worker-number';
+import { SessionRenewed } from '../src/sessions';
 
 /** A guard failed: what was read is no longer so. Read again, and decide again. */
 export class CommitConflict extends Error {
@@ -9,11 +10,12 @@ export class CommitConflict extends Error {
 }
 
 /**
- * Whether the database (or the lease of ids) is away, or the outcome of a commit unknown: the turn must fail as a whole,
- * and the lane be read again when the sweep wakes it. Conflicts between transactions are not that.
+ * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, or the turn was
+ * given up: it must fail as a whole, and the lane be read again when the sweep wakes it. Conflicts between transactions are not that.
  */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof LeaseLost || isSocketError(error)) return true;
+  if (error instanceof LeaseLost || error instanceof SessionRenewed) return true;
+  if (isSocketError(error)) return true;
   if (!(error instanceof mongo.MongoError)) return false;
   if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
   if (error.code === WRITE_CONFLICT) return false;

@@ -11,10 +11,14 @@ replace(sessions, 'createSessions', (original) => (connection, logger) => {
   const underWay = new Map<number, Promise<unknown>>();
   return {
     ...real,
-    commit: async <T>(lane: number, work: (session: mongo.ClientSession) => Promise<T>) => {
+    commit: async <T>(
+      lane: number,
+      as: string,
+      work: (session: mongo.ClientSession) => Promise<T>,
+    ) => {
       await underWay.get(lane);
       return new Promise<T>((resolve, reject) => {
-        const commit = real.commit(lane, async (session) => {
+        const commit = real.commit(lane, as, async (session) => {
           const result = work(session);
           await result;
           resolve(result);

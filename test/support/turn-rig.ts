@@ -60,7 +60,8 @@ export async function createTurnRig(): Promise<TurnRig> {
       const number = workers++;
       const ledger = createLedger(db);
       let interrupt = afterLoad;
-      return createApplyTurn({
+      const own = newSessions();
+      const apply = createApplyTurn({
         ledger: {
           write: ledger.write,
           load: async (keys) => {
@@ -75,13 +76,14 @@ export async function createTurnRig(): Promise<TurnRig> {
         lookups,
         finalize: createFinalize(pushLog, lookups),
         users: createUserDirectory(db, Date.now),
-        sessions: newSessions(),
+        sessions: own,
         clock: Date.now,
         newMatterId: createSnowflakes(() => number, Date.now),
         concluded: new Set(['DONE']),
         workerName: `worker-${number}`,
         logger,
       });
+      return (read) => apply({ ...read, holder: own.idOf(read.lane) });
     },
     queued: async (externalId, operation, more) => {
       const _id = new Types.ObjectId();

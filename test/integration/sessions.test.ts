@@ -1,0 +1,75 @@
+/** Sessions in which turns commit: never two at once in one, and never one that was given up. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from 'mongoose';
+import pino from 'pino';
+import { connectMongo } from '../../src/mongo';
+import { createSessions, type Sessions } from '../../src/sessions';
+import { isOutage } from '../../workers/failures';
+import { testServers, withDatabase } from '../support/service';
+
+let db: Connection;
+let sessions: Sessions;
+beforeAll(async () => {
+  const name = `t-${randomBytes(5).toString('hex')}`;
+  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  await db.createCollection('marks');
+  sessions = createSessions(db, pino({ level: 'silent' }));
+}, 60_000);
+afterAll(async () => {
+  await sessions.end();
+  await db.dropDatabase();
+  await db.close();
+});
+
+const marks = () => db.collection<{ _id: string }>('marks');
+
+test('work that was given up does not commit in the session of its successor', async () => {
+  const given = sessions.idOf(0);
+  sessions.renew(0);
+  const successor = sessions.idOf(0);
+  const late = sessions.commit(0, given, (session) =>
+    marks().insertOne({ _id: 'late' }, { session }),
+  );
+  const now = sessions.commit(0, successor, (session) =>
+    marks().insertOne({ _id: 'now' }, { session }),
+  );
+  const error = await late.catch((caught: unknown) => caught);
+  expect(String(error)).toContain('another session');
+  // The turn fails as a whole, and nothing is said of its pushes.
+  expect(isOutage(error)).toBe(true);
+  await now;
+  expect(await marks().distinct('_id')).toEqual(['now']);
+});
+
+test('commits of one slot wait for each other, and none is ended by whoever looks after them', async () => {
+  const holder = sessions.idOf(1);
+  let running = 0;
+  let most = 0;
+  const commit = (number: number) =>
+    sessions.commit(1, holder, async (session) => {
+      running += 1;
+      most = Math.max(most, running);
+      await marks().insertOne({ _id: `slow-${number}` }, { session });
+      // Longer than the pause between two looks at the sessions.
+      await sleep(1_500);
+      running -= 1;
+    });
+  await Promise.all([commit(1), commit(2), commit(3)]);
+  expect(most).toBe(1);
+  expect(await marks().countDocuments({ _id: /^slow-/ })).toBe(3);
+}, 30_000);
+
+test('a commit that fails leaves its session to the next one', async () => {
+  const holder = sessions.idOf(2);
+  const failed = sessions.commit(2, holder, async (session) => {
+    await marks().insertOne({ _id: 'undone' }, { session });
+    throw new Error('on purpose');
+  });
+  const next = sessions.commit(2, holder, (session) =>
+    marks().insertOne({ _id: 'done' }, { session }),
+  );
+  await expect(failed).rejects.toThrow('on purpose');
+  await next;
+  expect(await marks().distinct('_id', { _id: /done$/ })).toEqual(['done']);
+});
