@@ -58,7 +58,7 @@ module.exports = {
       'reconcile/',
       'ingress/signature\\.',
       // A replay is an ingress whose requests come from the log.
-      'ingress/(replay-push|settle-push|validate-push|lost-replies)\\.',
+      'ingress/(replay-push|settle-push|endings|validate-push|lost-replies)\\.',
       'queue/',
       'config\\.',
       ...BASICS,

@@ -9,6 +9,7 @@ import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
 import { createApp, OPEN_PATH } from './ingress/app';
 import { createBacklog } from './ingress/backlog';
+import { createEndings } from './ingress/endings';
 import { createHealthProbe } from './ingress/health';
 import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
@@ -85,6 +86,9 @@ async function main(): Promise<void> {
     timeout: config.PUSH_TIMEOUT,
   };
   const read = createReadSignedRequest(signed);
+  const finalize = createFinalize(pushLog, lookups);
+  const endings = createEndings({ finalize, ingressId, clock, logger });
+  lifecycle.onStop('endings', () => endings.stop());
   const accept = createAcceptPush({
     backlog: createBacklog({ timeout: config.PUSH_TIMEOUT, clock: () => performance.now() }),
     admit,
@@ -101,11 +105,12 @@ async function main(): Promise<void> {
     settle: createSettlePush({
       queue: createGroupQueue(lanes, turns, logger),
       inbox,
-      finalize: createFinalize(pushLog, lookups),
+      endings,
       ingressId,
       clock,
       logger,
     }),
+    endings,
     clock,
     timeout: config.PUSH_TIMEOUT,
     replays: config.IDEMPOTENT_REPLAY === 'on',

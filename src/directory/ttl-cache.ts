@@ -14,6 +14,8 @@ export interface TtlCache<V> {
 
 /** Of its time, so much at most is spent on loading, however young values must be: a tenth. */
 const PAUSE = 10;
+/** Milliseconds by which that may lengthen the time: one read that was held up says nothing of the next. */
+const LONGEST_PAUSE = 5_000;
 
 /**
  * Half of its time before a value ends, who asks next starts the load of its successor, and waits
@@ -48,7 +50,7 @@ export function createTtlCache<V>(
   return {
     get: (maxAge = ttl) => {
       const now = clock();
-      const within = Math.max(maxAge, PAUSE * took);
+      const within = Math.max(maxAge, Math.min(PAUSE * took, LONGEST_PAUSE));
       const isFresh = (entry: Kept<V> | undefined, age: number): entry is Kept<V> =>
         entry !== undefined && now - entry.since < age;
       const successor = isFresh(coming, ttl) ? coming : undefined;

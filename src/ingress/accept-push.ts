@@ -13,6 +13,7 @@ import { type Settlement, settlementOf } from '../push-log/settlement';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
+import type { Endings } from './endings';
 import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry';
 import type { LogRefusal } from './refusal-log';
 import type { SettlePush } from './settle-push';
@@ -45,6 +46,7 @@ export interface AcceptDependencies {
   /** The same for what is shed. */
   readonly logShed: LogRefusal;
   readonly settle: SettlePush;
+  readonly endings: Endings;
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
@@ -59,6 +61,19 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const left = (request: PushRequest) => deadlineOf(request) - deps.clock();
   const record = (request: PushRequest, entry: LogEntry) =>
     databaseCall(deps.pushLog.append(entry, request.rawBody), left(request));
+  /** The same for one that is to be queued: where it fails, the entry is ended should it be there. */
+  const recordQueued = async (request: PushRequest, entry: LogEntry) => {
+    const written = deps.pushLog.append(entry, request.rawBody);
+    try {
+      await databaseCall(written, left(request));
+    } catch (error) {
+      const settlement = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
+      const giveUp = () => deps.endings.end({ id: request.requestId, settlement }, deps.clock());
+      // Not before the write is over: what is not there yet cannot be ended.
+      void written.then(giveUp, giveUp);
+      throw error;
+    }
+  };
 
   const validate = (request: PushRequest): Promise<ValidPush> => {
     const { caller, operation, signature, idempotencyKey, headerErrors } = request;
@@ -121,7 +136,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const valid = await validate(request).catch((error) => ({ error }));
     if ('error' in valid) return refuse(request, entry, valid.error);
     const { operation, externalId, warnings } = valid;
-    await record(request, { ...entry, externalId });
+    await recordQueued(request, { ...entry, externalId });
     const replayKey = replayKeyFor(entry);
     const push = {
       id: request.requestId,

@@ -23,8 +23,11 @@ export interface BacklogOptions {
   readonly clock: () => number;
 }
 
-/** Pushes that may wait whatever the rest says: a handful is no overload. */
-const ALWAYS = 256;
+/**
+ * Pushes that may wait whatever the rest says: a handful is no overload. Each ingress has them, so that
+ * several together must not be too many for a slow database.
+ */
+const ALWAYS = 128;
 /** Milliseconds over which the rate of answers is taken: longer than the pause after a dead worker. */
 const MEMORY = 5_000;
 const BUCKET = 500;

@@ -8,8 +8,8 @@ import type { Middleware } from 'koa';
 import { PushError } from '../errors';
 import { createUploads } from './uploads';
 
-/** Bytes of unfinished bodies together. */
-const UNFINISHED_LIMIT = 256 * 1024 * 1024;
+/** Bytes of unfinished bodies together; and as many of those that are there and not answered yet. */
+const BYTES_LIMIT = 256 * 1024 * 1024;
 
 /** What the reader of a body tells of it. */
 export interface Arrival {
@@ -25,25 +25,38 @@ const arrivals = new WeakMap<IncomingMessage, Arrival>();
 /** Of a request that came through `koaInFlight`. */
 export const arrivalOf = (req: IncomingMessage): Arrival | undefined => arrivals.get(req);
 
-/** @param max MAX_IN_FLIGHT: requests whose bodies are there, and as many uploads */
-export function koaInFlight(max: number): Middleware {
-  const uploads = createUploads({ max, bytes: UNFINISHED_LIMIT });
+/**
+ * @param max MAX_IN_FLIGHT: requests whose bodies are there, and as many uploads
+ * @param bytes of either together
+ */
+export function koaInFlight(max: number, bytes = BYTES_LIMIT): Middleware {
+  const uploads = createUploads({ max, bytes });
   let inFlight = 0;
+  let held = 0;
   return async ({ req }, next) => {
     const upload = uploads.begin(req);
+    let size = 0;
     let hasPlace = false;
+    const received = (more: number) => {
+      size += more;
+      upload.received(more);
+    };
     const complete = () => {
       upload.end();
-      if (inFlight >= max) throw new PushError('BACKLOG_FULL');
+      if (inFlight >= max || held + size > bytes) throw new PushError('BACKLOG_FULL');
       inFlight += 1;
+      held += size;
       hasPlace = true;
     };
-    arrivals.set(req, { received: upload.received, complete });
+    arrivals.set(req, { received, complete });
     try {
       await next();
     } finally {
       upload.end();
-      if (hasPlace) inFlight -= 1;
+      if (hasPlace) {
+        inFlight -= 1;
+        held -= size;
+      }
     }
   };
 }

@@ -20,9 +20,13 @@ export function watchLostReplies(
 ): () => void {
   let running = false;
   const look = async () => {
-    const ids = inbox.overdue(SUSPICIOUS_AGE).slice(0, MAX_LOOKUPS);
-    if (running || ids.length === 0) return;
+    if (running) return;
+    const overdue = inbox.overdue(SUSPICIOUS_AGE);
+    if (overdue.length === 0) return;
     running = true;
+    // Some at random where there are too many: those at the front may all be waiting rightly.
+    const from = Math.floor(Math.random() * Math.max(0, overdue.length - MAX_LOOKUPS + 1));
+    const ids = overdue.slice(from, from + MAX_LOOKUPS);
     try {
       for (const [id, settlement] of await lookups.settlements(ids)) {
         if (settlement) inbox.deliver(id, settlement);

@@ -2,21 +2,19 @@
  * From a recorded push to what became of it: into its lane, the wait for the worker's word, and the
  * push log's last word where none comes. It always ends, shortly after the deadline at the latest.
  */
-import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
-import type { Finalize } from '../push-log/finalize';
-import type { SettledPush } from '../push-log/log';
 import type { Settlement } from '../push-log/settlement';
 import type { GroupQueue } from '../queue/group-queue';
 import type { QueuedPush } from '../queue/push';
 import type { ReplyInbox } from '../queue/replies';
-import { databaseCall, queueCall } from './availability';
+import { queueCall } from './availability';
+import type { Endings } from './endings';
 
 export interface SettleDependencies {
   readonly queue: GroupQueue;
   readonly inbox: ReplyInbox<Settlement>;
-  readonly finalize: Finalize;
+  readonly endings: Endings;
   readonly ingressId: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -33,26 +31,9 @@ export type SettlePush = (
 ) => Promise<Settlement | undefined>;
 
 /** Milliseconds after the caller's deadline in which the log's last word is waited for. */
-const LAST_WORD = 500;
-/** Of them so many however late this process is itself: less is no question. */
-const LEAST_WORD = 100;
-
+const LAST_WORD = 300;
 export function createSettlePush(deps: SettleDependencies): SettlePush {
-  const { inbox, clock, ingressId } = deps;
-  // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
-  const ending = createBatcher<SettledPush, Settlement>({
-    run: (pushes) => deps.finalize(pushes, { now: clock(), worker: ingressId }),
-    maxBatch: 500,
-    maxRunning: 2,
-  });
-  /**
-   * Ends a push without an effect, unless a worker was first; undefined where nobody can tell.
-   *
-   * @param until epoch milliseconds
-   */
-  const end = (push: SettledPush, until: number): Promise<Settlement | undefined> =>
-    databaseCall(ending.add(push), Math.max(LEAST_WORD, until - clock())).catch(() => undefined);
-
+  const { inbox, clock, ingressId, endings } = deps;
   return async (push, deadline) => {
     const { id } = push;
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
@@ -61,7 +42,10 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
       // It may be in its lane all the same, unless that is full. Ended here, it can take no effect there; or a worker
       // was first, and then its word counts.
       const isCertain = refusal.reason === 'BACKLOG_FULL';
-      const word = end({ id, settlement: refusal }, (isCertain ? clock() : deadline) + LAST_WORD);
+      const word = endings.end(
+        { id, settlement: refusal },
+        (isCertain ? clock() : deadline) + LAST_WORD,
+      );
       const ended = isCertain ? ((await word) ?? refusal) : await Promise.race([word, reply]);
       if (ended) {
         inbox.deliver(id, ended);
@@ -70,7 +54,9 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
       // The database cannot be asked either: a refusal would be a guess.
     }
     // At the deadline: from here on the push is not applied any more, or it was.
-    return (await reply) ?? end({ id, settlement: { state: 'EXPIRED' } }, deadline + LAST_WORD);
+    return (
+      (await reply) ?? endings.end({ id, settlement: { state: 'EXPIRED' } }, deadline + LAST_WORD)
+    );
   };
 }
 

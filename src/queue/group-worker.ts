@@ -3,7 +3,7 @@ import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
 import { type RedisKeys, TURN_QUEUE } from './keys';
-import type { LaneRead, Lanes } from './lanes';
+import { type LaneRead, type Lanes, MAX_READ } from './lanes';
 import { type Reply, toMessages } from './replies';
 import type { TurnData, Turns } from './turns';
 
@@ -41,6 +41,8 @@ export interface GroupWorkerOptions<S> {
   /** Told that a round was given up: what it holds must not be used by the next one. */
   readonly giveUp: (lane: number) => void;
   readonly concurrency: number;
+  /** Milliseconds of one round; 8,000 where it is not given. */
+  readonly roundTimeout?: number;
   readonly logger: Logger;
 }
 
@@ -50,14 +52,29 @@ export interface GroupWorker {
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { lanes, turns, holderOf, apply, giveUp, logger } = options;
+  const { lanes, turns, holderOf, apply, giveUp, logger, roundTimeout = ROUND_TIMEOUT } = options;
   let closing = false;
+
+  /** How many pushes a lane's next round takes, where it takes fewer than it might. */
+  const bounds = new Map<number, number>();
+  const givenUp = (lane: number, took: number) => {
+    giveUp(lane);
+    // It may just have been too much for a slow database: the same again would never get done.
+    bounds.set(lane, Math.max(1, Math.floor(took / 2)));
+  };
+  const done = (lane: number) => {
+    const bound = 2 * (bounds.get(lane) ?? MAX_READ);
+    if (bound < MAX_READ) bounds.set(lane, bound);
+    else bounds.delete(lane);
+  };
 
   const runTurn = async (lane: number): Promise<void> => {
     for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
-      const read = await lanes.read(lane, holderOf(lane));
-      if (read.pushes.length === 0) return;
-      const replies = await withDeadline(apply(read), ROUND_TIMEOUT, () => giveUp(lane));
+      const read = await lanes.read(lane, holderOf(lane), bounds.get(lane));
+      const count = read.pushes.length;
+      if (count === 0) return;
+      const replies = await withDeadline(apply(read), roundTimeout, () => givenUp(lane, count));
+      done(lane);
       const left = await lanes.finish(read, toMessages(replies));
       if (left === 0) return;
     }

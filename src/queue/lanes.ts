@@ -41,11 +41,12 @@ export interface Lanes {
    */
   append(pushes: readonly TimedPush[]): Promise<{ taken: boolean[]; toWake: number[] }>;
   /**
-   * Reads from the head, at most 500 pushes or 4 MiB. Nothing is removed.
+   * Reads from the head, until 4 MiB are reached. Nothing is removed.
    *
    * @param holder names who will commit what was read
+   * @param most pushes, at most and by default 500
    */
-  read(lane: number, holder: string): Promise<LaneRead>;
+  read(lane: number, holder: string, most?: number): Promise<LaneRead>;
   /**
    * Replies, and only then trims what was read, in one step. A turn whose lane has moved on without
    * it (it lost its lock) trims nothing.
@@ -83,7 +84,8 @@ const READ = `
 local time = redis.call('TIME')
 local items, bytes, from = {}, 0, 0
 while #items < tonumber(ARGV[1]) and bytes < tonumber(ARGV[2]) do
-  local chunk = redis.call('LRANGE', KEYS[1], from, from + 31)
+  local last = math.min(from + 31, tonumber(ARGV[1]) - 1)
+  local chunk = redis.call('LRANGE', KEYS[1], from, last)
   if #chunk == 0 then break end
   for _, item in ipairs(chunk) do
     items[#items + 1] = item
@@ -117,7 +119,8 @@ local holder = redis.call('HGET', KEYS[2], ARGV[3]) or ''
 if string.match(holder, '^%S*') == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end
 return redis.call('LLEN', KEYS[1])`;
 
-const MAX_READ = 500;
+/** Pushes of one turn. */
+export const MAX_READ = 500;
 /** Holders that can die on one lane, one after the other, before the oldest is forgotten. */
 const MAX_DISPLACED = 20;
 const MAX_READ_BYTES = 4 * 1024 * 1024;
@@ -158,11 +161,11 @@ export function createLanes(redis: Redis, keys: RedisKeys, perLane: number): Lan
         toWake: distinct.filter((_, index) => wake[index] === 1),
       };
     },
-    read: async (lane, holder) => {
+    read: async (lane, holder, most = MAX_READ) => {
       const [now, displaced, items] = await commands.readLane(
         keys.lane(lane),
         keys.holders,
-        MAX_READ,
+        most,
         MAX_READ_BYTES,
         lane,
         holder,

@@ -49,8 +49,14 @@ async function append(externalId: string): Promise<number[]> {
 /** Lanes whose round was given up. */
 const givenUp: number[] = [];
 
+interface More {
+  readonly lanes?: Lanes;
+  readonly apply?: (pushes: number) => Promise<void>;
+  readonly roundTimeout?: number;
+}
+
 /** A worker that writes down what it applies. */
-function start(more: { lanes?: Lanes; apply?: () => Promise<void> } = {}): string[] {
+function start(more: More = {}): string[] {
   const applied: string[] = [];
   worker = createGroupWorker({
     connection: blocking,
@@ -60,9 +66,10 @@ function start(more: { lanes?: Lanes; apply?: () => Promise<void> } = {}): strin
     holderOf: () => 'holder',
     giveUp: (lane) => givenUp.push(lane),
     concurrency: 4,
+    ...(more.roundTimeout !== undefined && { roundTimeout: more.roundTimeout }),
     logger,
     apply: async ({ pushes }) => {
-      await more.apply?.();
+      await more.apply?.(pushes.length);
       applied.push(...pushes.map(({ externalId }) => externalId));
       return [];
     },
@@ -137,4 +144,23 @@ test('a turn that never ends is given up, and its lane goes on', async () => {
     await turns.wake([lane]);
     return applied.includes('HUNG');
   });
+}, 40_000);
+
+test('a round that is too much for a slow database is tried with fewer pushes, until it gets done', async () => {
+  const took: number[] = [];
+  for (let n = 0; n < 10; n += 1) await append('SLOW');
+  const applied = start({
+    roundTimeout: 300,
+    apply: async (pushes) => {
+      took.push(pushes);
+      if (pushes > 3) await new Promise(() => undefined);
+    },
+  });
+  const lane = laneOf(groupOf('S', 'SLOW'));
+  await until('all pushes', async () => {
+    await turns.wake([lane]);
+    return applied.filter((one) => one === 'SLOW').length === 10;
+  });
+  // Halved until it goes, and more again once it does.
+  expect(took.slice(0, 4)).toEqual([10, 5, 2, 4]);
 }, 40_000);

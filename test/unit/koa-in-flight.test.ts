@@ -42,6 +42,20 @@ test('a place is free again after success and after failure, and a refusal takes
   expect(request().arrive).toThrow(expect.objectContaining(FULL));
 });
 
+test('bodies that wait for their answers are bounded in bytes too', async () => {
+  const { request } = ingress(koaInFlight(10, 1_000));
+  const [large, other] = [request(), request()];
+  arrivalOf(large.req)?.received(600);
+  large.arrive();
+  arrivalOf(other.req)?.received(500);
+  expect(other.arrive).toThrow(expect.objectContaining(FULL));
+  large.end();
+  await large.over;
+  const next = request();
+  arrivalOf(next.req)?.received(500);
+  next.arrive();
+});
+
 test('uploads hold no place, and whose body is there is not cut off for them', () => {
   const { request } = ingress();
   const arrived = [request(), request()];

@@ -1,15 +1,20 @@
 /** What a caller is told where the queue fails: never a guess. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
+import { createEndings, type Endings } from '../../src/ingress/endings';
 import { createSettlePush, type SettleDependencies } from '../../src/ingress/settle-push';
+import type { Finalize } from '../../src/push-log/finalize';
 import type { Settlement } from '../../src/push-log/settlement';
 import { aPush } from '../support/builders';
 
 const PERSISTED: Settlement = { state: 'PERSISTED', outcome: 'CREATED', matterId: '1' };
 const push = aPush();
 
+const open: Endings[] = [];
+afterAll(() => Promise.allSettled(open.map((endings) => endings.stop())));
+
 /** The queue does not answer; the log answers as it is told. */
-function settling(finalize: SettleDependencies['finalize']) {
+function settling(finalize: Finalize) {
   const waiters = new Map<string, (settlement: Settlement | undefined) => void>();
   const deliver = (id: string, settlement: Settlement | undefined) => {
     waiters.get(id)?.(settlement);
@@ -29,14 +34,10 @@ function settling(finalize: SettleDependencies['finalize']) {
   };
   const queue = { enqueue: async () => Promise.reject(new Error('the connection is closed')) };
   const logger = pino({ level: 'silent' });
-  const settle = createSettlePush({
-    queue,
-    inbox,
-    finalize,
-    ingressId: 'web',
-    clock: Date.now,
-    logger,
-  });
+  const about = { ingressId: 'web', clock: Date.now, logger };
+  const endings = createEndings({ ...about, finalize });
+  open.push(endings);
+  const settle = createSettlePush({ ...about, queue, inbox, endings });
   return { settle, inbox };
 }
 

@@ -113,3 +113,18 @@ test('a load that is stuck holds up nobody who asks after its time, and does not
   await expect(stuck).rejects.toThrow('late');
   expect(await cache.get()).toBe(1);
 });
+
+test('a load that was held up for long does not make its value live for ten times as long', async () => {
+  let now = 0;
+  const ends: (() => void)[] = [];
+  const load = () => new Promise<number>((resolve) => ends.push(() => resolve(ends.length)));
+  const cache = createTtlCache(load, { ttl: 1_000, clock: () => now });
+  const first = cache.get();
+  now = 9_000;
+  ends[0]?.();
+  expect(await first).toBe(1);
+  // It was begun at 0: a new one is due.
+  const second = cache.get();
+  ends[1]?.();
+  expect(await second).toBe(2);
+});

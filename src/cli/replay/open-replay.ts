@@ -5,6 +5,7 @@ import type { Connection } from 'mongoose';
 import { systemClock } from '../../clock';
 import { createBodyParsers } from '../../contract/requests';
 import { createUserDirectory } from '../../directory/users';
+import { createEndings } from '../../ingress/endings';
 import { watchLostReplies } from '../../ingress/lost-replies';
 import { createReplayPush, type ReplayPush } from '../../ingress/replay-push';
 import { createSettlePush } from '../../ingress/settle-push';
@@ -77,18 +78,24 @@ export async function withReplay<T>(
     const lookups = createLogLookups(connection);
     const stopWatching = watchLostReplies(inbox, lookups, logger);
     const queue = createGroupQueue(createLanes(redis, keys, LANE_LIMIT), turns, logger);
-    const finalize = createFinalize(pushLog, lookups);
+    const about = { ingressId, clock: systemClock, logger };
+    const endings = createEndings({ ...about, finalize: createFinalize(pushLog, lookups) });
     const replay = createReplayPush({
       validate: openValidation(connection, settings),
       pushLog,
-      settle: createSettlePush({ queue, inbox, finalize, ingressId, clock: systemClock, logger }),
+      settle: createSettlePush({ ...about, queue, inbox, endings }),
       newRequestId: createRequestIds(),
       clock: systemClock,
       timeout: PUSH_TIMEOUT,
       runId: `run-${ingressId}`,
       operator: `${operatorName()}@${hostname()}`,
     });
-    return await work(replay).finally(stopWatching);
+    try {
+      return await work(replay);
+    } finally {
+      stopWatching();
+      await endings.stop();
+    }
   } finally {
     await turns.close();
     subscriber.disconnect();

@@ -1,0 +1,77 @@
+/**
+ * Ends pushes without an effect, in the log and exactly: whoever else is at work on them, one word
+ * counts and everybody is told the same. Where the database does not say in time what a push came to,
+ * it is asked again until it does, so that no entry stays open for want of an answer.
+ */
+import { createBatcher } from '../batcher';
+import type { Clock } from '../clock';
+import type { Logger } from '../logger';
+import type { Finalize } from '../push-log/finalize';
+import type { SettledPush } from '../push-log/log';
+import type { Settlement } from '../push-log/settlement';
+import { repeat } from '../repeat';
+import { databaseCall } from './availability';
+
+export interface EndingDependencies {
+  readonly finalize: Finalize;
+  readonly ingressId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface Endings {
+  /**
+   * Ends a push, unless a worker was first.
+   *
+   * @param until epoch milliseconds: how long the answer is waited for
+   * @returns what the push came to; undefined where nobody can tell by then
+   */
+  end(push: SettledPush, until: number): Promise<Settlement | undefined>;
+  /** Asks once more for what is still unknown. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that the database is given however late this process is itself: less is no question. */
+const LEAST_WAIT = 100;
+/** Milliseconds between two tries. */
+const INTERVAL = 500;
+const MAX_BATCH = 500;
+/** Beyond so many the workers find them, a minute after their deadline. */
+const MAX_UNKNOWN = 20_000;
+
+export function createEndings({ finalize, ingressId, clock, logger }: EndingDependencies): Endings {
+  const endAll = (pushes: readonly SettledPush[]) =>
+    finalize(pushes, { now: clock(), worker: ingressId });
+  // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
+  const ending = createBatcher<SettledPush, Settlement>({
+    run: endAll,
+    maxBatch: MAX_BATCH,
+    maxRunning: 2,
+  });
+  const unknown = new Map<string, SettledPush>();
+  const askAgain = async () => {
+    const some = [...unknown.values()].slice(0, MAX_BATCH);
+    if (some.length === 0) return;
+    await endAll(some);
+    for (const { id } of some) unknown.delete(id);
+    logger.info({ pushes: some.length, left: unknown.size }, 'pushes ended late');
+  };
+  const asking = repeat(askAgain, INTERVAL, (error) => {
+    logger.debug({ error: String(error) }, 'pushes not ended, tried again soon');
+  });
+  return {
+    end: async (push, until) => {
+      try {
+        return await databaseCall(ending.add(push), Math.max(LEAST_WAIT, until - clock()));
+      } catch {
+        // Said to nobody now, and asked again: see above.
+        if (unknown.size < MAX_UNKNOWN) unknown.set(push.id, push);
+        return undefined;
+      }
+    },
+    stop: async () => {
+      await asking.stop();
+      await askAgain();
+    },
+  };
+}
