@@ -88,12 +88,23 @@ export async function inTransaction<T>(
   session.startTransaction({ writeConcern: CONFIRMED });
   try {
     const result = await work(session);
-    await session.commitTransaction();
+    await session.commitTransaction().catch(asDriverError);
     return result;
   } catch (error) {
     if (session.inTransaction()) await session.abortTransaction();
     throw error;
   }
+}
+
+/**
+ * Where a connection breaks while a commit is still being written, the driver fails over its own error
+ * handling (a TypeError): what it is about is a commit whose outcome nobody knows.
+ */
+function asDriverError(error: unknown): never {
+  if (error instanceof mongoose.mongo.MongoError) throw error;
+  throw new mongoose.mongo.MongoNetworkError('the connection broke in a commit', {
+    cause: error instanceof Error ? error : new Error(String(error)),
+  });
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Calls that other servers must answer: each has a deadline, and a failure becomes a 503. */
-import { types } from 'node:util';
 import { PushError } from '../errors';
 
 /** @throws PushError DATABASE_UNAVAILABLE where the call fails or is not over within `timeout` ms */
@@ -12,12 +11,7 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return within(call, timeout, 'QUEUE_UNAVAILABLE');
 }
 
-/** Errors that no server brings about: a defect, and not to be retried as if it were an outage. */
-const DEFECTS = new Set(['TypeError', 'RangeError', 'ReferenceError', 'SyntaxError']);
-
-const isDefect = (cause: unknown) => types.isNativeError(cause) && DEFECTS.has(cause.name);
-
-/** A PushError of the call itself passes as it is: it says more. So does a defect, which is no outage. */
+/** A PushError of the call itself passes as it is: it says more. */
 function within<T>(
   call: Promise<T>,
   timeout: number,
@@ -27,9 +21,7 @@ function within<T>(
     const timer = setTimeout(() => reject(new PushError(reason)), Math.max(0, timeout));
     call
       .then(resolve, (cause) =>
-        reject(
-          cause instanceof PushError || isDefect(cause) ? cause : new PushError(reason, { cause }),
-        ),
+        reject(cause instanceof PushError ? cause : new PushError(reason, { cause })),
       )
       .finally(() => clearTimeout(timer));
   });

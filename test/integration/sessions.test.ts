@@ -1,7 +1,7 @@
 /** Sessions in which turns commit: never two at once in one, and never one that was given up. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import pino from 'pino';
 import { connectMongo } from '../../src/mongo';
 import { createSessions, type Sessions } from '../../src/sessions';
@@ -72,4 +72,26 @@ test('a commit that fails leaves its session to the next one', async () => {
   await expect(failed).rejects.toThrow('on purpose');
   await next;
   expect(await marks().distinct('_id', { _id: /done$/ })).toEqual(['done']);
+});
+
+test('a connection that breaks while a commit is written leaves its outcome unknown, and is no defect', async () => {
+  // The driver hands such an error on as it came, and then fails over it where it is a commit.
+  const { Connection } = jest.requireActual('mongodb/lib/cmap/connection');
+  const command = Connection.prototype.command;
+  const breaks = jest.spyOn(Connection.prototype, 'command');
+  breaks.mockImplementation(function broken(this: unknown, ...args: unknown[]) {
+    const isCommit = (args[1] as object) && 'commitTransaction' in (args[1] as object);
+    if (!isCommit) return command.apply(this, args);
+    const error = new Error('write ECONNRESET');
+    return Promise.reject(Object.assign(error, { code: 'ECONNRESET', syscall: 'write' }));
+  });
+  try {
+    const holder = sessions.idOf(3);
+    const work = (session: mongo.ClientSession) => marks().insertOne({ _id: 'cut' }, { session });
+    const error = await sessions.commit(3, holder, work).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(Error);
+    expect({ error: String(error), isOutage: isOutage(error) }).toMatchObject({ isOutage: true });
+  } finally {
+    breaks.mockRestore();
+  }
 });
