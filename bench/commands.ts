@@ -1,9 +1,7 @@
 /** How many commands the two servers were sent, by whoever is measured. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { COUNTED_WITHIN } from './peers/count-commands';
 
 export interface CommandCounts {
   readonly database: number;
@@ -18,10 +16,8 @@ export function countsFolder(folder: string): string {
   return into;
 }
 
-/** @returns all that was counted since the servers started */
+/** @returns all that was counted since the servers started; of the database as of a moment ago */
 export async function readCommands(counts: string, redisUrl: string): Promise<CommandCounts> {
-  // The last of them are still to be written.
-  await sleep(2 * COUNTED_WITHIN);
   const database = readdirSync(counts)
     .filter((name) => !name.endsWith('.new'))
     .map((name) => Number(readFileSync(join(counts, name), 'utf8')))

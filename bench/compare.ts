@@ -32,14 +32,11 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       for (const scenario of scenarios) {
         say(`${scenario.name}: ${scenario.contenders.join(', ')}`);
         measured.push(...(await measureScenario(scenario, options)));
+        // Half an hour is long: what there is so far is kept.
+        if (isWhole) keep(root, { ...settings, ...compareReport(measured).summary });
       }
       const report = compareReport(measured);
       process.stdout.write(json ? `${JSON.stringify(report.summary)}\n` : `\n${report.text}\n`);
-      if (!isWhole) return report.passed ? 0 : 1;
-      const results = { date: new Date().toISOString(), ...settings, ...report.summary };
-      const to = join(root, 'bench/results');
-      mkdirSync(to, { recursive: true });
-      writeFileSync(join(to, 'compare.json'), `${JSON.stringify(results, null, 2)}\n`);
       return report.passed ? 0 : 1;
     });
   } catch (error) {
@@ -48,6 +45,13 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
   } finally {
     stop.dispose();
   }
+}
+
+function keep(root: string, results: Readonly<Record<string, unknown>>): void {
+  const to = join(root, 'bench/results');
+  mkdirSync(to, { recursive: true });
+  const dated = { date: new Date().toISOString(), node: process.version, ...results };
+  writeFileSync(join(to, 'compare.json'), `${JSON.stringify(dated, null, 2)}\n`);
 }
 
 function readOptions(args: readonly string[]) {
@@ -81,7 +85,7 @@ function readOptions(args: readonly string[]) {
     file: values.pushes === undefined ? {} : { file: resolve(values.pushes) },
     json: values.json,
     /** Of a part of it nothing is kept. */
-    isWhole: !values.quick && positionals.length === 0,
+    isWhole: !values.quick && positionals.length === 0 && rounds > 1,
     rounds,
     duration: seconds * 1_000,
     warmUp: values.quick ? 1_500 : 4_000,

@@ -1,5 +1,6 @@
 /** Who is compared, and how each is started on the servers that all of them share. */
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import type { ClusterClient } from '../chaos/directory';
 import { fillDirectory } from '../chaos/directory';
 import { readConfig } from '../src/config';
@@ -87,6 +88,7 @@ export async function startContender(
   };
   const stop = async () => {
     await allSettledOrThrow(apps.map((app) => app.stop()));
+    await forget(url.href, ground.redisUrl, id);
   };
   const ports = await Promise.all(Array.from({ length: webs }, freePort));
   try {
@@ -121,5 +123,23 @@ async function prepare(env: NodeJS.ProcessEnv, file?: string): Promise<ClusterCl
     return client;
   } finally {
     await connection.close();
+  }
+}
+
+/** What one leaves behind must cost nobody who comes after it. */
+async function forget(mongoUrl: string, redisUrl: string, namespace: string): Promise<void> {
+  const connection = await connectMongo(mongoUrl);
+  try {
+    await connection.dropDatabase();
+  } finally {
+    await connection.close();
+  }
+  const redis = new Redis(redisUrl);
+  try {
+    // The peers have prefixes of their own, made of the namespace.
+    const keys = await redis.keys(`*${namespace}*`);
+    for (let at = 0; at < keys.length; at += 1_000) await redis.unlink(keys.slice(at, at + 1_000));
+  } finally {
+    redis.disconnect();
   }
 }

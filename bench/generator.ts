@@ -3,37 +3,55 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Round, RoundResult } from './load/run-round';
+import type { Turning } from './load/window';
 
 export interface Generator {
   readonly pid: number;
   /** @throws Error where the round fails, or the signal's reason */
-  run(round: Round, signal: AbortSignal): Promise<RoundResult>;
+  run(round: Round, signal: AbortSignal, turning?: Turning): Promise<RoundResult>;
   stop(): Promise<void>;
 }
 
-interface Answer {
+interface Message {
+  readonly ready?: true;
+  readonly turn?: 'begin' | 'end';
   readonly result?: RoundResult;
   readonly error?: string;
 }
 
 export async function startGenerator(root: string): Promise<Generator> {
   const child: ChildProcess = fork(join(root, 'dist/bench/load/generator.js'));
-  await once(child, 'message');
+  const gone = once(child, 'exit');
+  const untilGone = gone.then(() => Promise.reject(new Error('the generator ended')));
+  untilGone.catch(() => undefined);
+  await Promise.race([once(child, 'message'), untilGone]);
   return {
     pid: Number(child.pid),
-    run: async (round, signal) => {
-      child.send(round);
-      const ended = once(child, 'exit', { signal }).then(() => [{ error: 'the generator ended' }]);
-      const answered = once(child, 'message', { signal });
-      const [answer] = (await Promise.race([answered, ended])) as [Answer];
-      if (answer.result === undefined) throw new Error(answer.error);
-      return answer.result;
+    run: async (round, signal, turning) => {
+      const over = new AbortController();
+      const answered = new Promise<RoundResult>((resolve, reject) => {
+        const hear = ({ turn, result, error }: Message) => {
+          if (turn) turning?.(turn);
+          if (result) resolve(result);
+          if (error !== undefined) reject(new Error(error));
+        };
+        const giveUp = () => reject(signal.reason);
+        child.on('message', hear);
+        signal.addEventListener('abort', giveUp, { signal: over.signal });
+        over.signal.addEventListener('abort', () => child.off('message', hear));
+      });
+      try {
+        signal.throwIfAborted();
+        child.send(round);
+        return await Promise.race([answered, untilGone]);
+      } finally {
+        over.abort();
+      }
     },
     stop: async () => {
       if (!child.connected) return;
-      const ended = once(child, 'exit');
       child.disconnect();
-      await ended;
+      await gone;
     },
   };
 }

@@ -54,8 +54,7 @@ export async function measureScenario(
       scenario.contenders.map((name) => ({ name, size, rounds: [] as RoundFigures[] })),
     );
     for (let round = 0; round < rounds; round += 1) {
-      // Whoever comes first in one round does not in the next: each inherits the servers from another.
-      for (const { name, size, rounds: done } of rotated(series, round)) {
+      for (const { name, size, rounds: done } of inOrderOf(round, series)) {
         signal.throwIfAborted();
         // New ones each time: what others do while they are idle must not cost who is measured.
         const running = await startContender(name, reached, size);
@@ -74,9 +73,11 @@ export async function measureScenario(
   }
 }
 
-function rotated<T>(items: readonly T[], by: number): T[] {
-  const from = by % items.length;
-  return [...items.slice(from), ...items.slice(0, from)];
+/** Each comes at another place in every round, and after another one: it inherits the servers from it. */
+function inOrderOf<T>(round: number, items: readonly T[]): T[] {
+  const from = round % items.length;
+  const rotated = [...items.slice(from), ...items.slice(0, from)];
+  return round % 2 === 0 ? rotated : rotated.reverse();
 }
 
 /** Every answer of the database late by so much, each way by half of it. */
@@ -102,17 +103,16 @@ async function runOne(
   const { ground, running, round, servers, warmUp, duration, signal } = about;
   const { clientId, secret } = running.client;
   const pids = { ...running.pids, ...servers, generator: generator.pid };
-  const look = async () => ({
-    cpu: cpuTimes(pids),
-    commands: await readCommands(countsFolder(ground.folder), ground.redisUrl),
-  });
   const to = { ports: running.ports, clientId, secret };
   const how = { connections, keys, name: `${round}`, until: { warmUp, duration } };
-  const before = await look();
   const file = ground.file === undefined ? {} : { file: ground.file };
-  const result = await generator.run({ ...to, ...how, ...file }, signal);
-  const after = await look();
-  const perPush = (spent: number) => spent / Math.max(1, result.acceptedInAll);
+  const looks: Promise<Look>[] = [];
+  const look = () => void looks.push(lookAt(pids, ground));
+  const result = await generator.run({ ...to, ...how, ...file }, signal, look);
+  const [before, after] = await Promise.all(looks);
+  if (!before || !after)
+    throw new Error('the generator did not say when what counts began and ended');
+  const perPush = (spent: number) => spent / Math.max(1, result.accepted);
   const cpuPerPush = Object.fromEntries(
     Object.keys(pids).map((process) => {
       const spent = (after.cpu[process] ?? 0) - (before.cpu[process] ?? 0);
@@ -124,6 +124,19 @@ async function runOne(
     redis: perPush(after.commands.redis - before.commands.redis),
   };
   return { ...result, cpuPerPush, commands };
+}
+
+/** What was spent since the processes started. */
+interface Look {
+  /** Milliseconds, by process. */
+  readonly cpu: Readonly<Record<string, number>>;
+  readonly commands: CommandCounts;
+}
+
+async function lookAt(pids: Readonly<Record<string, number>>, ground: Ground): Promise<Look> {
+  // At once: what comes after it has nothing to do with what is counted.
+  const cpu = cpuTimes(pids);
+  return { cpu, commands: await readCommands(countsFolder(ground.folder), ground.redisUrl) };
 }
 
 /** Linux counts in hundredths of a second, of which this makes milliseconds. */

@@ -4,7 +4,7 @@ import { summarize } from '../table';
 import { type LeanConnection, openConnection } from './connection';
 import { createFilePushes } from './file-pushes';
 import { type BenchPush, createPushes, type KeyChoice } from './pushes';
-import { openWindow, type Until } from './window';
+import { openWindow, type Turning, type Until } from './window';
 
 export interface Round {
   /** Of the ingresses; the connections are spread over them. */
@@ -24,8 +24,6 @@ export interface Round {
 export interface RoundResult {
   /** Answered with code 0 within the counted time. */
   readonly accepted: number;
-  /** The same at any time of the round. */
-  readonly acceptedInAll: number;
   /** Whatever else was answered at any time, by status and code. */
   readonly others: Readonly<Record<string, number>>;
   /** Milliseconds that were counted. */
@@ -39,7 +37,7 @@ export interface RoundResult {
 const PATH = '/api/open/matters/';
 
 /** @throws Error where a connection cannot be opened, or breaks */
-export async function runRound(round: Round): Promise<RoundResult> {
+export async function runRound(round: Round, turning: Turning): Promise<RoundResult> {
   const next = pushesOf(round);
   const request = createRequests(round);
   const connections = await Promise.all(
@@ -49,28 +47,28 @@ export async function runRound(round: Round): Promise<RoundResult> {
   );
   const times: number[] = [];
   const others: Record<string, number> = {};
-  let [accepted, acceptedInAll] = [0, 0];
-  const window = openWindow(round.until, connections.length, performance.now());
+  let accepted = 0;
+  const about = { connections: connections.length, now: performance.now(), turning };
+  const window = openWindow(round.until, about);
   const send = async (connection: LeanConnection, number: number) => {
     for (let sent = 0; ; sent += 1) {
       const sentAt = performance.now();
       if (!window.isOpen(sentAt)) return;
       const { status, body } = await connection.send(request(next(number)));
       const endedAt = performance.now();
+      window.answered(endedAt, sent === 0);
       const code = codeOf(body);
       if (code === 0) {
-        acceptedInAll += 1;
         if (window.counts(endedAt)) accepted += 1;
         if (window.counts(sentAt)) times.push(endedAt - sentAt);
       } else others[`${status} ${code}`] = (others[`${status} ${code}`] ?? 0) + 1;
-      window.answered(endedAt, sent === 0);
     }
   };
   try {
     await Promise.all(connections.map(send));
     const max = times.reduce((most, time) => Math.max(most, time), 0);
     const elapsed = window.elapsed();
-    return { accepted, acceptedInAll, others, elapsed, ...summarize(times), max };
+    return { accepted, others, elapsed, ...summarize(times), max };
   } finally {
     for (const connection of connections) connection.close();
   }

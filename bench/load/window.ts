@@ -23,34 +23,60 @@ export interface Window {
   elapsed(): number;
 }
 
+/** Told when what counts begins, and when it ends. */
+export type Turning = (turn: 'begin' | 'end') => void;
+
 /** Milliseconds that the first answers may take beyond the warm-up. */
 const MOST_WARM_UP = 20_000;
 
 /** @param now when the round starts */
-export function openWindow(until: Until, connections: number, now: number): Window {
-  return 'pushes' in until ? untilPushes(until.pushes, now) : byTheClock(until, connections, now);
+export function openWindow(
+  until: Until,
+  { connections, now, turning }: { connections: number; now: number; turning: Turning },
+): Window {
+  if ('pushes' in until) return untilPushes(until.pushes, now, turning);
+  return byTheClock(until, connections, now, turning);
 }
 
-function byTheClock({ warmUp, duration }: TimedUntil, connections: number, now: number): Window {
+/**
+ * Answers come in bursts, since pushes are done in batches. Counted from one answer to the first one
+ * after the time, a burst that falls just inside or outside makes no difference.
+ */
+function byTheClock(
+  { warmUp, duration }: TimedUntil,
+  connections: number,
+  now: number,
+  turning: Turning,
+): Window {
   const warm = now + warmUp;
   let [from, to] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let end: number | undefined;
   let answeredOnce = 0;
   return {
-    isOpen: (time) => time < to,
+    isOpen: () => end === undefined,
     answered: (time, isFirst) => {
       if (isFirst) answeredOnce += 1;
+      if (from <= time) {
+        if (time < to || end !== undefined) return;
+        end = time;
+        turning('end');
+        return;
+      }
       const isReady = answeredOnce === connections || time > warm + MOST_WARM_UP;
-      if (from < time || time < warm || !isReady) return;
+      if (time < warm || !isReady) return;
       [from, to] = [time, time + duration];
+      turning('begin');
     },
-    counts: (time) => time >= from && time < to,
-    elapsed: () => duration,
+    counts: (time) => time >= from && time < (end ?? Number.POSITIVE_INFINITY),
+    elapsed: () => (end ?? to) - from,
   };
 }
 
-function untilPushes(pushes: number, from: number): Window {
+function untilPushes(pushes: number, from: number, turning: Turning): Window {
   let begun = 0;
+  let answered = 0;
   let last = from;
+  turning('begin');
   return {
     isOpen: () => {
       begun += 1;
@@ -58,6 +84,8 @@ function untilPushes(pushes: number, from: number): Window {
     },
     answered: (time) => {
       last = time;
+      answered += 1;
+      if (answered === pushes) turning('end');
     },
     counts: () => true,
     elapsed: () => last - from,

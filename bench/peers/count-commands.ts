@@ -11,8 +11,8 @@ interface DriverConnection {
   command(this: unknown, ...args: unknown[]): unknown;
 }
 
-/** Milliseconds after which a count is written at the latest. */
-export const COUNTED_WITHIN = 100;
+/** Milliseconds between two looks at whether there is a new count to be written. */
+const INTERVAL = 50;
 
 const folder = process.env.COMMAND_COUNTS;
 if (folder !== undefined && process.env.ROLE !== undefined) countInto(folder);
@@ -37,5 +37,5 @@ function countInto(into: string): void {
     // A reader finds the whole number, or the one before.
     writeFileSync(`${file}.new`, String(sent));
     renameSync(`${file}.new`, file);
-  }, COUNTED_WITHIN / 2).unref();
+  }, INTERVAL).unref();
 }

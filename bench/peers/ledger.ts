@@ -37,6 +37,7 @@ export async function connectLedger(): Promise<PeerLedger> {
         ...{ returnDocument: 'after' as const, projection: { revision: 1 } },
       },
     );
+    if (!found && push.operation.op !== 'upsert') throw new Error(`no matter ${externalId}`);
     // Seen of the embedded database where two upserts of a new key met.
     if (!found) throw Object.assign(new Error('nothing found'), { code: WRITE_CONFLICT });
     const outcome = found.revision === 1 ? 'CREATED' : 'UPDATED';

@@ -1,0 +1,229 @@
+/** The signing examples, run as their README says: against the vectors, and against a service. */
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { killGroup } from '../../src/embedded/waiting';
+import { sign } from '../../src/ingress/signature';
+import { matterModel } from '../../src/ledger/matter-model';
+import { type Service, startService } from '../support/service';
+
+const EXAMPLES = join(__dirname, '../../examples/signing');
+/** Go and Java compile first, where nothing is cached yet. */
+const TEST_MS = 120_000;
+const PROCESS_MS = 100_000;
+
+interface Vector {
+  readonly name: string;
+  readonly clientId: string;
+  readonly secret: string;
+  readonly timestamp: string;
+  readonly body: string;
+  readonly signature: string;
+}
+
+interface Language {
+  readonly name: string;
+  readonly command: string;
+  /** How the externalId of its push ends. */
+  readonly id: string;
+  /** Tools and their lowest major versions. */
+  readonly needs: Readonly<Record<string, number>>;
+}
+
+const VECTORS: Vector[] = JSON.parse(readFileSync(join(EXAMPLES, 'vectors.json'), 'utf8'));
+const LANGUAGES: Language[] = [
+  { name: 'Bash', command: 'bash send.sh', id: 'bash', needs: { bash: 3, openssl: 1, curl: 7 } },
+  { name: 'JavaScript', command: 'node send.mjs', id: 'node', needs: { node: 20 } },
+  { name: 'Python', command: 'python3 send.py', id: 'python', needs: { python3: 3 } },
+  { name: 'Java', command: 'java Send.java', id: 'java', needs: { java: 17, javac: 17 } },
+  { name: 'Go', command: 'go run main.go', id: 'go', needs: { go: 1 } },
+  { name: 'PHP', command: 'php send.php', id: 'php', needs: { php: 8 } },
+  { name: 'C#', command: 'dotnet run --', id: 'csharp', needs: { dotnet: 8 } },
+];
+const SAYS_VERSION: Readonly<Record<string, string>> = { go: 'version', openssl: 'version' };
+
+/** The examples run in a copy, and what their tools cache goes with it. */
+const folder = mkdtempSync(join(tmpdir(), 'matter-push-signing-'));
+const copy = join(folder, 'signing');
+const ENV = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  TMPDIR: folder,
+  GOCACHE: join(folder, 'go-cache'),
+  GOTOOLCHAIN: 'local',
+  DOTNET_CLI_TELEMETRY_OPTOUT: '1',
+  DOTNET_NOLOGO: '1',
+  // Build servers would outlive the test.
+  MSBUILDDISABLENODEREUSE: '1',
+  UseSharedCompilation: 'false',
+};
+let service: Service;
+
+beforeAll(async () => {
+  cpSync(EXAMPLES, copy, { recursive: true });
+  service = await startService();
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** @param env added to the little that every example gets */
+function run(
+  command: string,
+  env: Readonly<Record<string, string>> = {},
+  input = '',
+): Promise<Ended> {
+  const [program = '', ...args] = command.split(' ');
+  return new Promise((resolve, reject) => {
+    // A group of its own: `go run` and `dotnet run` start the example as a process beside them.
+    const child = spawn(program, args, { cwd: copy, env: { ...ENV, ...env }, detached: true });
+    const timer = setTimeout(() => killGroup(child.pid), PROCESS_MS);
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        output[name] += text;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, ...output });
+    });
+    // One that ends without reading its input breaks the pipe, and is judged by how it ended.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
+}
+
+function missingTools({ needs }: Language): string {
+  const isMissing = ([tool, lowest]: [string, number]) => {
+    const args = [SAYS_VERSION[tool] ?? '--version'];
+    const options = { env: ENV, encoding: 'utf8', timeout: 30_000 } as const;
+    const { status, stdout } = spawnSync(tool, args, options);
+    const [major] = /\d+/.exec(stdout ?? '') ?? [];
+    return status !== 0 || Number(major) < lowest;
+  };
+  const missing = Object.entries(needs).filter(isMissing);
+  return missing.map(([tool, lowest]) => `${tool} ${lowest}`).join(', ');
+}
+
+const settings = () => ({
+  MATTER_PUSH_URL: service.urlOf(),
+  CLIENT_ID: service.clientId,
+  CLIENT_SECRET: service.secret,
+});
+
+test.each(VECTORS)('the vector is what the service expects: $name', (vector) => {
+  const { secret, clientId, timestamp, body, signature } = vector;
+  expect(sign(secret, clientId, timestamp, Buffer.from(body, 'utf8'))).toBe(signature);
+});
+
+test('their README names every command', () => {
+  const rows = readFileSync(join(EXAMPLES, 'README.md'), 'utf8').matchAll(
+    /^\| ([^|]+) \| [^|]+ \| `([^|]+)` \|/gm,
+  );
+  const named = LANGUAGES.map(({ name, command }) => [name, command]);
+  expect([...rows].map(([, name, command]) => [name, command])).toEqual(named);
+});
+
+for (const language of LANGUAGES) {
+  const missing = missingTools(language);
+  if (missing) {
+    console.warn(`SKIPPED: the example in ${language.name} was not tried, for want of ${missing}`);
+    test.skip(`the example in ${language.name} (skipped: no ${missing} here)`, () => {});
+  } else {
+    describe(`the example in ${language.name}`, () => {
+      tryExample(language);
+      if (language.name === 'Bash') tryHiding(language);
+    });
+  }
+}
+
+function tryExample({ command, id }: Language): void {
+  const externalId = `EXAMPLE-${id}`;
+  const signVector = ({ clientId, timestamp, secret, body }: Vector) =>
+    run(`${command} sign`, {}, `${clientId}\n${timestamp}\n${secret}\n${body}`);
+
+  // The first run compiles, and has the time for it to itself.
+  beforeAll(async () => {
+    for (const vector of VECTORS.slice(0, 1)) await signVector(vector);
+  }, TEST_MS);
+
+  test(
+    'signs every vector',
+    async () => {
+      const expected = VECTORS.map(({ name, signature }) => [name, `${signature}\n`, '']);
+      const signed: string[][] = [];
+      for (const vector of VECTORS) {
+        const { stdout, stderr } = await signVector(vector);
+        signed.push([vector.name, stdout, stderr]);
+      }
+      expect(signed).toEqual(expected);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'sends a push that is answered code 0 and is in the ledger as it was written',
+    async () => {
+      const { code, stdout, stderr } = await run(command, settings());
+      expect([code, stderr]).toEqual([0, '']);
+      const { data, ...envelope } = JSON.parse(stdout);
+      expect(envelope).toMatchObject({ code: 0 });
+      expect(data).toMatchObject({ externalId, outcome: 'CREATED' });
+      const key = { systemCode: 'TEST', externalId };
+      const matter = await matterModel(service.db).findOne(key).lean();
+      expect(matter).toMatchObject({ matterType: 'TODO', title: '审批：采购申请' });
+    },
+    TEST_MS,
+  );
+
+  test(
+    'prints a refusal and does not exit 0',
+    async () => {
+      const { code, stdout } = await run(command, { ...settings(), CLIENT_SECRET: 'wrong' });
+      expect(JSON.parse(stdout)).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });
+      expect(code).not.toBe(0);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'names the setting that is missing, and does not exit 0',
+    async () => {
+      for (const name of Object.keys(settings())) {
+        const { code, stdout, stderr } = await run(command, { ...settings(), [name]: '' });
+        expect([stdout, stderr]).toEqual(['', expect.stringContaining(`${name} is not set`)]);
+        expect(code).not.toBe(0);
+      }
+    },
+    TEST_MS,
+  );
+}
+
+/** Before every tool that the example calls comes one that notes its command line. */
+function tryHiding({ command }: Language): void {
+  test('shows its secret in no command line', async () => {
+    const [bin, log] = [join(folder, 'bin'), join(folder, 'command-lines')];
+    mkdirSync(bin);
+    for (const tool of ['openssl', 'curl', 'od', 'tr', 'cat', 'date']) {
+      const script = `#!/bin/sh\necho "${tool} $*" >>'${log}'\nPATH=\${PATH#*:} exec ${tool} "$@"\n`;
+      writeFileSync(join(bin, tool), script, { mode: 0o755 });
+    }
+    const { code } = await run(command, { ...settings(), PATH: `${bin}:${process.env.PATH}` });
+    expect(code).toBe(0);
+    const lines = readFileSync(log, 'utf8');
+    expect(lines).toContain('openssl dgst');
+    expect(lines).toContain(service.clientId);
+    expect(lines).not.toContain(service.secret);
+    expect(lines).not.toContain(Buffer.from(service.secret).toString('hex'));
+  });
+}
