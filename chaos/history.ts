@@ -95,4 +95,6 @@ export interface History {
   readonly faults: readonly Fault[];
   /** When the harness itself stood still: what it saw of times then is its own lateness. */
   readonly stalls: readonly Span[];
+  /** When a server stood still by itself: see server-stalls.ts. */
+  readonly serverStalls: readonly Span[];
 }

@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import type { Violation } from './check/evidence';
 import { countOperations, type OperationCounts } from './check/operation-counts';
 import { PROMISES, type Rule } from './check/rules';
-import type { Attempt, Fault } from './history';
+import type { Attempt, Fault, Span } from './history';
 import type { ChaosOptions, ChaosResult } from './run';
 import type { MemorySummary } from './samples';
 
@@ -41,6 +41,8 @@ interface ChaosSummary {
   readonly recoveredAfterMs: number;
   /** How long the harness itself stood still. */
   readonly stalledMs: number;
+  /** How long the servers answered nothing, their own faults included. */
+  readonly serversStalledMs: number;
   readonly crashes: readonly string[];
   /** Bytes: at first, at last, at most. */
   readonly memory: Readonly<Record<string, MemorySummary>>;
@@ -53,7 +55,7 @@ function summarize(
   { seed, duration, broken }: Pick<ChaosOptions, 'seed' | 'duration' | 'broken'>,
   { history, violations, recoveredAfter, crashes, memory }: ChaosResult,
 ): ChaosSummary {
-  const { attempts, faults, stalls } = history;
+  const { attempts, faults, stalls, serverStalls } = history;
   return {
     seed,
     seconds: Math.round(duration / 1_000),
@@ -63,7 +65,8 @@ function summarize(
     answers: count(attempts, answerOf),
     faults: count(faults, ({ kind }: Fault) => kind),
     recoveredAfterMs: Math.round(recoveredAfter),
-    stalledMs: Math.round(stalls.reduce((sum, { from, to }) => sum + to - from, 0)),
+    stalledMs: lengthOf(stalls),
+    serversStalledMs: lengthOf(serverStalls),
     crashes,
     memory: Object.fromEntries(memory),
     violations: count(violations, ({ rule }: Violation) => rule),
@@ -72,6 +75,9 @@ function summarize(
     ),
   };
 }
+
+const lengthOf = (spans: readonly Span[]) =>
+  Math.round(spans.reduce((sum, { from, to }) => sum + to - from, 0));
 
 function reportText(summary: ChaosSummary, violations: readonly Violation[]): string {
   const { operations, accepted, refused, givenUp } = summary.operations;

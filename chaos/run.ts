@@ -14,6 +14,7 @@ import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
 import { type FaultMix, planFaults } from './plan';
 import { createRandom } from './random';
 import { type Sampling, startSampling } from './samples';
+import { watchServers } from './server-stalls';
 import { watchStalls } from './stalls';
 import { withCluster } from './with-cluster';
 
@@ -99,6 +100,7 @@ interface Driven {
   readonly attempts: readonly Attempt[];
   readonly faults: readonly Fault[];
   readonly stalls: readonly Span[];
+  readonly serverStalls: readonly Span[];
   readonly faultsEndedAt: number;
 }
 
@@ -111,6 +113,7 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
   const watch = watchStalls();
+  const servers = watchServers(cluster);
   const progress = setInterval(() => {
     say(`${attempts.length} requests so far`);
   }, PROGRESS);
@@ -127,11 +130,13 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
     stop.abort();
     await callers;
     options.signal?.throwIfAborted();
-    return { attempts, faults, faultsEndedAt, stalls: watch.stop() };
+    const serverStalls = await servers.stop();
+    return { attempts, faults, faultsEndedAt, stalls: watch.stop(), serverStalls };
   } finally {
     clearInterval(progress);
     watch.stop();
     stop.abort();
+    await servers.stop();
   }
 }
 

@@ -22,7 +22,7 @@ export const PROMISES = {
   connection: 'A connection breaks only where its ingress itself was killed or restarted.',
   settled: 'Every entry of the log ends settled.',
   recovery:
-    'From ten seconds after the last fault on nothing fails, and nobody waits longer than two and a half seconds.',
+    'From ten seconds after the last fault on nothing fails, and nobody waits longer than two and a half seconds, but for a server that stands still by itself.',
   leftover: 'No lane, turn or lock is left behind.',
   served:
     'At least half of the operations that pass were accepted, or refused by the state of their matter: else the run has seen too little.',

@@ -16,10 +16,10 @@ const QUICK = 2_500;
 const JUST_STARTED = 5_000;
 
 export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violation[] {
-  const { attempts, faults, stalls, pushTimeout } = history;
+  const { attempts, faults, stalls, serverStalls, pushTimeout } = history;
   const held = spansOf(faults, ['stop-web'], stalls);
   const ended = spansOf(faults, ['kill-web', 'restart-web']);
-  const own = createSpans(stalls);
+  const excused = createSpans([...stalls, ...serverStalls]);
   const served = faultsEndedAt + RECOVERY;
   return attempts.flatMap((attempt) => {
     const { ingress } = attempt;
@@ -27,7 +27,7 @@ export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violati
     return [
       ...checkWait(attempt, pushTimeout + ROOM, around),
       ...checkConnection(attempt, around.ended),
-      ...checkRecovery(attempt, served, own),
+      ...checkRecovery(attempt, served, excused),
     ];
   });
 }
@@ -71,13 +71,13 @@ function checkConnection(attempt: Attempt, ended: Spans): Violation[] {
   return [{ rule: 'connection', what }];
 }
 
-/** @param own the stalls of the harness */
-function checkRecovery(attempt: Attempt, served: number, own: Spans): Violation[] {
+/** @param excused when the harness, or a server by itself, stood still */
+function checkRecovery(attempt: Attempt, served: number, excused: Spans): Violation[] {
   const { sentAt, endedAt, end } = attempt;
   if (endedAt <= served) return [];
   const isServed = end.kind === 'answered' && end.code < 500;
   const took = endedAt - sentAt;
-  const isSlow = sentAt > served && took > QUICK + own.lasted(sentAt, endedAt);
+  const isSlow = sentAt > served && took > QUICK + excused.lasted(sentAt, endedAt);
   if (isServed && !isSlow) return [];
   const due = `${shownTime(endedAt - served)} after all was due to be served again`;
   const what = `${seen(attempt)} after ${shownTime(took)}, ${due}`;

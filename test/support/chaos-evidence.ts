@@ -114,6 +114,7 @@ export function aRun() {
         attempts: [...attempts],
         faults: [...faults],
         stalls: [],
+        serverStalls: [],
       },
       matters: [...ledger.matters.values()],
       entries: [...entries],

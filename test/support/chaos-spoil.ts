@@ -62,3 +62,7 @@ export function withFaults(evidence: Evidence, ...faults: readonly Fault[]): Evi
 export function withStalls(evidence: Evidence, ...stalls: readonly Span[]): Evidence {
   return { ...evidence, history: { ...evidence.history, stalls } };
 }
+
+export function withServerStalls(evidence: Evidence, ...serverStalls: readonly Span[]): Evidence {
+  return { ...evidence, history: { ...evidence.history, serverStalls } };
+}

@@ -4,7 +4,13 @@ import type { Evidence } from '../../chaos/check/evidence';
 import type { FaultKind, Span } from '../../chaos/history';
 import { NOW } from '../support/builders';
 import { aFault, aRun } from '../support/chaos-evidence';
-import { brokenRules, withEntry, withFaults, withStalls } from '../support/chaos-spoil';
+import {
+  brokenRules,
+  withEntry,
+  withFaults,
+  withServerStalls,
+  withStalls,
+} from '../support/chaos-spoil';
 
 /** One push of the length that is given, in milliseconds; PUSH_TIMEOUT is 10 s. */
 function lasting(length: number, end?: 'lost' | 'hung'): Evidence {
@@ -195,5 +201,9 @@ describe('the end of a run', () => {
     expect(check({ ...taking(2_501), faultsEndedAt: 20_000 })).toEqual([]);
     expect(check(taking(2_700, [{ from: 31_000, to: 31_200 }]))).toEqual([]);
     expect(brokenRules(taking(2_700, [{ from: 31_000, to: 31_199 }]))).toEqual(['recovery']);
+    // A server that wrote nothing by itself is not the service's doing.
+    const held = (to: number) => withServerStalls(taking(4_000), { from: 30_500, to });
+    expect(check(held(32_000))).toEqual([]);
+    expect(brokenRules(held(31_999))).toEqual(['recovery']);
   });
 });

@@ -23,14 +23,16 @@ test('how many operations were accepted, refused for good and given up', () => {
   expect(text).toMatch(/given up, or under way at the end *│ 3 /);
 });
 
-test('how long the harness itself stood still', () => {
+test('how long the harness, and the servers by themselves, stood still', () => {
   const { history } = result();
   const stalls = [
     { from: 10, to: 150.2 },
     { from: 1_000, to: 1_200 },
   ];
-  const { summary } = faultsReport(options, result({ history: { ...history, stalls } }));
-  expect(summary).toMatchObject({ stalledMs: 340 });
+  const serverStalls = [{ from: 0, to: 1_500 }];
+  const seen = result({ history: { ...history, stalls, serverStalls } });
+  const { summary } = faultsReport(options, seen);
+  expect(summary).toMatchObject({ stalledMs: 340, serversStalledMs: 1_500 });
 });
 
 test.each<[string, Partial<ChaosResult>]>([
