@@ -32,6 +32,7 @@ export type SettlePush = (
 
 /** Milliseconds after the caller's deadline in which the log's last word is waited for. */
 const LAST_WORD = 300;
+
 export function createSettlePush(deps: SettleDependencies): SettlePush {
   const { inbox, clock, ingressId, endings } = deps;
   return async (push, deadline) => {
@@ -39,8 +40,8 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
     const refusal = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
     if (refusal) {
-      // It may be in its lane all the same, unless that is full. Ended here, it can take no effect there; or a worker
-      // was first, and then its word counts.
+      // It may be in its lane all the same, unless that is full. Ended here, it can take no effect
+      // there; or a worker was first, and then its word counts.
       const isCertain = refusal.reason === 'BACKLOG_FULL';
       const word = endings.end(
         { id, settlement: refusal },

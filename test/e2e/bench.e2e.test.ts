@@ -34,10 +34,10 @@ test('all contenders accept every push, of distinct keys and of one', async () =
         const others = rounds.map((round) => round.others);
         expect({ contender, others }).toEqual({ contender, others: [{}] });
         expect(rounds[0]?.accepted).toBeGreaterThan(0);
-        // An entry, a matter, the entry again: with three connections hardly anything is shared.
-        const least = contender === 'ingress-only' ? 0 : 1;
-        expect(rounds[0]?.commands.database).toBeGreaterThanOrEqual(least);
-        if (contender === 'direct') expect(rounds[0]?.commands.database).toBeGreaterThanOrEqual(3);
+        // An entry, a matter, the entry again; but the counts are a moment old at either end.
+        const { database = 0 } = rounds[0]?.commands ?? {};
+        if (contender === 'direct') expect(database).toBeGreaterThan(2);
+        else if (contender !== 'ingress-only') expect(database).toBeGreaterThan(0.5);
       }
     }
     expect(said).toEqual([]);
