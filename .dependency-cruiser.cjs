@@ -39,6 +39,7 @@ module.exports = {
     only('queue', ['domain/group\\.', 'domain/operation\\.', ...BASICS]),
     only('portal', ['contract/', 'domain/', 'ledger/', 'push-log/', ...BASICS]),
     only('reconcile', ['contract/', 'domain/', 'ledger/', 'push-log/', 'portal/', ...BASICS]),
+    only('openapi', ['contract/', 'domain/', 'portal/', 'reconcile/', 'errors\\.']),
     only('ingress', [
       'contract/',
       'domain/',
@@ -68,7 +69,7 @@ module.exports = {
       name: 'only-composition-roots-read-config',
       severity: 'error',
       from: {
-        path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|reconcile|ingress)/',
+        path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|reconcile|ingress|openapi)/',
       },
       to: { path: '^src/config\\.' },
     },

@@ -38,6 +38,9 @@ const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
+/** All of them, in the order of the catalogue. */
+export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
+
 export interface FieldError {
   /** Path of the field, e.g. `parties[0].username`, or the name of a header. */
   readonly field: string;

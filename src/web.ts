@@ -1,13 +1,15 @@
 /** Composition root of the ingress: wires, listens, drains. */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from './clock';
+import { LINES_LIMIT, LIST_LIMIT } from './contract/limits';
+import { OPEN_PATH } from './contract/paths';
 import { createBodyParsers } from './contract/requests';
 import { createClientDirectory } from './directory/clients';
 import { createKeyRing } from './directory/sealing';
 import { createUserDirectory } from './directory/users';
 import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
-import { createApp, OPEN_PATH } from './ingress/app';
+import { createApp } from './ingress/app';
 import { createBacklog } from './ingress/backlog';
 import { createEndings } from './ingress/endings';
 import { createHealthProbe } from './ingress/health';
@@ -21,6 +23,7 @@ import { createValidatePush } from './ingress/validate-push';
 import { createMatterReader } from './ledger/matter-reader';
 import { announceReady, runMain } from './lifecycle';
 import { isMongoReady, pingMongo } from './mongo';
+import { createDocument } from './openapi/served';
 import { startProcess } from './process';
 import { createBodies } from './push-log/bodies';
 import { createFinalize } from './push-log/finalize';
@@ -39,9 +42,6 @@ import { createFindOrphans } from './reconcile/orphans';
 import { createSlots } from './reconcile/slots';
 import { createSessions } from './sessions';
 
-/** Largest bodies, in bytes, of queries that name many matters, and of a list of a million ids. */
-const LINES_LIMIT = 1024 * 1024;
-const LIST_LIMIT = 64 * 1024 * 1024;
 /** Of one system, and of all. */
 const QUERIES_AT_A_TIME = { perKey: 8, total: 32 };
 /** Milliseconds: a digest reads all matters of its window. */
@@ -135,18 +135,17 @@ async function main(): Promise<void> {
     },
     push: { read, accept, bodyLimit: config.BODY_LIMIT },
     query: { read, admit, slots: createSlots(QUERIES_AT_A_TIME), timeout: config.PUSH_TIMEOUT },
-    queries: [
-      { name: 'push-logs/query', bodyLimit: config.BODY_LIMIT, answer: logQuery },
-      { name: 'matters/get', bodyLimit: LINES_LIMIT, answer: matters.get },
-      { name: 'matters/query', bodyLimit: config.BODY_LIMIT, answer: matters.query },
-      { name: 'matters/diff', bodyLimit: LINES_LIMIT, answer: matters.diff },
-      {
-        name: 'matters/digest',
+    queries: {
+      'push-logs/query': { bodyLimit: config.BODY_LIMIT, answer: logQuery },
+      'matters/get': { bodyLimit: LINES_LIMIT, answer: matters.get },
+      'matters/query': { bodyLimit: config.BODY_LIMIT, answer: matters.query },
+      'matters/diff': { bodyLimit: LINES_LIMIT, answer: matters.diff },
+      'matters/digest': {
         bodyLimit: config.BODY_LIMIT,
         timeout: DIGEST_TIMEOUT,
         answer: matters.digest,
       },
-    ],
+    },
     orphans: {
       read: createReadStreamedRequest(signed),
       admit,
@@ -156,6 +155,7 @@ async function main(): Promise<void> {
       timeout: config.PUSH_TIMEOUT,
     },
     health,
+    document: createDocument(),
     maxInFlight: config.MAX_IN_FLIGHT,
   });
   const server = await listen(app.callback(), { host: config.HOST, port: config.PORT });

@@ -1,13 +1,23 @@
-/** The rules of single fields, shared by the requests (specification 2.1; decisions, "Lengths"). */
+/**
+ * The rules of single fields, shared by the requests (specification 2.1; decisions, "Lengths"). What
+ * a refinement or a transform asks for is said once more in `meta`, in words of JSON Schema: that is
+ * what the OpenAPI document tells. It may ask for more than the refinement, never for less where
+ * JSON Schema can say it.
+ */
 import { z } from 'zod';
-import { parseDateTime, parseInstant } from './time';
+import { FORMS, parseDateTime, parseInstant } from './time';
 
-const TEXT_CONTROLS = /\p{Cc}/u;
+/** All control characters: never meant in a key or a URL. */
+const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
+const TEXT_CONTROLS = new RegExp(`[${CONTROLS}]`);
 /** Control characters other than tab, line feed and carriage return: never meant in a text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const FORBIDDEN_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
+const FORBIDDEN_IN_TEXT = new RegExp(`[${FORBIDDEN}]`);
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 const REFUSED_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'file']);
+
+/** Where something is not blank, and none of its characters is one of a class. */
+const notBlank = (none: string) => `^[^${none}]*[^\\s${none}][^${none}]*$`;
 
 /** Free text of at most `max` UTF-16 units that can be stored as it is (no lone surrogate, no NUL). */
 export const text = (max: number) =>
@@ -16,27 +26,43 @@ export const text = (max: number) =>
     .max(max)
     .refine((value) => value.isWellFormed(), '含有不成对的代理字符')
     // The last word about a character: what else a field says of control characters says the same.
-    .refine((value) => !FORBIDDEN_IN_TEXT.test(value), { error: '不能含有控制字符', abort: true });
+    .refine((value) => !FORBIDDEN_IN_TEXT.test(value), { error: '不能含有控制字符', abort: true })
+    .meta({ pattern: `^[^${FORBIDDEN}]*$` });
 
 /** A key: non-blank, one line. */
 const key = (max: number) =>
   text(max)
     .refine((value) => value.trim() !== '', '不能为空')
-    .refine((value) => !TEXT_CONTROLS.test(value), '不能含有控制字符');
+    .refine((value) => !TEXT_CONTROLS.test(value), '不能含有控制字符')
+    .meta({ minLength: 1, pattern: notBlank(CONTROLS) });
 
 export const externalId = key(128);
 export const username = key(64);
-export const title = text(512).refine((value) => value.trim() !== '', '不能为空');
+export const title = text(512)
+  .refine((value) => value.trim() !== '', '不能为空')
+  .meta({ minLength: 1, pattern: notBlank(FORBIDDEN) });
 
-export const url = text(2048).refine((value) => {
-  if (TEXT_CONTROLS.test(value)) return false;
-  const scheme = SCHEME.exec(value.trim())?.[1]?.toLowerCase();
-  return scheme !== undefined && !REFUSED_SCHEMES.has(scheme);
-}, '必须是 http、https 或应用协议的 URL');
+export const url = text(2048)
+  .refine((value) => {
+    if (TEXT_CONTROLS.test(value)) return false;
+    const scheme = SCHEME.exec(value.trim())?.[1]?.toLowerCase();
+    return scheme !== undefined && !REFUSED_SCHEMES.has(scheme);
+  }, '必须是 http、https 或应用协议的 URL')
+  .meta({
+    pattern: `^[^\\S${CONTROLS}]*[A-Za-z][A-Za-z0-9+.-]*:[^${CONTROLS}]*$`,
+    not: { pattern: `^\\s*(${[...REFUSED_SCHEMES].map(inAnyCase).join('|')}):` },
+  });
 
+/** Patterns of JSON Schema have no flags. */
+function inAnyCase(scheme: string): string {
+  return [...scheme].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
+}
+
+/** Its length is that without spaces around it; who sends them may send some more. */
 export const bizType = text(64 * 4)
   .transform((value) => value.trim())
-  .pipe(z.string().max(64));
+  .pipe(z.string().max(64))
+  .meta({ maxLength: 64 });
 
 /** An upper snake case status; empty means "not sent" (4.2). */
 export const bizStatus = z
@@ -45,7 +71,9 @@ export const bizStatus = z
   .regex(/^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/, '必须是大写下划线格式')
   .transform((value) => (value === '' ? undefined : value));
 
-export const payloadJson = text(65_536).refine(isJson, '必须是 JSON 字符串');
+export const payloadJson = text(65_536)
+  .refine(isJson, '必须是 JSON 字符串')
+  .meta({ contentMediaType: 'application/json' });
 
 /** `null` says the same as leaving the field out. */
 export const nullIsAbsent = <T extends z.ZodType>(schema: T) =>
@@ -54,7 +82,9 @@ export const nullIsAbsent = <T extends z.ZodType>(schema: T) =>
 /** Epoch milliseconds from any of the forms of decisions, "sourceUpdatedAt formats". */
 export const anyInstant = (timeZone: string) =>
   z
-    .union([z.string(), z.number()], { error: '必须是时间戳或 ISO-8601 时间' })
+    .union([z.string().meta(FORMS.instantText), z.number().meta(FORMS.instantNumber)], {
+      error: '必须是时间戳或 ISO-8601 时间',
+    })
     .transform((value, ctx) => {
       const parsed = parseInstant(value, timeZone);
       if (parsed !== undefined) return parsed;
@@ -68,12 +98,15 @@ export const instant = (timeZone: string, clock: () => number) =>
   anyInstant(timeZone).refine((value) => value <= clock() + DAY, '比当前时间晚 24 小时以上');
 
 export const localDateTime = (timeZone: string) =>
-  z.string().transform((value, ctx) => {
-    const parsed = parseDateTime(value, timeZone);
-    if (parsed !== undefined) return parsed;
-    ctx.issues.push({ code: 'custom', message: '必须是 ISO-8601 本地时间', input: value });
-    return z.NEVER;
-  });
+  z
+    .string()
+    .meta(FORMS.dateTime)
+    .transform((value, ctx) => {
+      const parsed = parseDateTime(value, timeZone);
+      if (parsed !== undefined) return parsed;
+      ctx.issues.push({ code: 'custom', message: '必须是 ISO-8601 本地时间', input: value });
+      return z.NEVER;
+    });
 
 function isJson(value: string): boolean {
   try {

@@ -2,11 +2,12 @@
  * A list of external ids as NDJSON, read while it arrives: each line a JSON string, or an object
  * with the field `externalId`. Only the ids are kept.
  */
+import { z } from 'zod';
 import { type FieldError, PushError } from '../errors';
 import { externalId } from './fields';
 import { inChinese } from './locale';
 
-const MAX_ID_LINES = 1_000_000;
+export const MAX_ID_LINES = 1_000_000;
 /** Longest line, in characters: an id, or an object that has more fields than asked for. */
 const MAX_LINE = 16_384;
 /** Problems that are named. */
@@ -86,6 +87,9 @@ function createLineSplitter(takeLine: (line: string) => void) {
     },
   };
 }
+
+/** What a line may be. Not parsed with: the check of a million takes long (see below). */
+export const idLine = z.union([externalId, z.object({ externalId })]);
 
 type Line = { id: string; problem?: never } | { id?: never; problem: string };
 

@@ -1,6 +1,7 @@
 /** The body of `push-logs/query`. */
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
+import { absentMeans, atMostWhere, notBoth } from './json-schema';
 import { cursor, orderedWindow, pageSize } from './query-body';
 
 /** Most entries of a page that brings the bodies along. */
@@ -31,8 +32,8 @@ export function logQuerySchema(timeZone: string) {
       to: instant,
       limit: pageSize(DEFAULT_PAGE),
       cursor,
-      count: nullIsAbsent(z.boolean()),
-      includeBody: nullIsAbsent(z.boolean()),
+      count: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
+      includeBody: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
     })
     .refine((query) => query.outcome === undefined || query.reason === undefined, {
       path: ['reason'],
@@ -41,6 +42,10 @@ export function logQuerySchema(timeZone: string) {
     .refine((query) => !query.includeBody || query.limit <= MAX_WITH_BODIES, {
       path: ['limit'],
       message: `includeBody 为 true 时最大为 ${MAX_WITH_BODIES}`,
+    })
+    .meta({
+      ...notBoth('outcome', 'reason'),
+      ...atMostWhere('includeBody', 'limit', MAX_WITH_BODIES),
     });
   return orderedWindow(body, 'from', 'to');
 }

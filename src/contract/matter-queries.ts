@@ -1,8 +1,9 @@
 /** The bodies of the queries about matters, with which a third party compares its data with ours. */
 import { z } from 'zod';
 import * as fields from './fields';
+import { absentMeans } from './json-schema';
 import { cursor, orderedWindow, pageSize, readQuery } from './query-body';
-import { parseDay } from './time';
+import { FORMS, parseDay } from './time';
 
 /** Most ids of one get, and most lines of one diff. */
 const MAX_IDS = 500;
@@ -11,14 +12,22 @@ const DEFAULT_PAGE = 100;
 
 /** Builds the reader of each body. @throws (the built ones) PushError VALIDATION_FAILED */
 export function createMatterQueryReaders(timeZone: string) {
-  const query = querySchema(timeZone);
-  const diff = diffSchema(timeZone);
-  const digest = digestSchema(timeZone);
+  const { get, query, diff, digest } = matterQuerySchemas(timeZone);
   return {
-    get: (body: unknown) => readQuery(getSchema, body),
+    get: (body: unknown) => readQuery(get, body),
     query: (body: unknown) => readQuery(query, body),
     diff: (body: unknown) => readQuery(diff, body),
     digest: (body: unknown) => readQuery(digest, body),
+  };
+}
+
+/** What the readers read by. */
+export function matterQuerySchemas(timeZone: string) {
+  return {
+    get: getSchema,
+    query: querySchema(timeZone),
+    diff: diffSchema(timeZone),
+    digest: digestSchema(timeZone),
   };
 }
 
@@ -69,7 +78,7 @@ function digestSchema(timeZone: string) {
       bizType: fields.nullIsAbsent(fields.bizType),
       fromDay: fields.nullIsAbsent(day(timeZone)),
       toDay: fields.nullIsAbsent(day(timeZone)),
-      open: fields.nullIsAbsent(z.boolean()),
+      open: fields.nullIsAbsent(z.boolean()).meta(absentMeans(false)),
     })
     .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {
       path: ['toDay'],
@@ -79,9 +88,12 @@ function digestSchema(timeZone: string) {
 
 /** A local day of the portal's zone. */
 const day = (timeZone: string) =>
-  z.string().transform((value, ctx) => {
-    const parsed = parseDay(value, timeZone);
-    if (parsed) return parsed;
-    ctx.issues.push({ code: 'custom', message: '必须是 yyyy-MM-dd 格式的日期', input: value });
-    return z.NEVER;
-  });
+  z
+    .string()
+    .meta(FORMS.date)
+    .transform((value, ctx) => {
+      const parsed = parseDay(value, timeZone);
+      if (parsed) return parsed;
+      ctx.issues.push({ code: 'custom', message: '必须是 yyyy-MM-dd 格式的日期', input: value });
+      return z.NEVER;
+    });

@@ -3,13 +3,16 @@ import { z } from 'zod';
 import { PushError } from '../errors';
 import { nullIsAbsent } from './fields';
 import { fieldErrors } from './json-body';
+import { absentMeans } from './json-schema';
 import { inChinese } from './locale';
 
 /** Most rows of one page. */
 const MAX_PAGE = 500;
 
 export const pageSize = (fallback: number, max = MAX_PAGE) =>
-  nullIsAbsent(z.int().min(1).max(max)).transform((value) => value ?? fallback);
+  nullIsAbsent(z.int().min(1).max(max))
+    .transform((value) => value ?? fallback)
+    .meta(absentMeans(fallback));
 
 export const cursor = nullIsAbsent(z.string().min(1).max(200));
 

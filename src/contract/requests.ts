@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Operation, OperationName } from '../domain/operation';
 import { MAX_PARTIES } from '../domain/parties';
 import * as fields from './fields';
+import { absentMeans, needsWhere } from './json-schema';
 import { inChinese } from './locale';
 
 /** What the contract needs to know of the portal. */
@@ -22,12 +23,7 @@ export type BodyParser = (body: unknown) => z.ZodSafeParseResult<ParsedBody>;
 
 /** Builds the parser of each operation. A parser reports every problem of a body at once. */
 export function createBodyParsers(settings: ContractSettings): Record<OperationName, BodyParser> {
-  const schemas = {
-    upsert: upsertSchema(settings),
-    status: statusSchema(settings, 'status', false),
-    reopen: statusSchema(settings, 'reopen', true),
-    delete: deleteSchema(settings),
-  };
+  const schemas = bodySchemas(settings);
   return {
     upsert: (body) => schemas.upsert.safeParse(body, inChinese),
     status: (body) => schemas.status.safeParse(body, inChinese),
@@ -36,7 +32,17 @@ export function createBodyParsers(settings: ContractSettings): Record<OperationN
   };
 }
 
-const party = z.object({
+/** What the parsers parse by. */
+export function bodySchemas(settings: ContractSettings) {
+  return {
+    upsert: upsertSchema(settings),
+    status: statusSchema(settings, 'status', false),
+    reopen: statusSchema(settings, 'reopen', true),
+    delete: deleteSchema(settings),
+  };
+}
+
+export const party = z.object({
   username: fields.username,
   partyRole: z.enum(['ASSIGNEE', 'CC', 'RECIPIENT']),
 });
@@ -67,7 +73,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         .nullish()
         .transform((value) => (value === null ? 'PENDING' : value)),
       sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
-      replaceParties: fields.nullIsAbsent(z.boolean()),
+      replaceParties: fields.nullIsAbsent(z.boolean()).meta(absentMeans(false)),
       parties: fields.nullIsAbsent(z.array(party).max(MAX_PARTIES)),
     })
     .refine((body) => body.matterType !== 'TODO' || body.externalId !== undefined, {
@@ -79,6 +85,12 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
       path: ['parties'],
       message: 'replaceParties 为 true 时必填',
       when: unless('parties'),
+    })
+    .meta({
+      allOf: [
+        needsWhere('matterType', 'TODO', 'externalId', 'string'),
+        needsWhere('replaceParties', true, 'parties', 'array'),
+      ],
     })
     .transform((body): ParsedBody => {
       const { matterType, externalId, title, bizStatus, sourceUpdatedAt, parties } = body;
@@ -115,7 +127,7 @@ function statusSchema(
       externalStatusCode: fields.text(128).nullable().optional(),
       externalStatusLabel: fields.text(256).nullable().optional(),
       sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
-      resetAssigneeUnread: fields.nullIsAbsent(z.boolean()),
+      resetAssigneeUnread: fields.nullIsAbsent(z.boolean()).meta(absentMeans(resets)),
     })
     .transform(
       ({ externalId, resetAssigneeUnread, ...rest }): ParsedBody => ({

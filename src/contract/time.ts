@@ -11,6 +11,14 @@ const PLAIN_UTC =
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
 
+/** The forms that are read here, in words of JSON Schema. */
+export const FORMS = {
+  date: { pattern: DATE.source, format: 'date' },
+  dateTime: { pattern: DATE_TIME.source },
+  instantText: { pattern: `${DIGITS.source}|${DATE_TIME.source}` },
+  instantNumber: { type: 'integer', minimum: 0, maximum: LAST_INSTANT },
+} as const;
+
 /**
  * Reads a `sourceUpdatedAt`: epoch seconds or milliseconds (number or digits), ISO-8601 with
  * offset, or local date-time in the portal's zone.

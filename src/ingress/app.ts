@@ -1,30 +1,45 @@
-/** The HTTP surface: the four operations, the queries, health, and the envelope around them. */
+/** The HTTP surface: the four operations, the queries, health, the document, and the envelope. */
 import Router from '@koa/router';
 import Koa from 'koa';
+import {
+  ALIVE_PATH,
+  DOCUMENT_PATH,
+  ORPHANS,
+  pushPath,
+  QUERIES,
+  type QueryName,
+  queryPath,
+  READY_PATH,
+} from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
 import type { HealthProbe } from './health';
-import { type EnvelopeOptions, koaEnvelope, type RequestState } from './koa-envelope';
+import {
+  type EnvelopeOptions,
+  koaEnvelope,
+  type PlainDocument,
+  type RequestState,
+} from './koa-envelope';
 import { koaInFlight, koaLongUploads } from './koa-in-flight';
-import { ORPHANS, type OrphansRouteDependencies, orphansRoute } from './orphans-route';
+import { type OrphansRouteDependencies, orphansRoute } from './orphans-route';
 import { type PushRouteDependencies, pushRoute } from './push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
-
-/** Everything that third parties call lies under it (specification 1). */
-export const OPEN_PATH = '/api/open';
 
 export interface AppOptions {
   readonly envelope: EnvelopeOptions;
   readonly push: PushRouteDependencies;
   readonly query: QueryRouteDependencies;
-  readonly queries: readonly QueryRoute[];
+  /** Every query of the contract, and no other. */
+  readonly queries: Readonly<Record<QueryName, Omit<QueryRoute, 'name'>>>;
   readonly orphans: OrphansRouteDependencies;
   readonly health: HealthProbe;
+  /** What all of this looks like to a machine; asked for at each request of it. */
+  readonly document: () => PlainDocument;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
 }
 
 export function createApp(options: AppOptions): Koa<RequestState> {
-  const { envelope, push, query, queries, orphans, health, maxInFlight } = options;
+  const { envelope, push, query, queries, orphans, health, document, maxInFlight } = options;
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
@@ -32,17 +47,20 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const router = new Router<RequestState>({ strict: true, sensitive: true });
   const bounded = koaInFlight(maxInFlight);
   for (const operation of OPERATIONS) {
-    router.post(`${OPEN_PATH}/matters/${operation}`, bounded, pushRoute(operation, push));
+    router.post(pushPath(operation), bounded, pushRoute(operation, push));
   }
-  for (const route of queries) {
-    router.post(`${OPEN_PATH}/${route.name}`, bounded, queryRoute(route, query));
+  for (const name of QUERIES) {
+    router.post(queryPath(name), bounded, queryRoute({ name, ...queries[name] }, query));
   }
-  router.post(`${OPEN_PATH}/${ORPHANS}`, koaLongUploads(maxInFlight), orphansRoute(orphans));
-  router.get('/healthz', (ctx) => {
+  router.post(queryPath(ORPHANS), koaLongUploads(maxInFlight), orphansRoute(orphans));
+  router.get(ALIVE_PATH, (ctx) => {
     ctx.state.data = { status: 'alive' };
   });
-  router.get('/readyz', async (ctx) => {
+  router.get(READY_PATH, async (ctx) => {
     ctx.state.data = await health.ready();
+  });
+  router.get(DOCUMENT_PATH, (ctx) => {
+    ctx.state.document = document();
   });
   app.use(koaEnvelope(envelope));
   app.use(router.routes());

@@ -2,14 +2,12 @@
  * Who sent this, and may they? The checks of decisions, "Authentication: which code", in their
  * order; the first failure answers.
  */
+import { TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
 import type { KnownClient } from '../directory/clients';
 import { PushError } from '../errors';
 import type { AuthHeaders } from './auth-headers';
 import { isSignatureForm, matches, startDigest, verify } from './signature';
 
-/** ±300 seconds (specification 5.2). */
-const WINDOW_SECONDS = 300;
-const TIMESTAMP = /^\d{1,12}$/;
 /** A refusal costs the work of two secrets, whether the client is unknown, has one or is rotating. */
 const NOBODYS = { id: '', secret: 'a secret that nobody was ever given' };
 
@@ -77,7 +75,7 @@ export function startAuthentication(
 
 function checkHeaders({ timestamp, signature }: AuthHeaders, now: number): void {
   const seconds = TIMESTAMP.test(timestamp) ? Number(timestamp) : Number.POSITIVE_INFINITY;
-  if (Math.abs(Math.floor(now / 1000) - seconds) > WINDOW_SECONDS) {
+  if (Math.abs(Math.floor(now / 1000) - seconds) > TIMESTAMP_WINDOW) {
     throw new PushError('TIMESTAMP_OUT_OF_WINDOW');
   }
   if (!isSignatureForm(signature)) throw new PushError('SIGNATURE_MISMATCH');

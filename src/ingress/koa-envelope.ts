@@ -20,6 +20,14 @@ export interface EnvelopeOptions {
   readonly logger: Logger;
 }
 
+/** What is sent as it is, without an envelope. */
+export interface PlainDocument {
+  readonly bytes: Buffer;
+  readonly type: string;
+  /** Another one where the bytes are others. */
+  readonly etag: string;
+}
+
 /** What handlers find in and leave on `ctx.state`. */
 export interface RequestState {
   requestId: string;
@@ -33,9 +41,11 @@ export interface RequestState {
   data?: unknown;
   /** What a handler returns in place of `data` where it is too long for one document. */
   lines?: BegunLines;
+  /** What a handler returns in place of `data` where it is no answer of the service itself. */
+  document?: PlainDocument;
 }
 
-/** Handlers set `ctx.state.data` or `ctx.state.lines`, or throw; this renders either. */
+/** Handlers set `ctx.state.data`, `lines` or `document`, or throw; this renders either. */
 export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> {
   return async (ctx, next) => {
     ctx.state.receivedAt = options.clock();
@@ -44,11 +54,12 @@ export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> 
     // Refused before its body was read: it is let in, so that its sender reads the answer and can
     // go on with the connection.
     if (error !== undefined && ctx.req.readableFlowing === null) await discardRest(ctx.req);
-    const { data, lines, requestId } = ctx.state;
+    const { data, lines, document, requestId } = ctx.state;
     const rate = error instanceof PushError && error.rate ? error.rate : ctx.state.rate;
     if (rate) ctx.set(rateHeaders(rate));
     if (error !== undefined) renderError(ctx, error, options);
     else if (lines) renderLines(ctx, lines, options);
+    else if (document) renderDocument(ctx, document);
     else render(ctx, successEnvelope(data, requestId, options.clock()), options);
   };
 }
@@ -59,7 +70,8 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
   } catch (error) {
     return error ?? new Error('something empty was thrown');
   }
-  if (ctx.state.data !== undefined || ctx.state.lines) return undefined;
+  const { data, lines, document } = ctx.state;
+  if (data !== undefined || lines || document) return undefined;
   // No handler ran. The router leaves the routes of the path, whatever their method, on the context.
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
   if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
@@ -85,6 +97,19 @@ function renderLines(ctx: Context, lines: BegunLines, options: EnvelopeOptions):
   });
 }
 
+/** Anybody may ask, as often as they like: caches answer most of it, and most of the rest is a 304. */
+function renderDocument(ctx: Context, { bytes, type, etag }: PlainDocument): void {
+  closeIfUnread(ctx);
+  ctx.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.type = type;
+  ctx.body = bytes;
+}
+
 /** What the caller is told of a failure; the log has the rest. */
 function refusalOf(ctx: Context, cause: unknown, { clock, logger }: EnvelopeOptions): PushError {
   const { requestId, clientId, receivedAt } = ctx.state;
@@ -99,11 +124,15 @@ function refusalOf(ctx: Context, cause: unknown, { clock, logger }: EnvelopeOpti
 }
 
 function render(ctx: Context, envelope: Envelope, options: EnvelopeOptions): void {
-  // What is left of a body that was not read must not be taken for the next request.
-  if (!ctx.req.complete) ctx.set('Connection', 'close');
+  closeIfUnread(ctx);
   ctx.status = envelope.code === 0 || options.always200(ctx.path) ? 200 : envelope.code;
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = JSON.stringify(envelope);
+}
+
+/** What is left of a body that was not read must not be taken for the next request. */
+function closeIfUnread(ctx: Context): void {
+  if (!ctx.req.complete) ctx.set('Connection', 'close');
 }
 
 const stackOf = (error: unknown) => (error instanceof Error ? error.stack : String(error));

@@ -1,6 +1,7 @@
 /** The handler of `matters/orphans`: a list of ids comes in, what is open here and not in it goes out. */
 import type { Middleware } from 'koa';
 import { createIdLines } from '../contract/id-lines';
+import { ORPHANS } from '../contract/paths';
 import type { FindOrphans } from '../reconcile/orphans';
 import { createSlots } from '../reconcile/slots';
 import type { Admit } from './admit';
@@ -8,9 +9,6 @@ import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
 import { beginLines, type Lines, whenOver } from './line-answer';
 import type { ReadStreamedRequest } from './streamed-request';
-
-/** Below the base path. */
-export const ORPHANS = 'matters/orphans';
 
 /** A list of a million ids is some hundred megabytes of memory. */
 const AT_A_TIME = { perKey: 1, total: 3 };

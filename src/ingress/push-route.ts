@@ -1,14 +1,12 @@
 /** The handler of the four operations: a signed request, its idempotency key, the push. */
 import type { Middleware } from 'koa';
+import { IDEMPOTENCY_KEY } from '../contract/headers';
 import type { OperationName } from '../domain/operation';
 import type { FieldError } from '../errors';
 import type { AcceptPush } from './accept-push';
 import { headerValues } from './auth-headers';
 import type { RequestState } from './koa-envelope';
 import type { ReadSignedRequest } from './signed-request';
-
-/** 1 to 255 printable characters (decisions, "Idempotency key"). */
-const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
 
 export interface PushRouteDependencies {
   readonly read: ReadSignedRequest;

@@ -1,7 +1,6 @@
 /** The signature (specification 5.1): HMAC-SHA256 over client id, timestamp and the raw bytes. */
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
-
-const HEX_64 = /^[0-9a-f]{64}$/i;
+import { SIGNATURE } from '../contract/headers';
 
 /** Signs a body. Also what a caller does: used by the tool and the tests. @returns lower-case hex */
 export function sign(
@@ -15,7 +14,7 @@ export function sign(
 
 /** Whether a value has the form of a signature: 64 hex digits, either case. */
 export function isSignatureForm(value: string): boolean {
-  return HEX_64.test(value);
+  return SIGNATURE.test(value);
 }
 
 /** Compares in constant time. `signature` must have the form of one. */

@@ -1,0 +1,26 @@
+/** Where everything is (specification 1 and 4): the app routes by it, and the OpenAPI document tells it. */
+import type { OperationName } from '../domain/operation';
+
+/** Everything that third parties call lies under it. */
+export const OPEN_PATH = '/api/open';
+
+/** The signed queries that take a JSON object, below the base path. */
+export const QUERIES = [
+  'push-logs/query',
+  'matters/get',
+  'matters/query',
+  'matters/diff',
+  'matters/digest',
+] as const;
+export type QueryName = (typeof QUERIES)[number];
+
+/** The one that takes lines and answers with lines. */
+export const ORPHANS = 'matters/orphans';
+
+export const pushPath = (operation: OperationName) => `${OPEN_PATH}/matters/${operation}`;
+export const queryPath = (name: QueryName | typeof ORPHANS) => `${OPEN_PATH}/${name}`;
+
+/** What anybody may ask, unsigned. */
+export const ALIVE_PATH = '/healthz';
+export const READY_PATH = '/readyz';
+export const DOCUMENT_PATH = '/openapi.json';

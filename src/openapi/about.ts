@@ -1,0 +1,56 @@
+/** What holds for every operation: signing, retrying, sizes, errors. */
+import { MAX_JSON_DEPTH } from '../contract/json-body';
+import { reasonTable } from './reasons';
+
+/** A signature to check an own implementation by; the unit tests compute it. */
+export const SIGNATURE_EXAMPLE = {
+  clientId: 'demo-oa',
+  secret: 's3cret-of-demo-oa',
+  timestamp: '1717200000',
+  body: '{"matterType":"TODO","externalId":"A-1","title":"请假申请：张三"}',
+  signature: '2b0b992d360b22f5acb51d85bf995d83eb6b39144839f5fd3e90eb76c0ca5fa3',
+};
+
+const ENGLISH = `Other systems push their to-dos and notices here, as signed POST requests. They are
+written into the portal's ledger of matters, one at a time and in order for each matter.
+\`code: 0\` comes only after the database has confirmed the write.
+
+- **Signing.** X-Signature is the HMAC-SHA256, in hex, of clientId + LF + timestamp + LF + body, with
+  the secret of the client as key. Sign the very bytes that you send.
+- **Retrying.** Retry where there was no answer or \`retryable\` is true: same X-Idempotency-Key, same
+  body, a new X-Timestamp and signature. Wait for Retry-After where it is given, else 1 s, 2 s, 4 s.
+- **Order.** Do not send the next push of a matter before the one before it was answered.
+- **Bodies.** UTF-8, a JSON object at most ${MAX_JSON_DEPTH} levels deep, without Content-Encoding. Unknown fields are
+  ignored, systemCode among them: it comes from the client. What is too long is refused, never cut;
+  lengths are counted in UTF-16 units.
+- **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200 it is 200 for
+  everything under /api/open, and \`code\` alone tells.
+- **New fields** may be added to answers. Program against \`reason\`, not against \`message\`.`;
+
+const CHINESE = `第三方系统以签名的 POST 请求推送待办和通知，服务将其写入门户的事项台账，同一事项按受理顺序逐个生效。
+只有数据库确认写入之后才返回 \`code: 0\`。
+
+- **签名**：X-Signature 是以 client_secret 为密钥、对 clientId + LF + timestamp + LF + 请求体 计算的
+  HMAC-SHA256（十六进制）。必须对实际发送的字节签名。
+- **重试**：没有收到响应或 \`retryable\` 为 true 时重试：同一 X-Idempotency-Key、同一请求体，新的
+  X-Timestamp 和签名。有 Retry-After 时按其等待，否则依次等待 1、2、4 秒。
+- **顺序**：同一事项的上一次推送得到响应之后再发送下一次。
+- **请求体**：UTF-8 编码的 JSON 对象，嵌套最多 ${MAX_JSON_DEPTH} 层，不使用 Content-Encoding。未知字段会被忽略，包括
+  systemCode，系统编码始终取自 client。超长内容会被拒绝，不会截断；长度按 UTF-16 编码单元计。
+- **状态码**：HTTP 状态码等于 \`code\`（0 对应 200）。HTTP_STATUS_MODE=always-200 时 /api/open 下的响应
+  状态码均为 200，仅以 \`code\` 区分。
+- **新字段**可能会加入响应。请依据 \`reason\` 编程，不要依据 \`message\`。`;
+
+export function aboutAll(): string {
+  const { clientId, secret, timestamp, body, signature } = SIGNATURE_EXAMPLE;
+  const example = [
+    '```text',
+    `client id  ${clientId}`,
+    `secret     ${secret}`,
+    `timestamp  ${timestamp}`,
+    `body       ${body}`,
+    `signature  ${signature}`,
+    '```',
+  ].join('\n');
+  return [ENGLISH, CHINESE, example, reasonTable()].join('\n\n');
+}

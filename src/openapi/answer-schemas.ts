@@ -1,0 +1,34 @@
+/** Every schema of what the service answers, by its name in the document. */
+import { z } from 'zod';
+import { comparisonSchemas } from './answers/comparison';
+import { entrySchemas } from './answers/entry';
+import { errorAnswer, fieldError, pushData, reasonSchema, successOf } from './answers/envelope';
+import { matterSchemas } from './answers/matter';
+
+export function answerSchemas() {
+  const matters = matterSchemas();
+  const log = entrySchemas();
+  const comparison = comparisonSchemas(matters);
+  const push = pushData();
+  const reason = reasonSchema();
+  return {
+    PushAnswer: successOf(push),
+    LogAnswer: successOf(log.LogPage),
+    GetAnswer: successOf(comparison.GotMatters),
+    ChangesAnswer: successOf(comparison.ChangesPage),
+    DiffAnswer: successOf(comparison.MatterDiff),
+    DigestAnswer: successOf(comparison.MatterDigest),
+    OrphansEnd: successOf(matters.OrphanCount),
+    AliveAnswer: successOf(z.object({ status: z.literal('alive') })),
+    ReadyAnswer: successOf(z.object({ status: z.literal('ready') })),
+    ErrorAnswer: errorAnswer(reason),
+    Reason: reason,
+    FieldError: fieldError,
+    PushData: push,
+    ...log,
+    ...matters,
+    ...comparison,
+  };
+}
+
+export type AnswerName = keyof ReturnType<typeof answerSchemas>;

@@ -1,0 +1,72 @@
+/** A page of the push log, as the caller sees it. */
+import { z } from 'zod';
+import type { FieldChange } from '../../domain/changes';
+import type { EntryView } from '../../portal/entry-view';
+import { fieldError } from './envelope';
+import { count, instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
+
+/** An entry with its body, where that was asked for. */
+export interface PageEntry extends EntryView {
+  readonly body?: string | null;
+}
+
+/** `data` of push-logs/query. */
+export interface LogPage {
+  readonly entries: readonly PageEntry[];
+  readonly nextCursor: string | null;
+  readonly count?: { readonly value: number; readonly exact: boolean };
+}
+
+const names = () => z.array(z.string()).optional();
+const value = () => z.union([z.string(), z.boolean(), z.null()]).optional();
+
+export function entrySchemas() {
+  const change = z.object({
+    field: z.string(),
+    from: value(),
+    to: value(),
+    added: names(),
+    removed: names(),
+    unread: names(),
+  } satisfies ShapeOf<FieldChange>);
+  const entry = z.object({
+    requestId: requestId(),
+    clientId: z.string(),
+    systemCode: z.string().nullable(),
+    operation: z.string(),
+    externalId: z.string().nullable(),
+    idempotencyKey: z.string().nullable(),
+    attempt: z.int().min(1).max(100).nullable(),
+    bodyHash: z.string().regex(/^[0-9a-f]{64}$/),
+    bodySize: count(),
+    secretId: z.string().nullable(),
+    receivedAt: instant(),
+    queuedAt: instant().nullable(),
+    startedAt: instant().nullable(),
+    settledAt: instant().nullable(),
+    state: oneOf<EntryView['state']>({
+      QUEUED: true,
+      PERSISTED: true,
+      REPLAYED: true,
+      REFUSED: true,
+      EXPIRED: true,
+    }),
+    outcome: z.string().nullable(),
+    reason: z.string().nullable(),
+    problems: z.array(fieldError),
+    stale: z.object({ sent: instant(), stored: instant() }).nullable(),
+    matterId: matterId().nullable(),
+    revision: count().nullable(),
+    changes: z.array(change),
+    origin: requestId().nullable(),
+    replayOf: requestId().nullable(),
+    mark: z.literal('KEY_REUSED').nullable(),
+    body: z.string().nullable().optional(),
+  } satisfies ShapeOf<PageEntry>);
+  const page = z.object({
+    entries: z.array(entry),
+    nextCursor: z.string().nullable(),
+    count: z.object({ value: count(), exact: z.boolean() }).optional(),
+  } satisfies ShapeOf<LogPage>);
+  return { LogEntry: entry, FieldChange: change, LogPage: page };
+}

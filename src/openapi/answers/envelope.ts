@@ -1,0 +1,58 @@
+/** The envelope of every answer: around `data`, or around a refusal. */
+import { z } from 'zod';
+import type { Envelope, PushData } from '../../contract/envelope';
+import type { Outcome } from '../../domain/decide';
+import { ALL_REASONS, type FieldError, PushError, type Reason } from '../../errors';
+import { instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
+
+export const fieldError = z.object({
+  field: z.string(),
+  message: z.string(),
+} satisfies ShapeOf<FieldError>);
+
+export const pushData = () =>
+  z.object({
+    matterId: matterId(),
+    externalId: z.string(),
+    outcome: oneOf<Outcome>({
+      CREATED: true,
+      UPDATED: true,
+      STALE_IGNORED: true,
+      REVIVED: true,
+      DELETED: true,
+      ALREADY_DELETED: true,
+    }),
+    warnings: z.array(fieldError).optional(),
+  } satisfies ShapeOf<PushData>);
+
+/** A literal is a number to zod, whatever number it is. */
+const INTEGER = { type: 'integer' };
+
+type Success = Omit<Envelope, 'reason' | 'retryable' | 'errors'>;
+
+/** @param data schema of what was asked for */
+export const successOf = <T extends z.ZodType>(data: T) =>
+  z.object({
+    code: z.literal(0).meta(INTEGER),
+    message: z.literal('success'),
+    data,
+    requestId: requestId(),
+    timestamp: instant(),
+  } satisfies ShapeOf<Success>);
+
+/** @param reason schema of all reasons */
+export function errorAnswer(reason: z.ZodType<Reason>) {
+  const codes = [...new Set(ALL_REASONS.map((it) => new PushError(it).code))].sort((a, b) => a - b);
+  return z.object({
+    code: z.literal(codes).meta(INTEGER),
+    message: z.string(),
+    data: z.null(),
+    requestId: requestId(),
+    timestamp: instant(),
+    reason,
+    retryable: z.boolean(),
+    errors: z.array(fieldError).optional(),
+  } satisfies ShapeOf<Envelope>);
+}
+
+export const reasonSchema = (): z.ZodType<Reason> => z.enum(ALL_REASONS);

@@ -1,0 +1,59 @@
+/**
+ * The OpenAPI 3.1 document of the service. Its schemas are made of those that validate; what they
+ * cannot say stands beside them (`meta` in src/contract), and words stand in src/openapi/words.
+ */
+import { aboutAll } from './about';
+import { answerSchemas } from './answer-schemas';
+import { answerHeaders, parameters, securitySchemes } from './headers';
+import { type Json, toJsonSchemas } from './json-schema';
+import { orphansPath } from './operations/orphans';
+import { pushPaths } from './operations/pushes';
+import { queryPaths } from './operations/queries';
+import { servicePaths } from './operations/service';
+import { usualRefusals } from './operations/signed';
+import { reasonExamples } from './reasons';
+import { requestSchemas } from './request-schemas';
+import { elsewhere } from './responses';
+import { both, inLine } from './words/both';
+import { SCHEMA_WORDS } from './words/schemas';
+
+/** Of the product, as package.json has it. */
+const VERSION = '0.1.0';
+
+/** @throws Error where a field has no words */
+export function openApiDocument(): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Matter Push',
+      version: VERSION,
+      summary: inLine([
+        "Signed pushes into a portal's ledger of matters",
+        '向门户事项台账推送待办和通知',
+      ]),
+      description: aboutAll(),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: both(['Where this document is', '本文档所在的服务']) }],
+    tags: [
+      { name: 'push', description: both(['Writing matters', '写入事项']) },
+      {
+        name: 'query',
+        description: both(['Reconciling; changes nothing', '对账查询，不做任何改变']),
+      },
+      { name: 'service', description: both(['The service itself', '服务自身']) },
+    ],
+    paths: { ...pushPaths(), ...queryPaths(), ...orphansPath(), ...servicePaths() },
+    components: {
+      schemas: toJsonSchemas({ ...requestSchemas(), ...answerSchemas() }, SCHEMA_WORDS),
+      securitySchemes: securitySchemes(),
+      parameters: parameters(),
+      headers: answerHeaders(),
+      responses: { ...usualRefusals(), ...elsewhere() },
+      examples: reasonExamples(),
+    },
+  };
+}
+
+/** As it is served, and kept in docs/openapi.json. */
+export const openApiText = () => `${JSON.stringify(openApiDocument(), null, 2)}\n`;

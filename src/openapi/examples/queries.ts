@@ -1,0 +1,140 @@
+/** A question of each kind, and what it is answered. */
+import type { QueryName } from '../../contract/paths';
+import type { MatterView } from '../../portal/matter-view';
+import type { MatterDiff } from '../../reconcile/diff-matters';
+import type { MatterDigest } from '../../reconcile/digest-matters';
+import type { GotMatters } from '../../reconcile/get-matters';
+import type { OrphanCount, OrphanView } from '../../reconcile/orphans';
+import type { ChangesPage } from '../../reconcile/query-matters';
+import type { LogPage } from '../answers/entry';
+import { EXTERNAL_ID, MATTER_ID, REQUEST_ID } from './moment';
+
+export const QUESTIONS: Readonly<Record<QueryName, object>> = {
+  'push-logs/query': {
+    externalId: EXTERNAL_ID,
+    from: '2026-11-21T00:00:00',
+    limit: 50,
+    count: true,
+  },
+  'matters/get': { externalIds: [EXTERNAL_ID, 'PR-2026-002'] },
+  'matters/query': { updatedFrom: '2026-11-21T13:00:00Z', limit: 100 },
+  'matters/diff': {
+    lines: [
+      { externalId: EXTERNAL_ID, bizStatus: 'APPROVED', sourceUpdatedAt: 1795269300 },
+      { externalId: 'PR-2026-002' },
+    ],
+  },
+  'matters/digest': { fromDay: '2026-11-01', toDay: '2026-11-30', open: true },
+};
+
+const MATTER: MatterView = {
+  systemCode: 'OA',
+  externalId: EXTERNAL_ID,
+  matterId: MATTER_ID,
+  matterType: 'TODO',
+  title: '审批：采购申请',
+  summary: null,
+  content: null,
+  pcUrl: 'https://oa.example.com/requests/1',
+  mobileUrl: null,
+  bizType: 'purchase',
+  priority: 'HIGH',
+  bizStatus: 'PENDING',
+  phase: 'OPEN',
+  deadlineAt: '2026-11-30T18:00:00',
+  initiatorExtId: null,
+  initiatorUsername: 'han.meimei',
+  externalStatusCode: null,
+  externalStatusLabel: null,
+  sourceUpdatedAt: '2026-11-21T13:52:00.000Z',
+  payloadJson: null,
+  parties: [{ username: 'li.lei', partyRole: 'ASSIGNEE', displayName: '李雷', unread: true }],
+  deleted: false,
+  deletedAt: null,
+  createdAt: '2026-11-21T13:52:01.580Z',
+  updatedAt: '2026-11-21T13:52:01.580Z',
+  revision: 1,
+};
+
+const ENTRIES: LogPage = {
+  entries: [
+    {
+      requestId: REQUEST_ID,
+      clientId: 'oa',
+      systemCode: 'OA',
+      operation: 'upsert',
+      externalId: EXTERNAL_ID,
+      idempotencyKey: 'PR-2026-001/created',
+      attempt: 1,
+      bodyHash: '186dc8fc0e242063ee83710c5ce2c5494195a0143e97b62390e39c9159bab58f',
+      bodySize: 342,
+      secretId: 's1',
+      receivedAt: '2026-11-21T13:52:01.570Z',
+      queuedAt: '2026-11-21T13:52:01.575Z',
+      startedAt: '2026-11-21T13:52:01.577Z',
+      settledAt: '2026-11-21T13:52:01.586Z',
+      state: 'PERSISTED',
+      outcome: 'CREATED',
+      reason: null,
+      problems: [],
+      stale: null,
+      matterId: MATTER_ID,
+      revision: 1,
+      changes: [
+        { field: 'bizStatus', to: 'PENDING' },
+        { field: 'title' },
+        { field: 'parties', added: ['ASSIGNEE li.lei'] },
+      ],
+      origin: null,
+      replayOf: null,
+      mark: null,
+    },
+  ],
+  nextCursor: null,
+  count: { value: 1, exact: true },
+};
+const GOT: GotMatters = { matters: [MATTER], missing: ['PR-2026-002'] };
+const CHANGES: ChangesPage = {
+  matters: [MATTER],
+  nextCursor: null,
+  watermark: '2026-11-21T13:51:31.570Z',
+};
+const { bizStatus, externalStatusCode, sourceUpdatedAt, deleted } = MATTER;
+const DIFF: MatterDiff = {
+  compared: 2,
+  equal: 0,
+  differences: [
+    {
+      externalId: EXTERNAL_ID,
+      differences: ['STALE_HERE', 'STATUS_DIFFERS'],
+      here: { matterId: MATTER_ID, bizStatus, externalStatusCode, sourceUpdatedAt, deleted },
+    },
+    { externalId: 'PR-2026-002', differences: ['MISSING'], here: null },
+  ],
+};
+const DIGEST: MatterDigest = {
+  timeZone: 'Asia/Shanghai',
+  total: { count: 1, hash: '4b7a3e5d90c1f286' },
+  buckets: [{ bizType: 'purchase', day: '2026-11-21', count: 1, hash: '4b7a3e5d90c1f286' }],
+};
+
+export const QUERY_ANSWERS: Readonly<Record<QueryName, object>> = {
+  'push-logs/query': ENTRIES,
+  'matters/get': GOT,
+  'matters/query': CHANGES,
+  'matters/diff': DIFF,
+  'matters/digest': DIGEST,
+};
+
+export const ORPHAN: OrphanView = {
+  externalId: 'PR-2025-977',
+  matterId: '361204884385800001',
+  matterType: 'TODO',
+  title: '审批：差旅报销',
+  bizType: 'travel',
+  bizStatus: 'PENDING',
+  phase: 'OPEN',
+  sourceUpdatedAt: '2025-12-30T02:11:00.000Z',
+  updatedAt: '2025-12-30T02:11:00.412Z',
+};
+export const ORPHAN_COUNT: OrphanCount = { listed: 2, open: 2, orphans: 1 };

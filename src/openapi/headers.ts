@@ -1,0 +1,138 @@
+/** Headers: those that sign a request, the idempotency key, and those of answers. */
+import { IDEMPOTENCY_KEY, SIGNATURE, TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
+import type { Json } from './json-schema';
+import { both, type Words } from './words/both';
+
+interface RequestHeader {
+  readonly header: string;
+  readonly about: Words;
+  readonly schema: Json;
+  readonly example: string;
+}
+
+const SIGNING: Readonly<Record<string, RequestHeader>> = {
+  ClientId: {
+    header: 'X-Client-Id',
+    about: ['The client_id of the caller', '调用方的 client_id'],
+    schema: { type: 'string', minLength: 1 },
+    example: 'demo-oa',
+  },
+  Timestamp: {
+    header: 'X-Timestamp',
+    about: [
+      `Unix time in seconds, at most ${TIMESTAMP_WINDOW} s off in either direction; signed as it is sent`,
+      `Unix 秒级时间戳，前后最多相差 ${TIMESTAMP_WINDOW} 秒；签名使用原样字符串`,
+    ],
+    schema: { type: 'string', pattern: TIMESTAMP.source },
+    example: '1717200000',
+  },
+  Signature: {
+    header: 'X-Signature',
+    about: [
+      'HMAC-SHA256 with the secret of the client, in hex of either case, over client id, line feed, timestamp, line feed, and the very bytes of the body',
+      '以 client_secret 为密钥的 HMAC-SHA256，十六进制，不区分大小写；签名串为 clientId、换行、timestamp、换行、原始请求体字节',
+    ],
+    schema: { type: 'string', pattern: SIGNATURE.source },
+    example: '2b0b992d360b22f5acb51d85bf995d83eb6b39144839f5fd3e90eb76c0ca5fa3',
+  },
+};
+
+const IDEMPOTENCY: RequestHeader = {
+  header: 'X-Idempotency-Key',
+  about: [
+    'One per change, sent again with every retry of it. A retry within 24 hours with the same body is answered with the first outcome and not applied again. Recorded in the push log.',
+    '每次变更一个，重试时保持不变。24 小时内同一键、同一请求体的重试返回首次结果，不会重复生效。记录在推送日志中。',
+  ],
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+  example: 'PR-2026-001/created',
+};
+
+/** A call is signed by all three together. */
+export const SECURITY = [Object.fromEntries(Object.keys(SIGNING).map((name) => [name, []]))];
+
+export function securitySchemes(): Record<string, Json> {
+  const entries = Object.entries(SIGNING).map(([name, { header, about }]) => [
+    name,
+    { type: 'apiKey', in: 'header', name: header, description: both(about) },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+export function parameters(): Record<string, Json> {
+  const signing = Object.entries(SIGNING).map(([name, it]) => [name, parameter(it, true)]);
+  return { ...Object.fromEntries(signing), IdempotencyKey: parameter(IDEMPOTENCY, false) };
+}
+
+const parameter = ({ header, about, schema, example }: RequestHeader, required: boolean) => ({
+  name: header,
+  in: 'header',
+  required,
+  description: both(about),
+  schema,
+  example,
+});
+
+const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
+export const SIGNED = Object.keys(SIGNING).map(parameterRef);
+export const KEYED = [...SIGNED, parameterRef('IdempotencyKey')];
+
+const ANSWERED: Readonly<Record<string, { about: Words; schema: Json; required: boolean }>> = {
+  'Retry-After': {
+    about: ['Seconds to wait before the next try', '重试前应等待的秒数'],
+    schema: { type: 'integer', minimum: 1 },
+    required: true,
+  },
+  RateLimit: {
+    about: [
+      'Where clients have a rate: `"client";r=399;t=1`, so many pushes left, all of them after so many seconds',
+      '启用速率限制时返回："client";r=399;t=1，表示剩余额度和完全恢复所需的秒数',
+    ],
+    schema: { type: 'string' },
+    required: false,
+  },
+  'RateLimit-Policy': {
+    about: [
+      'Where clients have a rate: `"client";q=400;w=2`, so many pushes in so many seconds',
+      '启用速率限制时返回："client";q=400;w=2，表示时间窗内的总额度',
+    ],
+    schema: { type: 'string' },
+    required: false,
+  },
+  'Idempotency-Replayed': {
+    about: [
+      '`true`: a retry, answered with the outcome of the first try and not applied again',
+      'true 表示本次是重试，返回首次结果，未重复生效',
+    ],
+    schema: { type: 'string', const: 'true' },
+    required: false,
+  },
+  Allow: {
+    about: ['The methods of the path', '该路径接受的请求方法'],
+    schema: { type: 'string' },
+    required: true,
+  },
+  ETag: {
+    about: ['Another one where the document is another', '文档内容的标识'],
+    schema: { type: 'string' },
+    required: true,
+  },
+  'Cache-Control': {
+    about: ['For how long it may be kept', '可缓存的时间'],
+    schema: { type: 'string' },
+    required: true,
+  },
+};
+
+export function answerHeaders(): Record<string, Json> {
+  const entries = Object.entries(ANSWERED).map(([name, { about, ...header }]) => [
+    name,
+    { description: both(about), ...header },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+export function headerRefs(names: readonly string[]): { headers?: Json } {
+  if (names.length === 0) return {};
+  const entries = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return { headers: Object.fromEntries(entries) };
+}

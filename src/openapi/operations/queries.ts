@@ -1,0 +1,96 @@
+/** The signed queries that take a JSON object (docs/reconcile.md). */
+import { LINES_LIMIT } from '../../contract/limits';
+import { QUERIES, type QueryName, queryPath } from '../../contract/paths';
+import type { AnswerName } from '../answer-schemas';
+import { QUERY_ANSWERS, QUESTIONS } from '../examples/queries';
+import { SIGNED } from '../headers';
+import { type Json, schemaRef } from '../json-schema';
+import type { BodyName } from '../request-schemas';
+import { admitted, success } from '../responses';
+import type { Words } from '../words/both';
+import { BODY_LIMIT, bodyOf, signedOperation } from './signed';
+
+interface Query {
+  readonly id: string;
+  readonly body: BodyName;
+  readonly answer: AnswerName;
+  readonly title: Words;
+  readonly about: Words;
+  /** Bytes; absent: BODY_LIMIT. */
+  readonly limit?: number;
+}
+
+const QUERY_OPERATIONS: Readonly<Record<QueryName, Query>> = {
+  'push-logs/query': {
+    id: 'queryPushLog',
+    body: 'LogQueryBody',
+    answer: 'LogAnswer',
+    title: ['What became of my pushes', '查询推送日志'],
+    about: [
+      'The newest first. A page looks at no more than 5,000 entries: only `nextCursor: null` means the end. Counts end at 10,000.',
+      '按时间倒序。每页最多扫描 5,000 条，只有 nextCursor 为 null 才表示结束。总数最多计到 10,000。',
+    ],
+  },
+  'matters/get': {
+    id: 'getMatters',
+    body: 'GetBody',
+    answer: 'GetAnswer',
+    title: ['What the ledger holds of these', '按业务主键查询事项'],
+    about: [
+      'In the order asked, each once; deleted ones too.',
+      '按请求顺序返回，每个一次；含已删除的事项。',
+    ],
+    limit: LINES_LIMIT,
+  },
+  'matters/query': {
+    id: 'queryMatters',
+    body: 'MattersQueryBody',
+    answer: 'ChangesAnswer',
+    title: ['What changed since', '查询变更的事项'],
+    about: [
+      'In the order in which they changed here. The next incremental query begins at `watermark`, half a minute back: some matters are met twice and none is missed. A page may be short and not be the last.',
+      '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。一页可能不满但不是最后一页。',
+    ],
+  },
+  'matters/diff': {
+    id: 'diffMatters',
+    body: 'DiffBody',
+    answer: 'DiffAnswer',
+    title: ['Where the ledger differs from what I believe', '逐行比对事项'],
+    about: [
+      'MISSING: never here. DELETED: deleted here only. NOT_DELETED: deleted there only. STALE_HERE: the ledger is older. NEWER_HERE: it is newer. STATUS_DIFFERS: bizStatus or externalStatusCode differ.',
+      'MISSING 台账没有；DELETED 仅台账已删除；NOT_DELETED 仅来源已删除；STALE_HERE 台账较旧；NEWER_HERE 台账较新；STATUS_DIFFERS 状态不同。',
+    ],
+    limit: LINES_LIMIT,
+  },
+  'matters/digest': {
+    id: 'digestMatters',
+    body: 'DigestBody',
+    answer: 'DigestAnswer',
+    title: ['How many, and are they the same', '事项数量与摘要'],
+    about: [
+      'Counts and hashes by bizType and day, without deleted matters. One at a time per system; it may take a minute.',
+      '按业务类型和日期统计数量与哈希，不含已删除的事项。每个系统同时只能执行一个，可能需要一分钟。',
+    ],
+  },
+};
+
+const FOUND: Words = ['What was asked for', '查询结果'];
+
+export function queryPaths(): Record<string, Json> {
+  return Object.fromEntries(QUERIES.map((name) => [queryPath(name), queryOf(name)]));
+}
+
+function queryOf(name: QueryName): Json {
+  const { body, answer, limit, ...operation } = QUERY_OPERATIONS[name];
+  const examples = { example: { value: QUESTIONS[name] } };
+  const content = { 'application/json': { schema: schemaRef(body), examples } };
+  return signedOperation({
+    ...operation,
+    tag: 'query',
+    parameters: SIGNED,
+    requestBody: bodyOf(content, limit ?? BODY_LIMIT, limit === undefined),
+    success: admitted(FOUND, success(answer, { example: QUERY_ANSWERS[name] })),
+    refusals: ['INVALID_JSON'],
+  });
+}

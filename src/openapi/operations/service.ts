@@ -1,0 +1,66 @@
+/** What anybody may ask the service itself, unsigned: health, and this document. */
+import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../../contract/paths';
+import type { AnswerName } from '../answer-schemas';
+import { headerRefs } from '../headers';
+import type { Json } from '../json-schema';
+import { refusals, success } from '../responses';
+import { both, inLine, type Words } from '../words/both';
+
+const open = (id: string, title: Words, about: Words, responses: Json): Json => ({
+  get: {
+    operationId: id,
+    tags: ['service'],
+    summary: inLine(title),
+    description: both(about),
+    security: [],
+    responses,
+  },
+});
+
+const told = (about: Words, answer: AnswerName, status: string) => ({
+  description: both(about),
+  ...success(answer, { example: { status } }),
+});
+
+export const servicePaths = (): Record<string, Json> => ({
+  [ALIVE_PATH]: open(
+    'isAlive',
+    ['Does the process answer', '进程是否存活'],
+    [
+      'Also while it drains. Its status tells, whatever HTTP_STATUS_MODE says.',
+      '停止过程中也返回 200。状态码不受 HTTP_STATUS_MODE 影响。',
+    ],
+    { 200: told(['It answers', '存活'], 'AliveAnswer', 'alive') },
+  ),
+  [READY_PATH]: open(
+    'isReady',
+    ['May it get requests', '进程是否就绪'],
+    [
+      'Whether database and queue answer, and it does not drain. Its status tells, whatever HTTP_STATUS_MODE says.',
+      '数据库和队列可用且未在停止时就绪。状态码不受 HTTP_STATUS_MODE 影响。',
+    ],
+    {
+      200: told(['It may', '就绪'], 'ReadyAnswer', 'ready'),
+      ...refusals(['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'QUEUE_UNAVAILABLE'], false),
+    },
+  ),
+  [DOCUMENT_PATH]: open(
+    'getOpenApi',
+    ['This document', '本文档'],
+    [
+      'The same whatever the settings are; it tells their defaults. HEAD too.',
+      '内容不随配置变化，所列为默认值。也支持 HEAD。',
+    ],
+    {
+      200: {
+        description: both(['As OpenAPI 3.1', 'OpenAPI 3.1 文档']),
+        ...headerRefs(['ETag', 'Cache-Control']),
+        content: { 'application/json': { schema: { type: 'object' } } },
+      },
+      304: {
+        description: both(['As If-None-Match has it', '与 If-None-Match 相同，未变化']),
+        ...headerRefs(['ETag', 'Cache-Control']),
+      },
+    },
+  ),
+});

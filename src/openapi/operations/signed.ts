@@ -1,0 +1,88 @@
+/** What the signed operations have in common. */
+import type { Reason } from '../../errors';
+import { SECURITY } from '../headers';
+import type { Json } from '../json-schema';
+import { refusals } from '../responses';
+import { both, inLine, type Words } from '../words/both';
+
+/** What any signed request may be refused for, in the order of the checks. */
+const REFUSALS: readonly Reason[] = [
+  'MALFORMED_REQUEST',
+  'BODY_INCOMPLETE',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_ENCODING',
+  'REQUEST_TIMEOUT',
+  'HMAC_HEADERS_MISSING',
+  'TIMESTAMP_OUT_OF_WINDOW',
+  'SIGNATURE_MISMATCH',
+  'SIGNATURE_REUSED',
+  'NO_USABLE_SECRET',
+  'CLIENT_DISABLED',
+  'NO_SYSTEM_CODE',
+  'RATE_LIMITED',
+  'INVALID_ENCODING',
+  'VALIDATION_FAILED',
+  'INTERNAL_ERROR',
+  'SHUTTING_DOWN',
+  'DATABASE_UNAVAILABLE',
+  'QUEUE_UNAVAILABLE',
+  'BACKLOG_FULL',
+];
+
+export interface SignedOperation {
+  readonly id: string;
+  readonly tag: 'push' | 'query';
+  readonly title: Words;
+  readonly about: Words;
+  readonly parameters: readonly Json[];
+  readonly requestBody: Json;
+  /** The response of 200. */
+  readonly success: Json;
+  /** Besides those of every signed request. */
+  readonly refusals: readonly Reason[];
+}
+
+export const signedOperation = (it: SignedOperation): Json => ({
+  post: {
+    operationId: it.id,
+    tags: [it.tag],
+    summary: inLine(it.title),
+    description: both(it.about),
+    security: SECURITY,
+    parameters: it.parameters,
+    requestBody: it.requestBody,
+    responses: { 200: it.success, ...refusalsOf(it.refusals) },
+  },
+});
+
+const usualName = (code: string) => `Refused${code}`;
+
+/** For `components`: what most operations share. */
+export function usualRefusals(): Record<string, Json> {
+  const entries = Object.entries(refusals(REFUSALS));
+  return Object.fromEntries(entries.map(([code, response]) => [usualName(code), response]));
+}
+
+/** A code to which the operation adds nothing has the usual response. */
+function refusalsOf(own: readonly Reason[]): Record<string, Json> {
+  const usual = Object.keys(refusals(REFUSALS)).map((code) => [
+    code,
+    { $ref: `#/components/responses/${usualName(code)}` },
+  ]);
+  const added = Object.keys(refusals(own));
+  const all = Object.entries(refusals([...REFUSALS, ...own]));
+  const special = all.filter(([code]) => added.includes(code));
+  return { ...Object.fromEntries(usual), ...Object.fromEntries(special) };
+}
+
+/** Default of BODY_LIMIT, bytes. */
+export const BODY_LIMIT = 256 * 1024;
+
+/** @param maxBytes largest body; `isSetting`: unless BODY_LIMIT says otherwise */
+export function bodyOf(content: Json, maxBytes: number, isSetting: boolean): Json {
+  const size = maxBytes < 2 ** 20 ? `${maxBytes / 1024} KiB` : `${maxBytes / 2 ** 20} MiB`;
+  const about: Words = isSetting
+    ? [`At most ${size}, unless BODY_LIMIT says otherwise`, `最多 ${size}，可由 BODY_LIMIT 调整`]
+    : [`At most ${size}`, `最多 ${size}`];
+  return { description: both(about), required: true, content, 'x-max-bytes': maxBytes };
+}

@@ -1,0 +1,46 @@
+/** The catalogue of errors, as the document tells it: a table, and an answer for each reason. */
+import { errorEnvelope } from '../contract/envelope';
+import { ALL_REASONS, type FieldError, matterNotFound, PushError, type Reason } from '../errors';
+import { MOMENT, REQUEST_ID } from './examples/moment';
+import type { Json } from './json-schema';
+import { both } from './words/both';
+import { REASON_WORDS } from './words/reasons';
+
+/** The reason as it is answered; where the message names a matter, one of these parts. */
+export function refusal(reason: Reason, errors?: readonly FieldError[]): PushError {
+  const isMatter = reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED';
+  if (isMatter) return matterNotFound(reason, '{systemCode}', '{externalId}');
+  return new PushError(reason, errors && { errors });
+}
+
+/** What `errors` names, of the reasons that have it. */
+const PROBLEMS: Partial<Record<Reason, readonly FieldError[]>> = {
+  VALIDATION_FAILED: [
+    { field: 'title', message: '不能为空' },
+    { field: 'externalId', message: 'matterType 为 TODO 时必填' },
+  ],
+  UNKNOWN_USER: [{ field: 'parties[0].username', message: '用户不存在或已停用: han.mei' }],
+  EXTERNAL_ID_RESERVED: [{ field: 'externalId', message: 'externalId 不能以 auto: 开头' }],
+  TOO_MANY_PARTIES: [{ field: 'parties', message: '参与人超过 500 个' }],
+};
+
+/** Examples by reason, for `components`. */
+export function reasonExamples(): Record<string, Json> {
+  const entries = ALL_REASONS.map((reason) => {
+    const value = errorEnvelope(refusal(reason, PROBLEMS[reason]), REQUEST_ID, MOMENT);
+    return [reason, { summary: reason, description: both(REASON_WORDS[reason]), value }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** All reasons in Markdown; a test compares it with src/errors.ts. */
+export function reasonTable(): string {
+  const rows = ALL_REASONS.map((reason) => {
+    const { code, message, retryable } = refusal(reason);
+    const [english, chinese] = REASON_WORDS[reason];
+    const cells = [code, `\`${reason}\``, message, retryable ? 'yes' : 'no', english, chinese];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const head = '| code | reason | message | retryable | when | 何时 |';
+  return [head, '|---|---|---|---|---|---|', ...rows].join('\n');
+}

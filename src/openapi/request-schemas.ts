@@ -1,0 +1,28 @@
+/** Every schema of what the service takes, by its name in the document: the ones that validate. */
+import { idLine } from '../contract/id-lines';
+import { logQuerySchema } from '../contract/log-query';
+import { matterQuerySchemas } from '../contract/matter-queries';
+import { bodySchemas, party } from '../contract/requests';
+
+/** Neither has a bearing on the form of a body. */
+const SETTINGS = { timeZone: 'UTC', clock: () => 0 };
+
+export function requestSchemas() {
+  const pushes = bodySchemas(SETTINGS);
+  const queries = matterQuerySchemas(SETTINGS.timeZone);
+  return {
+    UpsertBody: pushes.upsert,
+    StatusBody: pushes.status,
+    ReopenBody: pushes.reopen,
+    DeleteBody: pushes.delete,
+    Party: party,
+    LogQueryBody: logQuerySchema(SETTINGS.timeZone),
+    GetBody: queries.get,
+    MattersQueryBody: queries.query,
+    DiffBody: queries.diff,
+    DigestBody: queries.digest,
+    OrphansLine: idLine,
+  };
+}
+
+export type BodyName = keyof ReturnType<typeof requestSchemas>;

@@ -1,0 +1,23 @@
+/** The document as it is served. Made when somebody asks first: most processes are never asked. */
+import { createHash } from 'node:crypto';
+import { openApiText } from './document';
+
+export interface ServedDocument {
+  readonly bytes: Buffer;
+  readonly type: string;
+  readonly etag: string;
+}
+
+export function createDocument(): () => ServedDocument {
+  let made: ServedDocument | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function make(): ServedDocument {
+  const bytes = Buffer.from(openApiText());
+  const digest = createHash('sha256').update(bytes).digest('base64url');
+  return { bytes, type: 'application/json; charset=utf-8', etag: `"${digest.slice(0, 27)}"` };
+}

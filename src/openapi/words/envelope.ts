@@ -1,0 +1,29 @@
+/** What the fields of every answer mean (decisions, "Envelope and HTTP status"). */
+import type { Words } from './both';
+
+export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
+  code: [
+    '0: success; what was pushed is in the database. Otherwise also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
+    '0 表示成功，推送的内容已落库；其他值同时也是 HTTP 状态码，除非服务以 HTTP_STATUS_MODE=always-200 运行。',
+  ],
+  message: ['For people', '供人阅读的说明'],
+  data: ['What was asked for; null in an error', '返回的数据；出错时为 null'],
+  requestId: [
+    'Finds the request in the push log; quote it in questions',
+    '凭它可在推送日志中查到本次请求',
+  ],
+  timestamp: ['When it was answered: ISO-8601 in UTC', '响应时间：ISO-8601，UTC'],
+  reason: ['Stable: program against it', '稳定的错误原因，供程序判断'],
+  retryable: [
+    'Whether the same request may succeed later: sign it again, with the same key and body',
+    '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
+  ],
+  errors: ['Every problem of the request at once', '请求中的全部问题'],
+  field: ['Path of the field, or name of the header', '字段路径或请求头名称'],
+  outcome: [
+    'What became of it. CREATED, UPDATED, DELETED: done. REVIVED: an upsert brought a deleted matter back. STALE_IGNORED: older than what is stored, nothing was changed. ALREADY_DELETED: it was deleted before.',
+    '处理结果。CREATED、UPDATED、DELETED 已生效；REVIVED 已删除的事项被 upsert 恢复；STALE_IGNORED 早于已保存的版本，未改变；ALREADY_DELETED 此前已删除。',
+  ],
+  warnings: ['What was accepted and looks wrong', '已接受但看起来有问题的内容'],
+  status: ['How the process is', '进程状态'],
+};

@@ -1,0 +1,96 @@
+/** What the fields of an entry of the push log mean (docs/reconcile.md, "push-logs/query"). */
+import type { Words } from './both';
+
+const BY_QUEUE: Words = [
+  'ISO-8601 in UTC, by the clock of the queue',
+  'ISO-8601 格式，UTC 时间，以队列时钟为准',
+];
+const INSTANT: Words = [
+  'In any form that `sourceUpdatedAt` takes; the window includes its beginning and excludes its end',
+  '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
+];
+const FILTER: Words = [
+  'Narrows the search; all given ones must hold. Not together with `reason` or `outcome`, the other of the two.',
+  '缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
+];
+
+export const LOG_WORDS: Readonly<Record<string, Words>> = {
+  'LogQueryBody.requestId': ['The one request', '指定的一次请求'],
+  'LogQueryBody.externalId': ['The matter', '事项的业务主键'],
+  'LogQueryBody.outcome': FILTER,
+  'LogQueryBody.reason': FILTER,
+  'LogQueryBody.limit': [
+    'Entries of a page; at most 50 with `includeBody`',
+    '每页条数；includeBody 为 true 时最多 50',
+  ],
+  from: INSTANT,
+  to: INSTANT,
+  'LogQueryBody.count': ['Adds how many there are', '是否返回总数'],
+  includeBody: ['Adds the bodies as they were sent', '是否返回原始请求体'],
+  clientId: ['The client that sent it', '发送方 client_id'],
+  'LogEntry.systemCode': ['System code of that client', '该 client 绑定的系统编码'],
+  operation: ['upsert, status, reopen, delete, or the name of a query', '操作名，或查询接口名'],
+  'LogEntry.externalId': [
+    'The matter that it was about, as far as known',
+    '涉及的事项，未知时为 null',
+  ],
+  idempotencyKey: ['X-Idempotency-Key as it was sent', '当时发送的 X-Idempotency-Key'],
+  attempt: [
+    'The how-manieth request with this client, operation and key; null without a key, or beyond 100',
+    '同一 client、操作、幂等键的第几次请求；无幂等键或超过 100 次时为 null',
+  ],
+  bodyHash: ['SHA-256 of the raw body, hex', '原始请求体的 SHA-256（十六进制）'],
+  bodySize: ['Bytes of the raw body', '原始请求体的字节数'],
+  secretId: ['Which of the secrets signed', '签名所用密钥的编号'],
+  receivedAt: ['When all of it was there: ISO-8601 in UTC', '完整收到的时间：ISO-8601，UTC'],
+  queuedAt: BY_QUEUE,
+  startedAt: BY_QUEUE,
+  settledAt: [
+    'When it was persisted, or ended without an effect: ISO-8601 in UTC',
+    '落库或终止的时间：ISO-8601，UTC',
+  ],
+  state: [
+    'QUEUED: under way. PERSISTED: written. REPLAYED: a retry that was answered with the first outcome. REFUSED: see `reason`. EXPIRED: not confirmed in time, and never applied.',
+    'QUEUED 处理中；PERSISTED 已落库；REPLAYED 重试，返回首次结果；REFUSED 被拒绝，见 reason；EXPIRED 未及时确认，不会再生效。',
+  ],
+  'LogEntry.outcome': ['What the caller of an accepted push was told', '成功推送的结果'],
+  'LogEntry.reason': ['What the caller of another one was told', '未成功推送的原因'],
+  problems: ['Which fields were wrong, the first 20', '有问题的字段，最多 20 个'],
+  stale: [
+    'Of STALE_IGNORED: its `sourceUpdatedAt`, and the newer one that it met',
+    'STALE_IGNORED 时：本次的 sourceUpdatedAt 与已保存的较新值',
+  ],
+  sent: ['Of the push: ISO-8601 in UTC', '推送中的值：ISO-8601，UTC'],
+  stored: ['Of the matter: ISO-8601 in UTC', '台账中的值：ISO-8601，UTC'],
+  'LogEntry.revision': [
+    'Of the matter after it, where it changed the matter',
+    '推送改变事项后的修订号，未改变时为 null',
+  ],
+  changes: ['What it changed in the matter', '对事项的改变'],
+  'FieldChange.field': ['The field that changed', '改变的字段'],
+  'FieldChange.from': ['Before, of states and times only', '改变前的值，仅状态和时间'],
+  'FieldChange.to': ['After, of states and times only', '改变后的值，仅状态和时间'],
+  added: ['Parties that came, as `ROLE username`', '新增的参与人，形如 ROLE username'],
+  removed: ['Parties that left', '移除的参与人'],
+  'FieldChange.unread': ['Parties that have it unread again', '重新变为未读的参与人'],
+  origin: ['The request whose outcome this retry was answered with', '重试所返回结果的首次请求'],
+  replayOf: [
+    'The request that an operator sent again with this one',
+    '运维人员用本次请求重放的原请求',
+  ],
+  mark: [
+    'KEY_REUSED: the key came with another body before',
+    'KEY_REUSED：该幂等键曾用于不同的请求体',
+  ],
+  body: [
+    'As it was sent; `base64:` and its bytes where that is no UTF-8; null where it is not kept any more',
+    '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
+  ],
+  entries: [
+    'The newest first; a page may be short and not be the last',
+    '按时间倒序；一页可能不满但不是最后一页',
+  ],
+  'LogPage.count': ['How many there are, where asked for', '总数，仅在请求时返回'],
+  'LogPage.value': ['Counted', '计数值'],
+  'LogPage.exact': ['False: there are more', '为 false 时实际更多'],
+};

@@ -1,0 +1,78 @@
+/** When each error comes, and what to do about it. Code, message and retryable stand in src/errors.ts. */
+import type { Reason } from '../../errors';
+import type { Words } from './both';
+
+export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
+  BODY_TOO_LARGE: ['The body is over the limit of the operation.', '请求体超过该接口的上限。'],
+  UNSUPPORTED_ENCODING: ['Content-Encoding is not identity.', 'Content-Encoding 不是 identity。'],
+  HMAC_HEADERS_MISSING: [
+    'One of the three signing headers is missing, empty or sent twice, perhaps taken away by a gateway.',
+    '三个签名头之一缺失、为空或重复，可能被网关去掉。',
+  ],
+  TIMESTAMP_OUT_OF_WINDOW: [
+    'X-Timestamp is more than 300 s off, or not 1 to 12 digits.',
+    'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
+  ],
+  SIGNATURE_MISMATCH: [
+    'The signature is wrong, or there is no such client. Was the body written anew after signing, or an old secret used?',
+    '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。',
+  ],
+  SIGNATURE_REUSED: [
+    'This signature was used on another path: sign again, one second later.',
+    '该签名已用于其他路径，请一秒后重新签名。',
+  ],
+  NO_USABLE_SECRET: ['The client is PUBLIC or has no secret.', 'client 为 PUBLIC 类型或没有密钥。'],
+  CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
+  NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
+  INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],
+  INVALID_JSON: ['The body is not a JSON object.', '请求体不是 JSON 对象。'],
+  MALFORMED_REQUEST: ['What came is not HTTP.', '收到的不是合法的 HTTP 请求。'],
+  BODY_INCOMPLETE: ['The body ended early.', '请求体提前结束。'],
+  VALIDATION_FAILED: [
+    'Fields are wrong; `errors` names all of them.',
+    '字段有误，errors 列出全部问题。',
+  ],
+  UNKNOWN_USER: [
+    'Parties, or the initiator of a draft, are no enabled users of the portal; `errors` names all of them.',
+    '参与人或草稿发起人不是门户的启用用户，errors 列出全部。',
+  ],
+  EXTERNAL_ID_RESERVED: [
+    'Only the service assigns ids that start with auto:.',
+    '以 auto: 开头的编号只能由服务分配。',
+  ],
+  TOO_MANY_PARTIES: [
+    'With those that are there already the list would be over 500.',
+    '与已有参与人合并后将超过 500 个。',
+  ],
+  MATTER_NOT_FOUND: ['There is no such matter.', '没有该事项。'],
+  MATTER_DELETED: [
+    'The matter is deleted; an upsert revives it.',
+    '事项已删除，可用 upsert 恢复。',
+  ],
+  PATH_NOT_FOUND: ['There is no such path.', '没有该路径。'],
+  METHOD_NOT_ALLOWED: [
+    'The path takes another method: Allow names it.',
+    '该路径只接受 Allow 响应头列出的请求方法。',
+  ],
+  REQUEST_TIMEOUT: ['Headers or body took too long to arrive.', '请求头或请求体接收过慢。'],
+  RATE_LIMITED: [
+    'The client is over its rate: wait for Retry-After; RateLimit tells how much is left.',
+    '超过 client 的速率限制，请按 Retry-After 等待；RateLimit 响应头说明剩余额度。',
+  ],
+  INTERNAL_ERROR: [
+    'Unexpected; the log of the service has it under the requestId.',
+    '意外错误，服务日志中可凭 requestId 查到。',
+  ],
+  OPERATION_FAILED: ['The database refused this write again and again.', '数据库反复拒绝该写入。'],
+  QUEUE_UNAVAILABLE: ['The queue does not answer.', '队列没有响应。'],
+  DATABASE_UNAVAILABLE: ['The database does not answer.', '数据库没有响应。'],
+  BACKLOG_FULL: [
+    'It would wait too long behind others, or as many as possible are under way.',
+    '排队过长，或同时处理的请求已达上限。',
+  ],
+  SHUTTING_DOWN: ['This process drains.', '该进程正在停止。'],
+  CONFIRMATION_TIMEOUT: [
+    'Not confirmed in time (10 s unless PUSH_TIMEOUT says otherwise): the push log tells whether it took effect. Retry with the same key and body.',
+    '未在时限内确认落库（默认 10 秒，PUSH_TIMEOUT）：是否生效见推送日志；可用同一幂等键和请求体重试。',
+  ],
+};
