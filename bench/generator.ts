@@ -13,7 +13,6 @@ export interface Generator {
 }
 
 interface Message {
-  readonly ready?: true;
   readonly turn?: 'begin' | 'end';
   readonly result?: RoundResult;
   readonly error?: string;
