@@ -35,6 +35,12 @@ export interface ReplyInbox<S> {
   readonly size: number;
 }
 
+/**
+ * Waiters that are told in one go. Each of them answers a request at once, and everybody else waits
+ * meanwhile: a whole turn's would keep a refusal waiting for tens of milliseconds.
+ */
+const HANDFUL = 8;
+
 interface Waiter<S> {
   readonly since: number;
   readonly resolve: (settlement: S | undefined) => void;
@@ -53,12 +59,20 @@ export async function createReplyInbox<S>(
     waiters.delete(id);
     waiter?.resolve(settlement);
   };
+  const arrived: [string, S][] = [];
+  const deliverSome = () => {
+    for (const [id, settlement] of arrived.splice(0, HANDFUL)) deliver(id, settlement);
+    if (arrived.length > 0) setImmediate(deliverSome);
+  };
   subscriber.on('message', (_channel, payload) => {
+    const isUnderWay = arrived.length > 0;
     try {
-      for (const [id, settlement] of JSON.parse(payload) as [string, S][]) deliver(id, settlement);
+      const replies = JSON.parse(payload) as [string, S][];
+      for (const [id, settlement] of replies) arrived.push([id, settlement]);
     } catch (error) {
       logger.error({ error: String(error) }, 'unreadable reply message');
     }
+    if (!isUnderWay) deliverSome();
   });
   await subscriber.subscribe(keys.replies(ingressId));
   return {
