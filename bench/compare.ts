@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RunContext } from '../src/embedded/run-context';
-import { listenForStop } from '../src/embedded/stop-request';
+import { untilStopped } from '../src/embedded/stop-request';
 import { compareReport } from './compare-report';
 import { type MeasureOptions, measureScenario, type Series } from './measure';
 import { SCENARIOS, type Scenario } from './scenarios';
@@ -18,15 +18,13 @@ const CACHE = '2G';
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const { scenarios, json, isWhole, file, ...settings } = readOptions(args);
-  const stop = listenForStop(process.env);
-  try {
-    return await withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis }) => {
+  return untilStopped(process.env, (signal) =>
+    withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis }) => {
       const options: MeasureOptions = {
         ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url, ...file },
         servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
         ...settings,
-        say,
-        signal: stop.signal,
+        ...{ say, signal },
       };
       const measured: Series[] = [];
       for (const scenario of scenarios) {
@@ -38,13 +36,8 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       const report = compareReport(measured);
       process.stdout.write(json ? `${JSON.stringify(report.summary)}\n` : `\n${report.text}\n`);
       return report.passed ? 0 : 1;
-    });
-  } catch (error) {
-    if (stop.signal.aborted) return 130;
-    throw error;
-  } finally {
-    stop.dispose();
-  }
+    }),
+  );
 }
 
 function keep(root: string, results: Readonly<Record<string, unknown>>): void {

@@ -10,7 +10,7 @@ import { loadReport } from '../chaos/load-report';
 import { startSampling } from '../chaos/samples';
 import { SMALL, withCluster } from '../chaos/with-cluster';
 import type { RunContext } from '../src/embedded/run-context';
-import { listenForStop } from '../src/embedded/stop-request';
+import { untilStopped } from '../src/embedded/stop-request';
 import { type Generator, startGenerator } from './generator';
 import { millionRows, type Tenth } from './million-rows';
 
@@ -26,9 +26,8 @@ interface Options {
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const { json, ...options } = readOptions(args);
-  const stop = listenForStop(process.env);
-  try {
-    const around = { root, say, signal: stop.signal };
+  return untilStopped(process.env, async (signal) => {
+    const around = { root, say, signal };
     const figures = await withCluster({ ...around, ...SMALL }, async (cluster) => {
       const generator = await startGenerator(root);
       try {
@@ -42,12 +41,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
     const report = loadReport({ rows, figures }, options.pushes < MILLION ? undefined : keepIn);
     process.stdout.write(`${json ? JSON.stringify(report.summary) : report.text}\n`);
     return report.passed ? 0 : 1;
-  } catch (error) {
-    if (stop.signal.aborted) return 130;
-    throw error;
-  } finally {
-    stop.dispose();
-  }
+  });
 }
 
 function readOptions(args: readonly string[]): Options {

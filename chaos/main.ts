@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { RunContext } from '../src/embedded/run-context';
-import { listenForStop } from '../src/embedded/stop-request';
+import { untilStopped } from '../src/embedded/stop-request';
 import { FAULT_KINDS } from './history';
 import { loadReport } from './load-report';
 import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
@@ -44,26 +44,24 @@ const MODES: Readonly<
 
 /** @returns the exit code: 1 where a promise was broken, or the run failed */
 export async function run({ root, args, say }: RunContext): Promise<number> {
-  const stop = listenForStop(process.env);
   try {
     const options = readOptions(args);
     if (options.mode === 'help') {
       process.stdout.write(HELP);
       return 0;
     }
+    const { mode, json } = options;
     // Progress goes elsewhere where the report is read by a machine.
-    const tell = options.json ? (text: string) => void process.stderr.write(`${text}\n`) : say;
-    const around = { root, say: tell, signal: stop.signal };
-    const { passed, summary, text } = await MODES[options.mode](options, around);
-    process.stdout.write(`${options.json ? JSON.stringify(summary) : text}\n`);
-    return passed ? 0 : 1;
+    const tell = json ? (text: string) => void process.stderr.write(`${text}\n`) : say;
+    return await untilStopped(process.env, async (signal) => {
+      const { passed, summary, text } = await MODES[mode](options, { root, say: tell, signal });
+      process.stdout.write(`${json ? JSON.stringify(summary) : text}\n`);
+      return passed ? 0 : 1;
+    });
   } catch (error) {
-    if (stop.signal.aborted) return 130;
     const isUsage = error instanceof UsageError;
     process.stderr.write(`\n${isUsage ? `${error.message}\n\n${HELP}` : stackOf(error)}\n`);
     return 1;
-  } finally {
-    stop.dispose();
   }
 }
 

@@ -14,7 +14,8 @@ export interface Member {
   /**
    * Ends it, cleanly where it still runs, and starts it again. Resolves when it serves.
    *
-   * @throws Error with the end of its log where it does not within a minute
+   * @throws Error with the end of its log where it does not: an app within a minute, a server that
+   *   replays its log has longer
    */
   restart(): Promise<void>;
   /** Ends it for good. */

@@ -45,11 +45,13 @@ async function bring(
   }
   const dir = join(settings.dataDir, folder);
   const logFile = join(settings.dataDir, 'logs', `${folder}.log`);
+  const tell = (seconds: number) =>
+    context.say(`  still starting ${name} (${seconds} s): after a hard stop it replays its log`);
   const kept = await supervise<RunningServer>(
     {
       name,
       // On its port again, so that the processes that use it find it without being told.
-      launch: (previous, signal) => start({ dir, logFile, signal, port: previous?.port }),
+      launch: (previous, signal) => start({ dir, logFile, signal, tell, port: previous?.port }),
       tell: context.say,
       giveUp: fail,
     },

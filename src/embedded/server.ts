@@ -34,6 +34,8 @@ export interface ServerOptions {
   /** The one that the set-up chose, if absent. */
   program?: ServerProgram;
   signal?: AbortSignal;
+  /** Told now and then, while it does not serve yet, how many seconds that has taken. */
+  tell?(seconds: number): void;
   onExit?(how: Ending): void;
 }
 
@@ -49,7 +51,9 @@ export interface ServerKind {
   isReady(port: number): Promise<boolean>;
 }
 
-const READY_MS = 60_000; // a long log to replay after a SIGKILL takes seconds
+// After a SIGKILL the embedded database replays all that was ever written: minutes where it is much,
+// and ended in the middle it would begin anew.
+const READY_MS = 900_000;
 
 /**
  * Starts a server program and waits until it answers.
@@ -59,7 +63,7 @@ export async function startServer(
   kind: ServerKind,
   options: ServerOptions,
 ): Promise<RunningServer> {
-  const { dir, signal } = options;
+  const { dir } = options;
   mkdirSync(dir, { recursive: true });
   const port = options.port ?? (await freePort());
   // Else another server on this port would answer our probe in its place.
@@ -73,7 +77,7 @@ export async function startServer(
   const kept = await keep(kind.program.command, args, { output: log.fd, cwd: dir, env }).finally(
     log.close,
   );
-  await readyOrGone(kind, kept, { port, logFile, signal });
+  await readyOrGone(kind, kept, { ...options, port, logFile });
   if (options.onExit) void kept.exited.then(options.onExit);
   return {
     url: kind.url(port),
@@ -91,12 +95,12 @@ export async function startServer(
 async function readyOrGone(
   kind: ServerKind,
   kept: KeptProgram,
-  { port, logFile, signal }: { port: number; logFile: string; signal?: AbortSignal },
+  { port, logFile, signal, tell }: ServerOptions & { port: number; logFile: string },
 ): Promise<void> {
   const probe = () => kind.isReady(port);
   try {
     const { exited } = kept;
-    const problem = await untilReady({ probe, exited, deadlineMs: READY_MS, signal });
+    const problem = await untilReady({ probe, exited, deadlineMs: READY_MS, signal, tell });
     if (problem) throw failureWithLog(`${kind.name} did not start: ${problem}`, logFile);
   } catch (error) {
     await kept.stop(2_000);

@@ -42,3 +42,28 @@ export function listenForStop(env: NodeJS.ProcessEnv): StopRequest {
     },
   };
 }
+
+/** What shells say of a command that an interrupt ended. */
+const INTERRUPTED = 130;
+
+/**
+ * Runs work that a stop request may end early.
+ *
+ * @param work gives its exit code; its signal is aborted on a stop request, and what it throws after
+ *   that is its end
+ * @returns its exit code; 130 where it was ended
+ */
+export async function untilStopped(
+  env: NodeJS.ProcessEnv,
+  work: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const stop = listenForStop(env);
+  try {
+    return await work(stop.signal);
+  } catch (error) {
+    if (stop.signal.aborted) return INTERRUPTED;
+    throw error;
+  } finally {
+    stop.dispose();
+  }
+}

@@ -40,7 +40,12 @@ export interface Readiness {
   exited: Promise<string>;
   deadlineMs: number;
   signal?: AbortSignal;
+  /** Told now and then how many seconds it has waited so far. */
+  tell?(seconds: number): void;
 }
+
+/** Milliseconds between two words to whoever waits. */
+const HEARTBEAT_MS = 5_000;
 
 /**
  * Waits until a probe says yes.
@@ -48,8 +53,10 @@ export interface Readiness {
  * @throws {Stopped} when the signal is aborted
  */
 export async function untilReady(readiness: Readiness): Promise<string | undefined> {
-  const { probe, exited, deadlineMs, signal } = readiness;
-  const until = Date.now() + deadlineMs;
+  const { probe, exited, deadlineMs, signal, tell } = readiness;
+  const since = Date.now();
+  const until = since + deadlineMs;
+  let told = since;
   let ended: string | undefined;
   void exited.then((how) => {
     ended = how;
@@ -58,6 +65,10 @@ export async function untilReady(readiness: Readiness): Promise<string | undefin
     if (signal?.aborted) throw new Stopped();
     if (await probe().catch(() => false)) return undefined;
     if (ended !== undefined) return `it ended with ${ended}`;
+    if (Date.now() - told >= HEARTBEAT_MS) {
+      told = Date.now();
+      tell?.(Math.round((told - since) / 1000));
+    }
     await sleep(30);
   }
   return `it did not answer within ${deadlineMs / 1000} s`;
