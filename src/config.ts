@@ -101,6 +101,10 @@ const schema = z.object({
   WORKER_CONCURRENCY: whole(1, 64).default(8),
   /** How long a stopping process may take to finish what is in flight. */
   DRAIN_TIMEOUT: span(1_000, 300_000).default(20_000),
+  /** Internal port that tells metrics; 0: none are kept. */
+  METRICS_PORT: whole(0, 65_535).default(0),
+  /** Address of that port. */
+  METRICS_HOST: z.string().default('127.0.0.1'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

@@ -1,14 +1,21 @@
 /** What every long-running process starts with: settings, log, lifecycle, and its two servers. */
 import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
+import { systemClock } from './clock';
 import { type Config, readConfig, redactConfig } from './config';
+import { MAX_WORKERS } from './ledger/snowflake';
 import { createLifecycle, type Lifecycle } from './lifecycle';
 import { createLogger, type Logger } from './logger';
-import { connectMongo } from './mongo';
+import type { Metrics } from './metrics/metrics';
+import { startMetrics } from './metrics/start';
+import { connectMongo, pingMongo } from './mongo';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
+import { createLaneStates } from './queue/lane-states';
 import { createLanes, type Lanes } from './queue/lanes';
 import { connectFailFast, redisReady } from './queue/redis';
+import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { createTurns, type Turns } from './queue/turns';
+import { countWorkers } from './queue/worker-number';
 
 export interface Process {
   readonly config: Config;
@@ -19,10 +26,12 @@ export interface Process {
   readonly keys: RedisKeys;
   readonly lanes: Lanes;
   readonly turns: Turns;
+  readonly metrics: Metrics;
 }
 
 /**
- * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL; nothing serves yet then
+ * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL or METRICS_PORT; nothing
+ *   serves pushes yet then
  */
 export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   const config = readConfig(process.env);
@@ -37,8 +46,34 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   lifecycle.onStop('redis', () => redis.disconnect());
 
   const keys = createRedisKeys(config.REDIS_NAMESPACE);
-  const lanes = createLanes(redis, keys, config.LANE_LIMIT);
+  const time = createRedisTime(redis, () => performance.now());
+  const lanes = createLanes(redis, keys, config.LANE_LIMIT, time);
   const turns = createTurns(redis, keys);
   lifecycle.onStop('turns', () => turns.close());
-  return { config, logger, lifecycle, mongo, redis, keys, lanes, turns };
+  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, turns };
+  return { ...started, metrics: await openMetrics(type, started, time) };
+}
+
+/** Once the servers are there, and until they are given back: metrics also tell of the drain. */
+async function openMetrics(
+  type: 'web' | 'worker',
+  { config, logger, lifecycle, mongo, redis, keys }: Omit<Process, 'metrics'>,
+  time: RedisTime,
+): Promise<Metrics> {
+  const { metrics, url, close } = await startMetrics({
+    type,
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    servers: {
+      pingDatabase: () => pingMongo(mongo),
+      pingQueue: () => redis.ping(),
+      lanes: createLaneStates(redis, keys),
+      workers: () => countWorkers(redis, keys, MAX_WORKERS),
+    },
+    clock: systemClock,
+    redisTime: time.now,
+  });
+  lifecycle.onStop('metrics', close);
+  if (url) logger.info({ url }, 'telling metrics');
+  return metrics;
 }

@@ -48,20 +48,22 @@ const QUERIES_AT_A_TIME = { perKey: 8, total: 32 };
 const DIGEST_TIMEOUT = 60_000;
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } = await startProcess('web');
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics } =
+    await startProcess('web');
   const clock = systemClock;
   const subscriber = connectSubscriber(config.REDIS_URL, logger);
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
-  const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
+  const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger, metrics);
   const sessions = createSessions(mongo, logger);
   lifecycle.onStop('sessions', () => sessions.end());
   const pushLog = createPushLog(mongo, {
     keepBodies: config.PUSH_BODY_RETENTION > 0,
     commit: sessions.commitAnywhere,
+    metrics,
   });
   const lookups = createLogLookups(mongo);
-  lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger));
+  lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger, metrics));
 
   const clients = createClientDirectory(mongo, createKeyRing(config.SECRET_KEYS), clock, logger);
   const users = createUserDirectory(mongo, clock);
@@ -84,6 +86,7 @@ async function main(): Promise<void> {
     newRequestId,
     clock,
     timeout: config.PUSH_TIMEOUT,
+    metrics,
   };
   const read = createReadSignedRequest(signed);
   const finalize = createFinalize(pushLog, lookups);
@@ -103,7 +106,7 @@ async function main(): Promise<void> {
     logRefusal,
     logShed,
     settle: createSettlePush({
-      queue: createGroupQueue(lanes, turns, logger),
+      queue: createGroupQueue(lanes, turns, logger, metrics),
       inbox,
       endings,
       ingressId,
@@ -114,6 +117,7 @@ async function main(): Promise<void> {
     clock,
     timeout: config.PUSH_TIMEOUT,
     replays: config.IDEMPOTENT_REPLAY === 'on',
+    metrics,
   });
   const reader = createMatterReader(mongo);
   const timeZone = config.PORTAL_TIME_ZONE;
@@ -132,6 +136,7 @@ async function main(): Promise<void> {
       always200: (path) =>
         config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
       logger,
+      metrics,
     },
     push: { read, accept, bodyLimit: config.BODY_LIMIT },
     query: { read, admit, slots: createSlots(QUERIES_AT_A_TIME), timeout: config.PUSH_TIMEOUT },

@@ -8,6 +8,7 @@ import { groupOf } from '../src/domain/group';
 import type { Operation } from '../src/domain/operation';
 import type { Ledger } from '../src/ledger/matters';
 import type { Logger } from '../src/logger';
+import type { Metrics } from '../src/metrics/metrics';
 import type { Finalize } from '../src/push-log/finalize';
 import type { PushLog, SettledPush } from '../src/push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
@@ -43,6 +44,7 @@ export interface TurnDependencies {
   readonly concluded: ReadonlySet<string>;
   readonly workerName: string;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /** The turn at work. */
@@ -99,6 +101,8 @@ async function applyAll(
     return await attempt(deps, turn, groups);
   } catch (error) {
     if (isOutage(error)) throw error;
+    noteFailure(deps, error);
+    deps.metrics.retried();
     deps.logger.info({ error: String(error), groups: groups.length }, 'turn split');
   }
   const pushes = groups.flatMap((group) => group.pushes);
@@ -125,6 +129,7 @@ async function attempt(
   };
   const { changes, settled } = planTurn(groups, loaded, settings);
   if (settled.length === 0) return settled;
+  const began = performance.now();
   await deps.sessions.commit(turn.lane, turn.holder, async (session) => {
     const written = await deps.ledger.write(changes, session);
     const { startedAt } = turn;
@@ -133,6 +138,7 @@ async function attempt(
     if (written !== changes.length) throw new CommitConflict('a matter changed after it was read');
     if (marked !== settled.length) throw new CommitConflict('a push was settled before');
   });
+  deps.metrics.stage('commit', began);
   return settled;
 }
 
@@ -148,11 +154,17 @@ async function applyAlone(
       return [...kept, ...(await attempt(deps, turn, [{ ...group, pushes: open }]))];
     } catch (error) {
       if (isOutage(error)) throw error;
+      noteFailure(deps, error);
       if (tries >= MAX_TRIES || performance.now() > turn.patientUntil)
         return [...kept, ...(await giveUp(deps, turn, group, { open, error }))];
+      deps.metrics.retried();
       await sleep(10 * 2 ** tries * (0.5 + Math.random()));
     }
   }
+}
+
+function noteFailure({ metrics }: TurnDependencies, error: unknown): void {
+  if (isContention(error)) metrics.conflict();
 }
 
 /** A group that cannot be written must not hold up its lane: its pushes end without an effect. */

@@ -18,7 +18,7 @@ import { createApplyTurn } from './apply-turn';
 import { startExpiry } from './expire-lost';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns } =
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics } =
     await startProcess('worker');
   const clock = systemClock;
   const blocking = connectBlocking(config.REDIS_URL, logger);
@@ -44,6 +44,7 @@ async function main(): Promise<void> {
     concluded: new Set(config.CONCLUDED_STATUSES),
     workerName,
     logger,
+    metrics,
   });
   const worker = createGroupWorker({
     connection: blocking,
@@ -55,9 +56,10 @@ async function main(): Promise<void> {
     giveUp: sessions.renew,
     concurrency: config.WORKER_CONCURRENCY,
     logger,
+    metrics,
   });
   lifecycle.onStop('turns under way', () => worker.close());
-  const sweep = startSweep(lanes, turns, logger);
+  const sweep = startSweep(lanes, turns, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
   const expiry = startExpiry({
     pushLog,

@@ -8,6 +8,8 @@ export interface StartSettings {
   port: number;
   dataDir: string;
   workers: number;
+  /** Of web; the workers take the ports behind it. 0: none of them keeps metrics. */
+  metricsPort: number;
   /** How long a web or worker process may take to drain. */
   drainMs: number;
   mongoUrl?: string;
@@ -34,6 +36,7 @@ export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSe
   return {
     host: config.HOST,
     port: config.PORT,
+    metricsPort: config.METRICS_PORT,
     drainMs: config.DRAIN_TIMEOUT,
     workers: workerCount(given.WORKERS ?? '1'),
     dataDir: resolve(root, given.DATA_DIR ?? '.data'),
@@ -47,6 +50,12 @@ function workerCount(text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (count >= 1 && count <= MOST_WORKERS) return count;
   throw new ConfigError(`WORKERS must be a whole number from 1 to ${MOST_WORKERS}, not "${text}".`);
+}
+
+/** Each process of one machine needs a port of its own: `web` takes the first, `worker-1` the next. */
+export function metricsPortOf(first: number, name: string): number {
+  const number = Number(/\d+$/.exec(name)?.[0] ?? 0);
+  return first === 0 ? 0 : first + number;
 }
 
 /** The address to type into a browser or curl for a host and port that are listened on. */

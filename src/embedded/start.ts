@@ -8,7 +8,7 @@ import { type Demo, firstPush, parseDemo } from './first-push';
 import { runOnce } from './one-shot';
 import { freePort, isFree } from './ports';
 import { Releasers, type RunContext } from './run-context';
-import { readStartSettings, urlFor } from './settings';
+import { metricsPortOf, readStartSettings, urlFor } from './settings';
 import { listenForStop } from './stop-request';
 import { supervise } from './supervise';
 import { allSettledOrThrow, Stopped } from './waiting';
@@ -107,7 +107,8 @@ async function bringApps(
   const start = async (name: string) => {
     const { dataDir, drainMs } = settings;
     const logFile = join(dataDir, 'logs', `${name}.log`);
-    const app = { name, script: join(context.root, 'dist', script), env, logFile, drainMs };
+    const own = { ...env, METRICS_PORT: String(metricsPortOf(settings.metricsPort, name)) };
+    const app = { name, script: join(context.root, 'dist', script), env: own, logFile, drainMs };
     const launch = (_previous: unknown, signal: AbortSignal) => startApp({ ...app, signal });
     const kept = await supervise({ name, launch, tell: context.say, giveUp: fail }, stop.signal);
     started.push(kept);

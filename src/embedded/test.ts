@@ -18,6 +18,8 @@ const NOT_FOR_TESTS = [
   'HOST',
   'PORT',
   'WORKERS',
+  'METRICS_PORT',
+  'METRICS_HOST',
 ];
 const INTERRUPTED = 130;
 

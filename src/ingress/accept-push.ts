@@ -6,6 +6,7 @@ import type { Clock } from '../clock';
 import type { PushData } from '../contract/envelope';
 import type { OperationName } from '../domain/operation';
 import { type FieldError, matterNotFound, PushError, type RateState } from '../errors';
+import type { Metrics } from '../metrics/metrics';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
@@ -51,6 +52,7 @@ export interface AcceptDependencies {
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
   readonly replays: boolean;
+  readonly metrics: Metrics;
 }
 
 export type AcceptPush = (request: PushRequest) => Promise<AcceptedPush>;
@@ -63,9 +65,11 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     databaseCall(deps.pushLog.append(entry, request.rawBody), left(request));
   /** The same for one that is to be queued: where it fails, the entry is ended should it be there. */
   const recordQueued = async (request: PushRequest, entry: LogEntry) => {
+    const began = performance.now();
     const written = deps.pushLog.append(entry, request.rawBody);
     try {
       await databaseCall(written, left(request));
+      deps.metrics.stage('log', began);
     } catch (error) {
       const settlement = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
       const giveUp = () => deps.endings.end({ id: request.requestId, settlement }, deps.clock());

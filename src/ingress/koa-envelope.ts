@@ -4,6 +4,7 @@ import type { Clock } from '../clock';
 import { type Envelope, errorEnvelope, successEnvelope } from '../contract/envelope';
 import { PushError, type RateState } from '../errors';
 import type { Logger } from '../logger';
+import type { Metrics, Success } from '../metrics/metrics';
 import { type BegunLines, writeLines } from './line-answer';
 import { rateHeaders } from './rate-headers';
 import { discardRest } from './streamed-body';
@@ -18,6 +19,7 @@ export interface EnvelopeOptions {
   /** Whether an answer on this path has status 200 whatever its code is (HTTP_STATUS_MODE). */
   readonly always200: (path: string) => boolean;
   readonly logger: Logger;
+  readonly metrics?: Metrics;
 }
 
 /** What is sent as it is, without an envelope. */
@@ -39,6 +41,8 @@ export interface RequestState {
   rate?: RateState | undefined;
   /** What a handler returns: becomes `data`. */
   data?: unknown;
+  /** What a push came to; for the metrics. */
+  outcome?: Success;
   /** What a handler returns in place of `data` where it is too long for one document. */
   lines?: BegunLines;
   /** What a handler returns in place of `data` where it is no answer of the service itself. */
@@ -54,13 +58,13 @@ export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> 
     // Refused before its body was read: it is let in, so that its sender reads the answer and can
     // go on with the connection.
     if (error !== undefined && ctx.req.readableFlowing === null) await discardRest(ctx.req);
-    const { data, lines, document, requestId } = ctx.state;
+    const { data, lines, document } = ctx.state;
     const rate = error instanceof PushError && error.rate ? error.rate : ctx.state.rate;
     if (rate) ctx.set(rateHeaders(rate));
     if (error !== undefined) renderError(ctx, error, options);
     else if (lines) renderLines(ctx, lines, options);
     else if (document) renderDocument(ctx, document);
-    else render(ctx, successEnvelope(data, requestId, options.clock()), options);
+    else render(ctx, succeeded(ctx, data, options), options);
   };
 }
 
@@ -92,7 +96,7 @@ function renderLines(ctx: Context, lines: BegunLines, options: EnvelopeOptions):
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
   ctx.body = writeLines(ctx.res, lines, {
-    success: (data) => successEnvelope(data, requestId, options.clock()),
+    success: (data) => succeeded(ctx, data, options),
     failure: (cause) => errorEnvelope(refusalOf(ctx, cause, options), requestId, options.clock()),
   });
 }
@@ -110,11 +114,19 @@ function renderDocument(ctx: Context, { bytes, type, etag }: PlainDocument): voi
   ctx.body = bytes;
 }
 
+function succeeded(ctx: Context, data: unknown, options: EnvelopeOptions): Envelope {
+  const { requestId, receivedAt, outcome: came = 'ANSWERED' } = ctx.state;
+  options.metrics?.answered(ctx.path, receivedAt, came);
+  return successEnvelope(data, requestId, options.clock());
+}
+
 /** What the caller is told of a failure; the log has the rest. */
-function refusalOf(ctx: Context, cause: unknown, { clock, logger }: EnvelopeOptions): PushError {
+function refusalOf(ctx: Context, cause: unknown, options: EnvelopeOptions): PushError {
+  const { clock, logger, metrics } = options;
   const { requestId, clientId, receivedAt } = ctx.state;
   const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
   if (error !== cause) logger.error({ requestId, error: stackOf(cause) }, 'unexpected error');
+  metrics?.refused(ctx.path, receivedAt, error);
   const ms = clock() - receivedAt;
   const path = ctx.path.slice(0, LOGGED_PATH);
   const line = { requestId, clientId, path, reason: error.reason, code: error.code, ms };

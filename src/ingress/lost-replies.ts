@@ -3,6 +3,7 @@
  * waited a while are looked up in the push log, which knows.
  */
 import type { Logger } from '../logger';
+import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { LogLookups } from '../push-log/lookups';
 import type { Settlement } from '../push-log/settlement';
 import type { ReplyInbox } from '../queue/replies';
@@ -17,6 +18,7 @@ export function watchLostReplies(
   inbox: ReplyInbox<Settlement>,
   lookups: LogLookups,
   logger: Logger,
+  metrics: Metrics = NO_METRICS,
 ): () => void {
   let running = false;
   const look = async () => {
@@ -29,7 +31,11 @@ export function watchLostReplies(
     const ids = overdue.slice(from, from + MAX_LOOKUPS);
     try {
       for (const [id, settlement] of await lookups.settlements(ids)) {
-        if (settlement) inbox.deliver(id, settlement);
+        if (!settlement) continue;
+        const waiting = inbox.size;
+        inbox.deliver(id, settlement);
+        // Where nobody waits any more the reply has come meanwhile.
+        if (inbox.size < waiting) metrics.replyLost();
       }
     } catch (error) {
       logger.debug({ error: String(error) }, 'lookup of overdue pushes failed, tried again soon');

@@ -29,6 +29,7 @@ export function pushRoute(
     const { data, replayed } = await accept(push);
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     ctx.state.data = data;
+    ctx.state.outcome = replayed ? 'REPLAYED' : data.outcome;
   };
 }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock';
 import type { ClientDirectory, KnownClient } from '../directory/clients';
 import { PushError } from '../errors';
+import type { Metrics } from '../metrics/metrics';
 import { readAuthHeaders } from './auth-headers';
 import { authenticate, type Caller } from './authenticate';
 import { databaseCall } from './availability';
@@ -32,6 +33,7 @@ export interface SignedRequestDependencies {
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
+  readonly metrics: Metrics;
 }
 
 /** What a route says about itself. */
@@ -58,6 +60,7 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     const rawBody = await readRawBody(req, bodyLimit);
     // A slow upload is the caller's own time; the wait for the write begins here.
     const receivedAt = deps.clock();
+    const began = performance.now();
     // Request ids are in the order of receipt: it is the order of the push log.
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
@@ -84,6 +87,7 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
       throw error;
     }
     state.clientId = caller.clientId;
+    deps.metrics.stage('verify', began);
     const signature = headers.signature.toLowerCase();
     return { ...about, caller, signature, timestamp: Number(headers.timestamp) };
   };

@@ -38,8 +38,10 @@ export type ReadStreamedRequest = (
   route: StreamedRoute,
 ) => Promise<StreamedRequest>;
 
+type Dependencies = Omit<SignedRequestDependencies, 'metrics'>;
+
 /** @throws (the built function) PushError as `createReadSignedRequest`, or REQUEST_TIMEOUT */
-export function createReadStreamedRequest(deps: SignedRequestDependencies): ReadStreamedRequest {
+export function createReadStreamedRequest(deps: Dependencies): ReadStreamedRequest {
   return async (ctx, route) => {
     try {
       return await read(deps, ctx, route);
@@ -51,7 +53,7 @@ export function createReadStreamedRequest(deps: SignedRequestDependencies): Read
 }
 
 async function read(
-  deps: SignedRequestDependencies,
+  deps: Dependencies,
   { req, state }: StreamedContext,
   { operation, bodyLimit, bodyTimeout, begin, take }: StreamedRoute,
 ): Promise<StreamedRequest> {

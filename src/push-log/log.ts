@@ -2,6 +2,7 @@
 import { type Connection, type mongo, Types } from 'mongoose';
 import { createBatcher } from '../batcher';
 import type { FieldChange } from '../domain/changes';
+import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import { commitTogether, nativeCollection } from '../mongo';
 import { bodyModel, type LoggedBody } from './body-model';
 import { entryModel, type LogEntry } from './entry-model';
@@ -73,12 +74,12 @@ export interface PushLogOptions {
   readonly keepBodies?: boolean;
   /** Runs writes in one transaction; of a long-lived process, in sessions that are looked after. */
   readonly commit?: (work: (session: mongo.ClientSession) => Promise<void>) => Promise<void>;
+  readonly metrics?: Metrics;
 }
 
-export function createPushLog(
-  connection: Connection,
-  { keepBodies = true, commit = (work) => commitTogether(connection, work) }: PushLogOptions = {},
-): PushLog {
+export function createPushLog(connection: Connection, options: PushLogOptions = {}): PushLog {
+  const { keepBodies = true, metrics = NO_METRICS } = options;
+  const { commit = (work) => commitTogether(connection, work) } = options;
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const bodies = nativeCollection<LoggedBody>(bodyModel(connection));
   const insert = async (batch: readonly Appending[], session?: mongo.ClientSession) => {
@@ -92,6 +93,7 @@ export function createPushLog(
   };
   const appends = createBatcher<Appending, undefined>({
     run: async (batch) => {
+      metrics.batch('log', batch.length);
       const [only] = batch;
       // Alone, two inserts side by side are faster than a transaction. A body without its entry
       // is of no use to anybody and goes by its time.

@@ -1,6 +1,7 @@
 /** The ingress' end of the job groups: append a push to its group's lane, and wake the lane. */
 import { createBatcher } from '../batcher';
 import type { Logger } from '../logger';
+import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { Lanes, TimedPush } from './lanes';
 import type { QueuedPush } from './push';
 import type { Turns } from './turns';
@@ -16,9 +17,15 @@ export interface GroupQueue {
   enqueue(push: QueuedPush, timeout: number): Promise<boolean>;
 }
 
-export function createGroupQueue(lanes: Lanes, turns: Turns, logger: Logger): GroupQueue {
+export function createGroupQueue(
+  lanes: Lanes,
+  turns: Turns,
+  logger: Logger,
+  metrics: Metrics = NO_METRICS,
+): GroupQueue {
   const batcher = createBatcher<{ push: QueuedPush; until: number }, boolean>({
     run: async (waiting) => {
+      metrics.batch('queue', waiting.length);
       const pushes = waiting.map(
         ({ push, until }): TimedPush => ({
           push,

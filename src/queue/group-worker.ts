@@ -2,6 +2,7 @@
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
+import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import { type RedisKeys, TURN_QUEUE } from './keys';
 import { type LaneRead, type Lanes, MAX_READ } from './lanes';
 import { type Reply, toMessages } from './replies';
@@ -44,6 +45,7 @@ export interface GroupWorkerOptions<S> {
   /** Milliseconds of one round; 8,000 where it is not given. */
   readonly roundTimeout?: number;
   readonly logger: Logger;
+  readonly metrics?: Metrics;
 }
 
 export interface GroupWorker {
@@ -52,7 +54,8 @@ export interface GroupWorker {
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { lanes, turns, holderOf, apply, giveUp, logger, roundTimeout = ROUND_TIMEOUT } = options;
+  const { lanes, turns, holderOf, apply, giveUp, logger } = options;
+  const { roundTimeout = ROUND_TIMEOUT, metrics = NO_METRICS } = options;
   let closing = false;
 
   /** How many pushes a lane's next round takes, where it takes fewer than it might. */
@@ -70,12 +73,17 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
 
   const runTurn = async (lane: number): Promise<void> => {
     for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
+      const began = performance.now();
       const read = await lanes.read(lane, holderOf(lane), bounds.get(lane));
       const count = read.pushes.length;
       if (count === 0) return;
+      const readAt = performance.now();
+      metrics.turnBegan(read.pushes, read.now);
       const replies = await withDeadline(apply(read), roundTimeout, () => givenUp(lane, count));
       done(lane);
-      const left = await lanes.finish(read, toMessages(replies));
+      const sentAt = Math.round(read.now + performance.now() - readAt);
+      const left = await lanes.finish(read, toMessages(replies, sentAt));
+      metrics.stage('turn', began);
       if (left === 0) return;
     }
     // What is left is owed a turn; while this one is active, BullMQ keeps it for afterwards.
@@ -105,9 +113,13 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
   });
   worker.on('error', (error) => logger.warn({ error: error.message }, 'queue worker error'));
   worker.on('failed', (job, error) => {
+    metrics.turnFailed();
     logger.warn({ lane: job?.data.lane, error: error.message }, 'turn failed, will be swept');
   });
-  worker.on('stalled', (jobId) => logger.warn({ jobId }, 'turn taken over from a silent worker'));
+  worker.on('stalled', (jobId) => {
+    metrics.turnTakenOver();
+    logger.warn({ jobId }, 'turn taken over from a silent worker');
+  });
   return {
     close: async () => {
       closing = true;

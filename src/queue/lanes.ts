@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { groupOf, LANES, laneOf } from '../domain/group';
 import type { RedisKeys } from './keys';
 import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
-import { createRedisTime } from './redis-time';
+import { createRedisTime, type RedisTime } from './redis-time';
 
 /** What a turn read from the head of its lane. */
 export interface LaneRead {
@@ -131,13 +131,20 @@ interface LaneCommands {
   finishTurn(...args: (string | number)[]): Promise<number>;
 }
 
-/** @param perLane most pushes that one lane may hold */
-export function createLanes(redis: Redis, keys: RedisKeys, perLane: number): Lanes {
+/**
+ * @param perLane most pushes that one lane may hold
+ * @param time of Redis, which learns from every append
+ */
+export function createLanes(
+  redis: Redis,
+  keys: RedisKeys,
+  perLane: number,
+  time: RedisTime = createRedisTime(redis, () => performance.now()),
+): Lanes {
   redis.defineCommand('appendToLanes', { lua: APPEND });
   redis.defineCommand('readLane', { lua: READ, numberOfKeys: 2 });
   redis.defineCommand('finishTurn', { lua: FINISH, numberOfKeys: 2 });
   const commands = redis as unknown as LaneCommands;
-  const time = createRedisTime(redis, () => performance.now());
   return {
     append: async (pushes) => {
       const lanes = pushes.map(({ push }) => laneOf(groupOf(push.systemCode, push.externalId)));

@@ -46,8 +46,15 @@ export function headOf({ deadline, queuedAt, id }: WaitingPush): string {
 export function decodeItem(item: string): WaitingPush {
   const push: QueuedPush = JSON.parse(item.slice(2 * TIME_DIGITS + ID_DIGITS));
   const deadline = Number(item.slice(0, TIME_DIGITS));
-  const queuedAt = Number(item.slice(TIME_DIGITS, 2 * TIME_DIGITS));
-  return { ...push, deadline, queuedAt };
+  return { ...push, deadline, queuedAt: queuedAtOf(item) };
+}
+
+/** Characters of an item that tell its times. */
+export const TIMES_LENGTH = 2 * TIME_DIGITS;
+
+/** When an item was appended, epoch milliseconds of Redis; its beginning is enough. */
+export function queuedAtOf(item: string): number {
+  return Number(item.slice(TIME_DIGITS, TIMES_LENGTH));
 }
 
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');

@@ -1,6 +1,7 @@
 /** Replies: a worker tells the one ingress that waits; the ingress finds the request that it is for. */
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
+import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { RedisKeys } from './keys';
 import type { ReplyMessage } from './lanes';
 
@@ -11,8 +12,18 @@ export interface Reply<S> {
   readonly settlement: S;
 }
 
-/** One message per ingress, however many replies. */
-export function toMessages<S>(replies: readonly Reply<S>[]): ReplyMessage[] {
+/**
+ * Stands behind the last reply of a message, in place of an id, before the time at which it was sent.
+ * To an ingress that does not know it, it is a reply for which nobody waits.
+ */
+const SENT_AT = '';
+
+/**
+ * One message per ingress, however many replies.
+ *
+ * @param sentAt Redis time, epoch milliseconds
+ */
+export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number): ReplyMessage[] {
   const byIngress = new Map<string, [string, S][]>();
   for (const { id, replyTo, settlement } of replies) {
     const group = byIngress.get(replyTo) ?? [];
@@ -21,7 +32,7 @@ export function toMessages<S>(replies: readonly Reply<S>[]): ReplyMessage[] {
   }
   return [...byIngress].map(([ingressId, group]) => ({
     ingressId,
-    payload: JSON.stringify(group),
+    payload: JSON.stringify([...group, [SENT_AT, sentAt]]),
   }));
 }
 
@@ -52,6 +63,7 @@ export async function createReplyInbox<S>(
   keys: RedisKeys,
   ingressId: string,
   logger: Logger,
+  metrics: Metrics = NO_METRICS,
 ): Promise<ReplyInbox<S>> {
   const waiters = new Map<string, Waiter<S>>();
   const deliver = (id: string, settlement: S | undefined) => {
@@ -61,7 +73,10 @@ export async function createReplyInbox<S>(
   };
   const arrived: [string, S][] = [];
   const deliverSome = () => {
-    for (const [id, settlement] of arrived.splice(0, HANDFUL)) deliver(id, settlement);
+    for (const [id, settlement] of arrived.splice(0, HANDFUL)) {
+      if (id === SENT_AT) metrics.replied(Number(settlement));
+      else deliver(id, settlement);
+    }
     if (arrived.length > 0) setImmediate(deliverSome);
   };
   subscriber.on('message', (_channel, payload) => {

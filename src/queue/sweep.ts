@@ -3,6 +3,7 @@
  * whose turn was lost (a crash between append and wake, a failed turn, an emptied Redis) moves on.
  */
 import type { Logger } from '../logger';
+import type { Metrics } from '../metrics/metrics';
 import { type Repeated, repeat } from '../repeat';
 import type { Lanes } from './lanes';
 import type { Turns } from './turns';
@@ -10,9 +11,13 @@ import type { Turns } from './turns';
 /** Milliseconds between sweeps of one worker. */
 const INTERVAL = 500;
 
-export function startSweep(lanes: Lanes, turns: Turns, logger: Logger): Repeated {
+export function startSweep(lanes: Lanes, turns: Turns, logger: Logger, metrics: Metrics): Repeated {
   return repeat(
-    async () => turns.wake(await lanes.waiting()),
+    async () => {
+      const waiting = await lanes.waiting();
+      metrics.swept(waiting.length);
+      await turns.wake(waiting);
+    },
     INTERVAL,
     (error) => logger.debug({ error: String(error) }, 'sweep failed, the next one will do it'),
   );

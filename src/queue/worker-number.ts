@@ -64,6 +64,11 @@ export async function leaseWorkerNumber(
   };
 }
 
+/** How many workers hold a number; one that died holds its own for up to 30 s. */
+export function countWorkers(redis: Redis, keys: RedisKeys, max: number): Promise<number> {
+  return redis.exists(Array.from({ length: max }, (_, number) => keys.workerNumber(number)));
+}
+
 async function takeFree(redis: Redis, keys: RedisKeys, holder: string, max: number) {
   for (let number = 0; number < max; number += 1) {
     const taken = await redis.set(keys.workerNumber(number), holder, 'PX', LEASE, 'NX');

@@ -7,6 +7,7 @@ import type { Operation } from '../../src/domain/operation';
 import { prepareDatabase } from '../../src/indexes';
 import { createLedger } from '../../src/ledger/matters';
 import { createSnowflakes } from '../../src/ledger/snowflake';
+import { NO_METRICS } from '../../src/metrics/metrics';
 import { connectMongo } from '../../src/mongo';
 import { createFinalize } from '../../src/push-log/finalize';
 import { createPushLog, type PushLog } from '../../src/push-log/log';
@@ -82,6 +83,7 @@ export async function createTurnRig(): Promise<TurnRig> {
         concluded: new Set(['DONE']),
         workerName: `worker-${number}`,
         logger,
+        metrics: NO_METRICS,
       });
       return (read) => apply({ ...read, holder: own.idOf(read.lane) });
     },

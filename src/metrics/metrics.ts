@@ -1,0 +1,65 @@
+/**
+ * What the service tells about itself while it works. Whoever does the work calls these, wherever
+ * METRICS_PORT is set or not: where it is not, nothing is kept. So they take plain numbers, and where
+ * many pushes are worked on together they are called once for all.
+ */
+import type { Outcome } from '../domain/decide';
+import type { PushError } from '../errors';
+
+/** The way of a push, in its order. */
+export const STAGES = ['verify', 'log', 'wait', 'turn', 'commit', 'reply'] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** What goes out together: entries of the push log, pushes into their lanes. */
+export const BATCHES = ['log', 'queue'] as const;
+export type Batch = (typeof BATCHES)[number];
+
+/** How a request went that was not refused: what a push came to, or the answer of a query. */
+export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
+
+/** Times are in milliseconds, those named `since` by `performance.now()`. */
+export interface Metrics {
+  /**
+   * @param path of the request; only those of the contract are counted
+   * @param receivedAt epoch milliseconds
+   */
+  answered(path: string, receivedAt: number, outcome: Success): void;
+  refused(path: string, receivedAt: number, error: PushError): void;
+  /** A stage ends now. */
+  stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
+  /** A turn took these up at `now`; both times are Redis'. */
+  turnBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
+  /** The last push of a worker's message is told. @param sentAt Redis time, epoch milliseconds */
+  replied(sentAt: number): void;
+  batch(kind: Batch, size: number): void;
+  /** A guard failed, or somebody else held what was to be written: see isContention. */
+  conflict(): void;
+  /** Work of a turn is done once more. */
+  retried(): void;
+  /** A turn failed as a whole; the sweep wakes its lane. */
+  turnFailed(): void;
+  /** A turn was taken over from a worker that fell silent. */
+  turnTakenOver(): void;
+  /** @param lanes that held pushes */
+  swept(lanes: number): void;
+  /** A push was settled, and its ingress found that in the log, not in its inbox. */
+  replyLost(): void;
+}
+
+const nothing = () => undefined;
+
+/** METRICS_PORT is not set. */
+export const NO_METRICS: Metrics = {
+  answered: nothing,
+  refused: nothing,
+  stage: nothing,
+  turnBegan: nothing,
+  replied: nothing,
+  batch: nothing,
+  conflict: nothing,
+  retried: nothing,
+  turnFailed: nothing,
+  turnTakenOver: nothing,
+  swept: nothing,
+  replyLost: nothing,
+};

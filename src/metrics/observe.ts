@@ -1,0 +1,66 @@
+/** From what the service does to what its metrics say. */
+import type { Clock } from '../clock';
+import { ORPHANS, pushPath, QUERIES, queryPath } from '../contract/paths';
+import { OPERATIONS } from '../domain/operation';
+import type { PushError } from '../errors';
+import { BATCHES, type Metrics, STAGES } from './metrics';
+import type { MetricsRegistry } from './registry';
+
+/** By path. Labels are names of the contract alone, whatever callers ask for. */
+const OPERATION_OF = new Map<string, string>([
+  ...OPERATIONS.map((name) => [pushPath(name), name] as const),
+  ...QUERIES.map((name) => [queryPath(name), name] as const),
+  [queryPath(ORPHANS), ORPHANS],
+]);
+
+/** @param redisTime what time it is for Redis, epoch milliseconds; it may reject */
+export function createMetrics(
+  registry: MetricsRegistry,
+  { clock, redisTime }: { readonly clock: Clock; readonly redisTime: () => Promise<number> },
+): Metrics {
+  const { requests, requestSeconds, stageSeconds, turnPushes, batchSize } = registry;
+  const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
+  const batches = byName(BATCHES, (batch) => batchSize.labels({ batch }));
+  const count = (path: string, receivedAt: number, outcome: string, reason: string) => {
+    const operation = OPERATION_OF.get(path);
+    if (operation === undefined) return;
+    requests.inc({ operation, outcome, reason });
+    requestSeconds.observe({ operation }, seconds(clock() - receivedAt));
+  };
+  return {
+    answered: (path, receivedAt, outcome) => count(path, receivedAt, outcome, ''),
+    refused: (path, receivedAt, error) =>
+      count(path, receivedAt, isFailure(error) ? 'FAILED' : 'REFUSED', error.reason),
+    stage: (name, since) => stages[name].observe(seconds(performance.now() - since)),
+    turnBegan: (pushes, now) => {
+      turnPushes.observe(pushes.length);
+      for (const { queuedAt } of pushes) stages.wait.observe(seconds(now - queuedAt));
+    },
+    replied: (sentAt) => {
+      redisTime().then(
+        (now) => stages.reply.observe(seconds(now - sentAt)),
+        () => undefined,
+      );
+    },
+    batch: (kind, size) => batches[kind].observe(size),
+    conflict: () => registry.conflicts.inc(),
+    retried: () => registry.retries.inc(),
+    turnFailed: () => registry.turnsFailed.inc(),
+    turnTakenOver: () => registry.turnsTakenOver.inc(),
+    swept: (lanes) => {
+      registry.sweeps.inc();
+      registry.sweptLanes.inc(lanes);
+    },
+    replyLost: () => registry.repliesLost.inc(),
+  };
+}
+
+/** Ours, not the caller's. */
+const isFailure = ({ code }: PushError) => code >= 500;
+
+/** Clocks are set back now and then. */
+const seconds = (ms: number) => Math.max(0, ms) / 1000;
+
+function byName<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
+}

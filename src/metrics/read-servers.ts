@@ -1,0 +1,53 @@
+/** What is read only when somebody asks: how the servers are, and what they hold. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MetricsRegistry } from './registry';
+
+export interface Servers {
+  pingDatabase(): Promise<unknown>;
+  pingQueue(): Promise<unknown>;
+  /** Per lane how many pushes it holds, and for how many milliseconds the first one has waited. */
+  lanes(): Promise<readonly { readonly waiting: number; readonly oldest: number }[]>;
+  /** How many workers there are. */
+  workers(): Promise<number>;
+}
+
+/** Milliseconds: a server that is silent for longer counts as away. Scrapers wait for some seconds. */
+const PATIENCE = 1_000;
+
+/** Never fails, and is over in time. What cannot be known is not told, rather than told as it was. */
+export async function readServers(servers: Servers, registry: MetricsRegistry): Promise<void> {
+  const { up, waiting, oldest, workers } = registry;
+  const [database, queue, lanes, count] = await Promise.all([
+    inTime(servers.pingDatabase().then(() => true)),
+    inTime(servers.pingQueue().then(() => true)),
+    inTime(servers.lanes()),
+    inTime(servers.workers()),
+  ]);
+  up.set({ server: 'mongodb' }, database ? 1 : 0);
+  up.set({ server: 'redis' }, queue ? 1 : 0);
+  if (!lanes) {
+    waiting.reset();
+    oldest.reset();
+  }
+  for (const [lane, state] of lanes?.entries() ?? []) {
+    waiting.set({ lane }, state.waiting);
+    oldest.set({ lane }, state.oldest / 1000);
+  }
+  if (count === undefined) workers.remove();
+  else workers.set(count);
+}
+
+/** @returns undefined where the call fails or takes too long */
+async function inTime<T>(call: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  const tooLate = sleep(PATIENCE, undefined, { signal: over.signal });
+  try {
+    return await Promise.race([call, tooLate]);
+  } catch {
+    // That the server is away is what is told.
+    return undefined;
+  } finally {
+    over.abort();
+    tooLate.catch(() => undefined);
+  }
+}

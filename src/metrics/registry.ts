@@ -1,0 +1,65 @@
+/** Every metric of the service with its name, labels and meaning, in the form of Prometheus. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Seconds: from a verified signature to PUSH_TIMEOUT. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Up to the largest turn and the largest batch. */
+const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+
+/** @param type of the process; a label of everything that it tells */
+export function createRegistry(type: string) {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process: type });
+  const registers = [registry];
+  const about = (name: string, help: string) => ({ name: `matter_push_${name}`, help, registers });
+  const counter = (name: string, help: string) => new Counter(about(name, help));
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requests: new Counter({
+      ...about('requests_total', 'Answered requests of the contract'),
+      labelNames: ['operation', 'outcome', 'reason'],
+    }),
+    requestSeconds: new Histogram({
+      ...about('request_seconds', 'From the head of a request to its answer'),
+      labelNames: ['operation'],
+      buckets: SECONDS,
+    }),
+    stageSeconds: new Histogram({
+      ...about('stage_seconds', 'Time of one stage of the way of a push'),
+      labelNames: ['stage'],
+      buckets: SECONDS,
+    }),
+    turnPushes: new Histogram({
+      ...about('turn_pushes', 'Pushes that a turn took from its lane at a time'),
+      buckets: PUSHES,
+    }),
+    batchSize: new Histogram({
+      ...about('batch_size', 'What went out together in one call'),
+      labelNames: ['batch'],
+      buckets: PUSHES,
+    }),
+    conflicts: counter('guard_conflicts_total', 'Commits that met a change of somebody else'),
+    retries: counter('retries_total', 'Work of turns that was done once more'),
+    turnsFailed: counter('turns_failed_total', 'Turns that failed as a whole'),
+    turnsTakenOver: counter('turns_taken_over_total', 'Turns taken over from a silent worker'),
+    sweeps: counter('sweeps_total', 'Looks for lanes that wait without a turn'),
+    sweptLanes: counter('swept_lanes_total', 'Lanes that held pushes when they were swept'),
+    repliesLost: counter('replies_lost_total', 'Settled pushes whose reply was not heard'),
+    waiting: new Gauge({
+      ...about('lane_waiting', 'Pushes in a lane, of the whole deployment'),
+      labelNames: ['lane'],
+    }),
+    oldest: new Gauge({
+      ...about('lane_oldest_seconds', 'For how long the first push of a lane has waited'),
+      labelNames: ['lane'],
+    }),
+    workers: new Gauge(about('workers', 'Worker processes, of the whole deployment')),
+    up: new Gauge({
+      ...about('up', 'Whether a server answers this process (1) or not (0)'),
+      labelNames: ['server'],
+    }),
+  };
+}
+
+export type MetricsRegistry = ReturnType<typeof createRegistry>;

@@ -1,0 +1,41 @@
+/** How much waits, and for how long: one look at all lanes, which changes nothing. */
+import type { Redis } from 'ioredis';
+import { LANES } from '../domain/group';
+import type { RedisKeys } from './keys';
+import { queuedAtOf, TIMES_LENGTH } from './push';
+
+export interface LaneState {
+  /** Pushes in the lane. */
+  readonly waiting: number;
+  /** Milliseconds since the first of them was appended; 0 where there is none. */
+  readonly oldest: number;
+}
+
+/** KEYS: the lanes. ARGV: characters of an item. Returns the time, then per lane length and first item. */
+const LOOK = `
+local time = redis.call('TIME')
+local seen = {time[1] * 1000 + math.floor(time[2] / 1000)}
+for i, lane in ipairs(KEYS) do
+  seen[2 * i] = redis.call('LLEN', lane)
+  seen[2 * i + 1] = string.sub(redis.call('LINDEX', lane, 0) or '', 1, tonumber(ARGV[1]))
+end
+return seen`;
+
+interface LookCommand {
+  lookAtLanes(...args: (string | number)[]): Promise<(string | number)[]>;
+}
+
+/** @returns a function that tells the state of each lane; it rejects where Redis cannot be asked */
+export function createLaneStates(redis: Redis, keys: RedisKeys): () => Promise<LaneState[]> {
+  redis.defineCommand('lookAtLanes', { lua: LOOK, numberOfKeys: LANES });
+  const commands = redis as unknown as LookCommand;
+  const lanes = Array.from({ length: LANES }, (_, lane) => lane);
+  return async () => {
+    const [now, ...seen] = await commands.lookAtLanes(...lanes.map(keys.lane), TIMES_LENGTH);
+    return lanes.map((lane) => {
+      const waiting = Number(seen[2 * lane]);
+      const first = String(seen[2 * lane + 1]);
+      return { waiting, oldest: waiting > 0 ? Math.max(0, Number(now) - queuedAtOf(first)) : 0 };
+    });
+  };
+}
