@@ -1,11 +1,15 @@
 /** The lanes in Redis: order, bounds, deadlines, and what a turn that was overtaken may not do. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
+import pino from 'pino';
 import { LANES, laneOf } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
+import { createLaneStates } from '../../src/queue/lane-states';
 import { createLanes, type Lanes } from '../../src/queue/lanes';
 import type { QueuedPush } from '../../src/queue/push';
+import { countWorkers, leaseWorkerNumber } from '../../src/queue/worker-number';
 import { testServers } from '../support/service';
+import { until } from '../support/wait';
 
 const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
 let redis: Redis;
@@ -113,4 +117,31 @@ test('replies go out with the trim, a message per ingress', async () => {
     [keys.replies('two'), 'y'],
   ]);
   subscriber.disconnect();
+});
+
+test('one look tells how much waits in each lane, and for how long', async () => {
+  const look = createLaneStates(redis, keys);
+  expect(await look()).toEqual(Array(LANES).fill({ waiting: 0, oldest: 0 }));
+  await append(0, 1);
+  const item = await redis.lindex(keys.lane(LANE), 0);
+  await until('the first one to be older', async () => Number((await look())[LANE]?.oldest) > 50);
+  await append(2);
+  const states = await look();
+  expect(states[LANE]?.waiting).toBe(3);
+  // By its first push, whatever came after it.
+  expect(states[LANE]?.oldest).toBeGreaterThan(50);
+  expect(states.filter(({ waiting }) => waiting > 0)).toHaveLength(1);
+  expect(await redis.lindex(keys.lane(LANE), 0)).toBe(item);
+});
+
+test('workers are counted by the numbers that they hold', async () => {
+  const logger = pino({ level: 'silent' });
+  const count = () => countWorkers(redis, keys, 16);
+  expect(await count()).toBe(0);
+  const one = await leaseWorkerNumber(redis, keys, { max: 16, logger });
+  const two = await leaseWorkerNumber(redis, keys, { max: 16, logger });
+  expect(await count()).toBe(2);
+  await one.release();
+  expect(await count()).toBe(1);
+  await two.release();
 });

@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly mongoUrl?: string;
   readonly redisUrl?: string;
+  /** Every process gets a METRICS_PORT. */
+  readonly metrics?: boolean;
 }
 
 export interface Service {
@@ -37,6 +39,8 @@ export interface Service {
   readonly clientId: string;
   readonly secret: string;
   urlOf(web?: number): string;
+  /** Where the metrics of each process are, in the order of their start. */
+  readonly metricsUrls: readonly string[];
   /** Signs and sends one push. */
   push(operation: string, body: unknown, options?: Partial<PushOptions>): Promise<Answer>;
   startWorker(): Promise<AppProcess>;
@@ -91,14 +95,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   const apps: AppProcess[] = [];
   const urls: string[] = [];
+  const metricsUrls: string[] = [];
   const start = async (kind: 'web' | 'worker'): Promise<AppProcess> => {
     const port = String(await freePort());
     if (kind === 'web') urls.push(`http://127.0.0.1:${port}`);
+    const metricsPort = options.metrics ? String(await freePort()) : '0';
+    if (options.metrics) metricsUrls.push(`http://127.0.0.1:${metricsPort}/metrics`);
     const script = kind === 'web' ? 'dist/src/web.js' : 'dist/workers/main.js';
     const app = await startApp({
       name: kind,
       script: path.join(PROJECT, script),
-      env: { ...process.env, PORT: port, ...env },
+      env: { ...process.env, PORT: port, METRICS_PORT: metricsPort, ...env },
       logFile: path.join(logs, `${kind}-${apps.length}.log`),
       drainMs: 10_000,
     });
@@ -119,6 +126,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     clientId,
     secret: secret ?? '',
     urlOf,
+    metricsUrls,
     push: (operation, body, more) =>
       push({ url: urlOf(), clientId, secret: secret ?? '', operation, body, ...more }),
     startWorker: async () => {

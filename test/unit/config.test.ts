@@ -45,6 +45,8 @@ test('what is not set has its default', () => {
     LANE_LIMIT: 10_000,
     WORKER_CONCURRENCY: 8,
     DRAIN_TIMEOUT: 20_000,
+    METRICS_PORT: 0,
+    METRICS_HOST: '127.0.0.1',
     LOG_LEVEL: 'info',
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSecretKeys } from '../../src/embedded/data-dir';
 import { firstPush, parseDemo } from '../../src/embedded/first-push';
-import { readStartSettings, urlFor } from '../../src/embedded/settings';
+import { metricsPortOf, readStartSettings, urlFor } from '../../src/embedded/settings';
 
 const demo = { clientId: 'demo-oa', secret: 's3cret+/=', usernames: ['zhang.san'] };
 
@@ -51,6 +51,13 @@ test('bad settings are all told before anything starts', () => {
   expect(read).toThrow('PORT');
   expect(read).toThrow('REDIS_URL');
   expect(() => readStartSettings({ WORKERS: 'two' }, '/project')).toThrow('WORKERS');
+});
+
+test('each process of npm start has a metrics port of its own, or none of them has', () => {
+  const names = ['web', 'worker-1', 'worker-12'];
+  expect(names.map((name) => metricsPortOf(9464, name))).toEqual([9464, 9465, 9476]);
+  expect(names.map((name) => metricsPortOf(0, name))).toEqual([0, 0, 0]);
+  expect(readStartSettings({ METRICS_PORT: '9464' }, '/project').metricsPort).toBe(9464);
 });
 
 test.each([

@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createRedisKeys } from '../../src/queue/keys';
-import { createReplyInbox } from '../../src/queue/replies';
+import { NO_METRICS } from '../../src/metrics/metrics';
+import { createReplyInbox, toMessages } from '../../src/queue/replies';
 
 /** The subscription alone: what the inbox does with a message needs no server. */
 class Subscriber extends EventEmitter {
@@ -14,10 +15,13 @@ async function openInbox() {
   const subscriber = new Subscriber();
   const keys = createRedisKeys('test');
   const logger = pino({ enabled: false });
-  const inbox = await createReplyInbox<string>(subscriber as unknown as Redis, keys, 'me', logger);
+  const sent: number[] = [];
+  const metrics = { ...NO_METRICS, replied: (sentAt: number) => void sent.push(sentAt) };
+  const redis = subscriber as unknown as Redis;
+  const inbox = await createReplyInbox<string>(redis, keys, 'me', logger, metrics);
   const receive = (payload: unknown) =>
     subscriber.emit('message', keys.replies('me'), JSON.stringify(payload));
-  return { inbox, receive };
+  return { inbox, receive, sent };
 }
 
 const ids = (from: number, count: number) =>
@@ -54,4 +58,39 @@ it('goes on after a message that nobody can read', async () => {
   receive([['nobody', 'done'], 7]);
   receive([['p0', 'done']]);
   expect(await waiting).toBe('done');
+});
+
+it('tells when a message was sent once the last of its replies is told', async () => {
+  const { inbox, receive, sent } = await openInbox();
+  const told = ids(0, 20).map((id) => inbox.wait(id, 5_000));
+  const replies = ids(0, 20).map((id) => ({ id, replyTo: 'me', settlement: 'done' }));
+  const [message] = toMessages(replies, 1_717_200_000_000);
+  receive(JSON.parse(message?.payload ?? ''));
+  await told[0];
+  expect(sent).toEqual([]);
+  expect(await Promise.all(told)).toEqual(Array(20).fill('done'));
+  while (sent.length === 0) await nextTurn();
+  expect(sent).toEqual([1_717_200_000_000]);
+});
+
+it('makes one message per ingress, each with its time', () => {
+  const reply = (id: string, replyTo: string) => ({ id, replyTo, settlement: 's' });
+  const messages = toMessages([reply('a', 'one'), reply('b', 'two'), reply('c', 'one')], 7);
+  expect(messages.map(({ ingressId, payload }) => [ingressId, JSON.parse(payload)])).toEqual([
+    [
+      'one',
+      [
+        ['a', 's'],
+        ['c', 's'],
+        ['', 7],
+      ],
+    ],
+    [
+      'two',
+      [
+        ['b', 's'],
+        ['', 7],
+      ],
+    ],
+  ]);
 });
