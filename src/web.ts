@@ -19,7 +19,7 @@ import { createRefusalLog, REFUSALS, SHED } from './ingress/refusal-log';
 import { createSettlePush } from './ingress/settle-push';
 import { createReadSignedRequest } from './ingress/signed-request';
 import { createReadStreamedRequest } from './ingress/streamed-request';
-import { createValidatePush } from './ingress/validate-push';
+import { createCheckBody, createValidatePush } from './ingress/validate-push';
 import { createMatterReader } from './ledger/matter-reader';
 import { announceReady, runMain } from './lifecycle';
 import { isMongoReady, pingMongo } from './mongo';
@@ -92,15 +92,16 @@ async function main(): Promise<void> {
   const finalize = createFinalize(pushLog, lookups);
   const endings = createEndings({ finalize, ingressId, clock, logger });
   lifecycle.onStop('endings', () => endings.stop());
+  const checkBody = createCheckBody({
+    parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
+    concluded: new Set(config.CONCLUDED_STATUSES),
+    clock,
+    unknownUsers: users.unknown,
+  });
   const accept = createAcceptPush({
     backlog: createBacklog({ timeout: config.PUSH_TIMEOUT, clock: () => performance.now() }),
     admit,
-    validate: createValidatePush({
-      parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
-      concluded: new Set(config.CONCLUDED_STATUSES),
-      clock,
-      unknownUsers: users.unknown,
-    }),
+    validate: createValidatePush(checkBody),
     pushLog,
     lookups,
     logRefusal,
@@ -157,6 +158,13 @@ async function main(): Promise<void> {
       find: createFindOrphans(reader),
       checkReady: health.check,
       bodyLimit: LIST_LIMIT,
+      timeout: config.PUSH_TIMEOUT,
+    },
+    verify: {
+      read,
+      admit,
+      checkBody,
+      bodyLimit: config.BODY_LIMIT,
       timeout: config.PUSH_TIMEOUT,
     },
     health,

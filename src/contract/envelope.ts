@@ -11,6 +11,14 @@ export interface PushData {
   readonly warnings?: readonly FieldError[];
 }
 
+/** `data` of a dry run that passes. */
+export interface Verified {
+  readonly valid: true;
+  /** null: the service would assign one. */
+  readonly externalId: string | null;
+  readonly warnings: readonly FieldError[];
+}
+
 export interface Envelope {
   readonly code: number;
   readonly message: string;

@@ -8,19 +8,31 @@ export const MAX_JSON_DEPTH = 32;
 // ignoreBOM keeps a leading BOM in the text, where JSON.parse refuses it: never silently dropped.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /**
  * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED where nested too deeply
  */
-export function parseJsonBody(raw: Uint8Array): Readonly<Record<string, unknown>> {
+export function parseJsonBody(raw: Uint8Array): JsonObject {
+  const body = parseJsonObject(raw);
+  const errors = depthErrors(body);
+  if (errors.length > 0) throw new PushError('VALIDATION_FAILED', { errors });
+  return body;
+}
+
+/** The same of any depth. @throws PushError INVALID_ENCODING or INVALID_JSON */
+export function parseJsonObject(raw: Uint8Array): JsonObject {
   const body = parse(decode(raw));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new PushError('INVALID_JSON');
   }
-  if (isDeeperThan(body, MAX_JSON_DEPTH)) {
-    const message = `JSON 嵌套超过 ${MAX_JSON_DEPTH} 层`;
-    throw new PushError('VALIDATION_FAILED', { errors: [{ field: '(body)', message }] });
-  }
-  return body as Record<string, unknown>;
+  return body as JsonObject;
+}
+
+/** What is wrong where a body is nested too deeply. */
+export function depthErrors(body: JsonObject): FieldError[] {
+  if (!isDeeperThan(body, MAX_JSON_DEPTH)) return [];
+  return [{ field: '(body)', message: `JSON 嵌套超过 ${MAX_JSON_DEPTH} 层` }];
 }
 
 /** The errors of a failed validation, a line per field, in the form of the envelope. */

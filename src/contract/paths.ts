@@ -17,8 +17,12 @@ export type QueryName = (typeof QUERIES)[number];
 /** The one that takes lines and answers with lines. */
 export const ORPHANS = 'matters/orphans';
 
+/** The dry run of a push. */
+export const VERIFY = 'verify';
+
 export const pushPath = (operation: OperationName) => `${OPEN_PATH}/matters/${operation}`;
-export const queryPath = (name: QueryName | typeof ORPHANS) => `${OPEN_PATH}/${name}`;
+export const queryPath = (name: QueryName | typeof ORPHANS | typeof VERIFY) =>
+  `${OPEN_PATH}/${name}`;
 
 /** What anybody may ask, unsigned. */
 export const ALIVE_PATH = '/healthz';

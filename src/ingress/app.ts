@@ -1,4 +1,4 @@
-/** The HTTP surface: the four operations, the queries, health, the document, and the envelope. */
+/** The HTTP surface: the four operations, their dry run, the queries, health, the document, and the envelope. */
 import Router from '@koa/router';
 import Koa from 'koa';
 import {
@@ -10,6 +10,7 @@ import {
   type QueryName,
   queryPath,
   READY_PATH,
+  VERIFY,
 } from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
 import type { HealthProbe } from './health';
@@ -23,6 +24,7 @@ import { koaInFlight, koaLongUploads } from './koa-in-flight';
 import { type OrphansRouteDependencies, orphansRoute } from './orphans-route';
 import { type PushRouteDependencies, pushRoute } from './push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
+import { type VerifyRouteDependencies, verifyRoute } from './verify-route';
 
 export interface AppOptions {
   readonly envelope: EnvelopeOptions;
@@ -31,6 +33,7 @@ export interface AppOptions {
   /** Every query of the contract, and no other. */
   readonly queries: Readonly<Record<QueryName, Omit<QueryRoute, 'name'>>>;
   readonly orphans: OrphansRouteDependencies;
+  readonly verify: VerifyRouteDependencies;
   readonly health: HealthProbe;
   /** What all of this looks like to a machine; asked for at each request of it. */
   readonly document: () => PlainDocument;
@@ -39,7 +42,8 @@ export interface AppOptions {
 }
 
 export function createApp(options: AppOptions): Koa<RequestState> {
-  const { envelope, push, query, queries, orphans, health, document, maxInFlight } = options;
+  const { envelope, push, query, queries, orphans, verify } = options;
+  const { health, document, maxInFlight } = options;
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
@@ -52,6 +56,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   for (const name of QUERIES) {
     router.post(queryPath(name), bounded, queryRoute({ name, ...queries[name] }, query));
   }
+  router.post(queryPath(VERIFY), bounded, verifyRoute(verify));
   router.post(queryPath(ORPHANS), koaLongUploads(maxInFlight), orphansRoute(orphans));
   router.get(ALIVE_PATH, (ctx) => {
     ctx.state.data = { status: 'alive' };

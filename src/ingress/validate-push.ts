@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock';
 import { externalId } from '../contract/fields';
-import { fieldErrors, parseJsonBody } from '../contract/json-body';
+import {
+  depthErrors,
+  fieldErrors,
+  type JsonObject,
+  parseJsonBody,
+  parseJsonObject,
+} from '../contract/json-body';
 import type { BodyParser, ParsedBody } from '../contract/requests';
 import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
 import { type FieldError, PushError } from '../errors';
@@ -11,11 +17,13 @@ const MINUTE = 60_000;
 /** Statuses that the portal knows besides the concluded ones (decisions, "bizStatus"). */
 const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
-export interface ValidPush {
-  readonly operation: Operation;
+export interface ValidPush extends ParsedBody {
   readonly externalId: string;
   readonly warnings: readonly FieldError[];
 }
+
+/** A body that passes. Where it names no matter, the push is given one. */
+export type CheckedBody = Omit<ValidPush, 'externalId'> & Pick<ParsedBody, 'externalId'>;
 
 export interface ValidatorDependencies {
   readonly parsers: Record<OperationName, BodyParser>;
@@ -37,20 +45,32 @@ export interface PushOrigin {
 }
 
 export type ValidatePush = (rawBody: Uint8Array, origin: PushOrigin) => Promise<ValidPush>;
+export type CheckBody = (
+  body: JsonObject,
+  origin: Pick<PushOrigin, 'operation' | 'headerErrors'>,
+) => Promise<CheckedBody>;
 
 /** @throws (the built function) PushError INVALID_*, VALIDATION_FAILED or UNKNOWN_USER */
-export function createValidatePush(deps: ValidatorDependencies): ValidatePush {
+export function createValidatePush(checkBody: CheckBody): ValidatePush {
   return async (rawBody, origin) => {
-    const parsed = deps.parsers[origin.operation](parseBody(rawBody, origin.headerErrors));
-    const bodyErrors = parsed.success ? [] : fieldErrors(parsed.error);
-    const errors = [...origin.headerErrors, ...bodyErrors];
-    if (!parsed.success || errors.length > 0) {
+    const checked = await checkBody(parseJsonObject(rawBody), origin);
+    return { ...checked, externalId: checked.externalId ?? assignId(origin, rawBody) };
+  };
+}
+
+/** @throws (the built function) PushError VALIDATION_FAILED or UNKNOWN_USER */
+export function createCheckBody(deps: ValidatorDependencies): CheckBody {
+  return async (body, { operation: name, headerErrors }) => {
+    const tooDeep = depthErrors(body);
+    const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
+    const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
+    const errors = [...headerErrors, ...bodyErrors];
+    if (!parsed?.success || errors.length > 0) {
       throw new PushError('VALIDATION_FAILED', { errors });
     }
     const { operation } = parsed.data;
     return {
-      operation,
-      externalId: parsed.data.externalId ?? assignId(origin, rawBody),
+      ...parsed.data,
       warnings: [
         ...statusWarning(operation, deps.concluded),
         ...futureWarning(operation, deps.clock()),
@@ -67,15 +87,6 @@ export function externalIdIn(rawBody: Uint8Array): string | undefined {
   } catch (error) {
     if (error instanceof PushError) return undefined;
     throw error;
-  }
-}
-
-function parseBody(raw: Uint8Array, headerErrors: readonly FieldError[]) {
-  try {
-    return parseJsonBody(raw);
-  } catch (error) {
-    if (!(error instanceof PushError) || !error.errors) throw error;
-    throw new PushError(error.reason, { errors: [...headerErrors, ...error.errors] });
   }
 }
 

@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { comparisonSchemas } from './answers/comparison';
 import { entrySchemas } from './answers/entry';
-import { errorAnswer, fieldError, pushData, reasonSchema, successOf } from './answers/envelope';
+import {
+  errorAnswer,
+  fieldError,
+  pushData,
+  reasonSchema,
+  successOf,
+  verified,
+} from './answers/envelope';
 import { matterSchemas } from './answers/matter';
 
 export function answerSchemas() {
@@ -13,6 +20,7 @@ export function answerSchemas() {
   const reason = reasonSchema();
   return {
     PushAnswer: successOf(push),
+    VerifyAnswer: successOf(verified),
     LogAnswer: successOf(log.LogPage),
     GetAnswer: successOf(comparison.GotMatters),
     ChangesAnswer: successOf(comparison.ChangesPage),
@@ -25,6 +33,7 @@ export function answerSchemas() {
     Reason: reason,
     FieldError: fieldError,
     PushData: push,
+    Verified: verified,
     ...log,
     ...matters,
     ...comparison,

@@ -11,6 +11,7 @@ import { pushPaths } from './operations/pushes';
 import { queryPaths } from './operations/queries';
 import { servicePaths } from './operations/service';
 import { usualRefusals } from './operations/signed';
+import { verifyPath } from './operations/verify';
 import { reasonExamples } from './reasons';
 import { requestSchemas } from './request-schemas';
 import { elsewhere } from './responses';
@@ -43,7 +44,13 @@ export function openApiDocument(): Json {
       },
       { name: 'service', description: both(['The service itself', '服务自身']) },
     ],
-    paths: { ...pushPaths(), ...queryPaths(), ...orphansPath(), ...servicePaths() },
+    paths: {
+      ...pushPaths(),
+      ...verifyPath(),
+      ...queryPaths(),
+      ...orphansPath(),
+      ...servicePaths(),
+    },
     components: {
       schemas: toJsonSchemas({ ...requestSchemas(), ...answerSchemas() }, SCHEMA_WORDS),
       securitySchemes: securitySchemes(),

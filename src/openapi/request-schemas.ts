@@ -3,6 +3,7 @@ import { idLine } from '../contract/id-lines';
 import { logQuerySchema } from '../contract/log-query';
 import { matterQuerySchemas } from '../contract/matter-queries';
 import { bodySchemas, party } from '../contract/requests';
+import { verifySchema } from '../contract/verify-body';
 
 /** Neither has a bearing on the form of a body. */
 const SETTINGS = { timeZone: 'UTC', clock: () => 0 };
@@ -16,6 +17,7 @@ export function requestSchemas() {
     ReopenBody: pushes.reopen,
     DeleteBody: pushes.delete,
     Party: party,
+    VerifyBody: verifySchema(pushes),
     LogQueryBody: logQuerySchema(SETTINGS.timeZone),
     GetBody: queries.get,
     MattersQueryBody: queries.query,

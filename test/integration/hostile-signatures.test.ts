@@ -70,6 +70,7 @@ describe('a signature that was captured', () => {
     'matters/diff',
     'matters/digest',
     'matters/orphans',
+    'verify',
   ];
 
   test('is good for the path that it was first used on alone', async () => {

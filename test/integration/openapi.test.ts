@@ -114,6 +114,7 @@ test('answers of the service are as it says, field by field', async () => {
   await told('matters/reopen', { externalId: 'API-1' }, 200);
   await told('matters/delete', { externalId: 'API-1', why: 'another signature' }, 200);
   await told('matters/upsert', { ...todo, externalId: 'API-2', title: '' }, 400);
+  await told('verify', { operation: 'upsert', push: todo }, 200);
   await told('push-logs/query', { count: true, includeBody: true }, 200);
   await told('matters/get', { externalIds: ['API-1', 'API-9'] }, 200);
   await told('matters/query', { limit: 9 }, 200);
@@ -130,6 +131,7 @@ test.each<[string, string, unknown, number, Partial<PushOptions>]>([
     {},
   ],
   ['no JSON', 'matters/status', 'x', 400, {}],
+  ['no operation', 'verify', { push: todo }, 400, {}],
   ['no JSON', 'matters/get', 'y', 400, {}],
   ['a wrong secret', 'matters/query', {}, 401, { secret: 'wrong' }],
   ['no signature', 'matters/delete', {}, 401, { headers: { 'X-Signature': undefined } }],

@@ -5,7 +5,8 @@ import { logQuerySchema } from '../../src/contract/log-query';
 import { createMatterQueryReaders } from '../../src/contract/matter-queries';
 import { readQuery } from '../../src/contract/query-body';
 import { createBodyParsers } from '../../src/contract/requests';
-import type { OperationName } from '../../src/domain/operation';
+import { readVerifyBody } from '../../src/contract/verify-body';
+import { OPERATIONS, type OperationName } from '../../src/domain/operation';
 import { PushError } from '../../src/errors';
 import { MOMENT } from '../../src/openapi/examples/moment';
 import { problemsOf } from '../support/json-schema';
@@ -121,6 +122,28 @@ describe.each(Object.entries(BODIES))('%s', (name, { path, refused }) => {
       if (isWanted) expect(refused(without)).toContain(field);
     }
   });
+});
+
+describe('VerifyBody', () => {
+  test('its example passes, and its own schema', () => {
+    const [example] = examplesAt('verify');
+    expect(readVerifyBody(Buffer.from(JSON.stringify(example)))).toEqual(example);
+    expect(problems('VerifyBody', example)).toEqual([]);
+  });
+
+  test.each(OPERATIONS)('asks of the push of %s what its own body asks', (operation) => {
+    const [push = {}] = examplesAt(`matters/${operation}`);
+    expect(problems('VerifyBody', { operation, push })).toEqual([]);
+    expect(problems('VerifyBody', { operation, push: { ...push, externalId: 7 } })).not.toEqual([]);
+  });
+
+  test.each([{ push: {} }, { operation: 'merge', push: {} }, { operation: 'delete' }])(
+    '%j is refused by both',
+    (body) => {
+      expect(() => readVerifyBody(Buffer.from(JSON.stringify(body)))).toThrow(PushError);
+      expect(problems('VerifyBody', body)).not.toEqual([]);
+    },
+  );
 });
 
 test('the fields of a party are those that the parser looks at', () => {

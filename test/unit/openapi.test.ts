@@ -45,6 +45,7 @@ function routes(): string[] {
     query: {},
     queries,
     orphans: {},
+    verify: {},
     maxInFlight: 1,
   } as unknown as AppOptions);
   type Layer = { readonly path: string; readonly methods: readonly string[] };
@@ -102,12 +103,12 @@ test('what only some operations answer stands with those alone', () => {
     )
       .map(({ path }) => path.replace('/api/open/matters/', ''))
       .sort();
-  expect(answering('UNKNOWN_USER')).toEqual(['upsert']);
+  expect(answering('UNKNOWN_USER')).toEqual(['/api/open/verify', 'upsert']);
   expect(answering('MATTER_DELETED')).toEqual(['reopen', 'status']);
   expect(answering('MATTER_NOT_FOUND')).toEqual(['delete', 'reopen', 'status']);
   expect(answering('CONFIRMATION_TIMEOUT')).toEqual(['delete', 'reopen', 'status', 'upsert']);
-  expect(answering('SIGNATURE_REUSED')).toHaveLength(10);
-  expect(answering('SHUTTING_DOWN')).toHaveLength(11);
+  expect(answering('SIGNATURE_REUSED')).toHaveLength(11);
+  expect(answering('SHUTTING_DOWN')).toHaveLength(12);
 });
 
 /** The responses of an operation, with the names of their examples. */

@@ -1,7 +1,11 @@
 /** From bytes to a push that may be queued, with warnings, or to every problem it has. */
 import { createBodyParsers } from '../../src/contract/requests';
 import type { OperationName } from '../../src/domain/operation';
-import { createValidatePush, type PushOrigin } from '../../src/ingress/validate-push';
+import {
+  createCheckBody,
+  createValidatePush,
+  type PushOrigin,
+} from '../../src/ingress/validate-push';
 import { aBody, type Body, CONTRACT } from '../support/bodies';
 import { NOW } from '../support/builders';
 
@@ -11,7 +15,7 @@ beforeEach(() => {
   asked = [];
 });
 
-const validatePush = createValidatePush({
+const checkBody = createCheckBody({
   parsers: createBodyParsers(CONTRACT),
   concluded: new Set(['DONE']),
   clock: () => NOW,
@@ -20,6 +24,7 @@ const validatePush = createValidatePush({
     return [...new Set(names)].filter((name) => !USERS.has(name));
   },
 });
+const validatePush = createValidatePush(checkBody);
 
 const origin = (operation: OperationName, over: Partial<PushOrigin> = {}): PushOrigin => ({
   clientId: 'demo-oa',

@@ -9,7 +9,11 @@ import { createEndings } from '../../ingress/endings';
 import { watchLostReplies } from '../../ingress/lost-replies';
 import { createReplayPush, type ReplayPush } from '../../ingress/replay-push';
 import { createSettlePush } from '../../ingress/settle-push';
-import { createValidatePush, type ValidatePush } from '../../ingress/validate-push';
+import {
+  createCheckBody,
+  createValidatePush,
+  type ValidatePush,
+} from '../../ingress/validate-push';
 import { createLedger } from '../../ledger/matters';
 import { createLogger } from '../../logger';
 import { createFinalize } from '../../push-log/finalize';
@@ -30,12 +34,13 @@ import { createForesee, type Foresee } from './foresee';
 /** The checks that a push passes today. */
 function openValidation(connection: Connection, settings: Settings): ValidatePush {
   const clock = systemClock;
-  return createValidatePush({
+  const checkBody = createCheckBody({
     parsers: createBodyParsers({ timeZone: settings.timeZone(), clock }),
     concluded: settings.concluded(),
     clock,
     unknownUsers: createUserDirectory(connection, clock).unknown,
   });
+  return createValidatePush(checkBody);
 }
 
 export function openForesee(connection: Connection, settings: Settings): Foresee {

@@ -1,6 +1,6 @@
 /** The envelope of every answer: around `data`, or around a refusal. */
 import { z } from 'zod';
-import type { Envelope, PushData } from '../../contract/envelope';
+import type { Envelope, PushData, Verified } from '../../contract/envelope';
 import type { Outcome } from '../../domain/decide';
 import { ALL_REASONS, type FieldError, PushError, type Reason } from '../../errors';
 import { instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
@@ -24,6 +24,12 @@ export const pushData = () =>
     }),
     warnings: z.array(fieldError).optional(),
   } satisfies ShapeOf<PushData>);
+
+export const verified = z.object({
+  valid: z.literal(true),
+  externalId: z.string().nullable(),
+  warnings: z.array(fieldError),
+} satisfies ShapeOf<Verified>);
 
 /** A literal is a number to zod, whatever number it is. */
 const INTEGER = { type: 'integer' };

@@ -1,5 +1,5 @@
 /** A push of each operation, and what it is answered. */
-import type { PushData } from '../../contract/envelope';
+import type { PushData, Verified } from '../../contract/envelope';
 import type { Outcome } from '../../domain/decide';
 import type { OperationName } from '../../domain/operation';
 import { EXTERNAL_ID, MATTER_ID } from './moment';
@@ -40,6 +40,10 @@ export const PUSH_ANSWERS: Readonly<Record<OperationName, PushData>> = {
   reopen: answer('UPDATED'),
   delete: answer('DELETED'),
 };
+
+/** The dry run of one of them. */
+export const VERIFICATION = { operation: 'upsert', push: PUSHES.upsert };
+export const VERIFIED: Verified = { valid: true, externalId: EXTERNAL_ID, warnings: [] };
 
 /** What the service may say of an upsert besides. */
 export const NOTICE = {

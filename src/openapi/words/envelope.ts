@@ -25,5 +25,15 @@ export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
     '处理结果。CREATED、UPDATED、DELETED 已生效；REVIVED 已删除的事项被 upsert 恢复；STALE_IGNORED 早于已保存的版本，未改变；ALREADY_DELETED 此前已删除。',
   ],
   warnings: ['What was accepted and looks wrong', '已接受但看起来有问题的内容'],
+  'VerifyBody.operation': ['What would be done', '要校验的操作'],
+  'VerifyBody.push': [
+    'The body that would be sent to that operation; errors name its fields as they would there',
+    '将发送给该操作的请求体；错误中的字段名与实际推送一致',
+  ],
+  valid: ['It would be accepted', '校验通过'],
+  'Verified.externalId': [
+    'The matter that it is about; null: the service would assign an id',
+    '所属事项的业务主键；null 表示将由服务分配',
+  ],
   status: ['How the process is', '进程状态'],
 };

@@ -12,6 +12,7 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
   ReopenBody: ['A reopening', '重新打开'],
   DeleteBody: ['A soft delete', '软删除'],
   Party: ['A party of a matter, as it is pushed', '推送的参与人'],
+  VerifyBody: ['An operation, and the body that its push would have', '操作，以及该次推送的请求体'],
   LogQueryBody: [
     'Filters of the push log; `from` must lie before `to`',
     '推送日志的查询条件；from 必须早于 to',
@@ -25,6 +26,7 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
   DigestBody: ['Which matters to count; days in their order', '统计范围；toDay 不能早于 fromDay'],
   OrphansLine: ['One line of the list of ids', '业务主键列表的一行'],
   PushAnswer: ['The answer to a push that was written', '推送成功的响应'],
+  VerifyAnswer: ['The answer to a push that would be accepted', '校验通过的响应'],
   LogAnswer: ['A page of the push log', '推送日志的一页'],
   GetAnswer: ['The matters that were asked for', '所查询的事项'],
   ChangesAnswer: ['A page of changed matters', '变更事项的一页'],
@@ -40,6 +42,7 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
   ],
   FieldError: ['A problem, and where it is', '问题及其位置'],
   PushData: ['What became of a push', '推送结果'],
+  Verified: ['What was found of a push that passes', '校验结果'],
   LogEntry: ['One request, as the push log has it', '推送日志中的一次请求'],
   FieldChange: [
     'A field that a push changed; titles and texts are only named',

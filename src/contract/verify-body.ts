@@ -1,0 +1,28 @@
+/** The body of a dry run: an operation, and the body that its push would have. */
+import { z } from 'zod';
+import { OPERATIONS, type OperationName } from '../domain/operation';
+import { type JsonObject, parseJsonObject } from './json-body';
+import { readQuery } from './query-body';
+import type { bodySchemas } from './requests';
+
+const wrapper = z.object({ operation: z.enum(OPERATIONS), push: z.looseObject({}) });
+
+export interface VerifyBody {
+  readonly operation: OperationName;
+  /** As it was sent, not yet looked into. */
+  readonly push: JsonObject;
+}
+
+/**
+ * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED naming `operation` or `push`
+ */
+export function readVerifyBody(raw: Uint8Array): VerifyBody {
+  const body = parseJsonObject(raw);
+  const { operation } = readQuery(wrapper, body);
+  // Not zod's copy: what is looked into is what would be pushed.
+  return { operation, push: body.push as JsonObject };
+}
+
+/** The whole of it in one schema: what the OpenAPI document tells. */
+export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
+  z.union(OPERATIONS.map((name) => z.object({ operation: z.literal(name), push: pushes[name] })));

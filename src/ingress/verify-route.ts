@@ -1,0 +1,37 @@
+/**
+ * The handler of `verify`: one push, looked into as far as its validation and by the same code, and
+ * no further. Signed and counted like a query, it leaves no trace.
+ */
+import type { Middleware } from 'koa';
+import type { Verified } from '../contract/envelope';
+import { VERIFY } from '../contract/paths';
+import { readVerifyBody } from '../contract/verify-body';
+import type { Admit } from './admit';
+import { databaseCall } from './availability';
+import { readIdempotencyKey } from './idempotency-key';
+import type { RequestState } from './koa-envelope';
+import type { ReadSignedRequest } from './signed-request';
+import type { CheckBody } from './validate-push';
+
+export interface VerifyRouteDependencies {
+  readonly read: ReadSignedRequest;
+  readonly admit: Admit;
+  readonly checkBody: CheckBody;
+  /** BODY_LIMIT, bytes: of all that is sent, the push and what is around it. */
+  readonly bodyLimit: number;
+  /** Milliseconds for the answer. */
+  readonly timeout: number;
+}
+
+export function verifyRoute(deps: VerifyRouteDependencies): Middleware<RequestState> {
+  const { read, admit, checkBody, bodyLimit, timeout } = deps;
+  return async (ctx) => {
+    const request = await read(ctx, { operation: VERIFY, bodyLimit });
+    ctx.state.rate = await admit({ ...request, path: ctx.path }, timeout);
+    const { operation, push } = readVerifyBody(request.rawBody);
+    const { headerErrors } = readIdempotencyKey(ctx.req.rawHeaders);
+    const checked = await databaseCall(checkBody(push, { operation, headerErrors }), timeout);
+    const { externalId = null, warnings } = checked;
+    ctx.state.data = { valid: true, externalId, warnings } satisfies Verified;
+  };
+}
