@@ -32,6 +32,7 @@ const REASONS = {
   QUEUE_UNAVAILABLE: [503, '队列暂不可用，请稍后重试', true],
   DATABASE_UNAVAILABLE: [503, '数据库暂不可用，请稍后重试', true],
   BACKLOG_FULL: [503, '积压过多，请稍后重试', true],
+  CLIENT_PAUSED: [503, 'Client 已暂停推送，请稍后重试', true],
   SHUTTING_DOWN: [503, '服务正在停止，请稍后重试', true],
   CONFIRMATION_TIMEOUT: [504, '等待落库确认超时，结果可凭 requestId 查询推送日志', true],
 } as const satisfies Record<string, readonly [number, string, boolean]>;
@@ -98,4 +99,16 @@ export function matterNotFound(
   externalId: string,
 ): PushError {
   return new PushError(reason, { message: `事项不存在: ${systemCode}/${externalId}` });
+}
+
+/** Seconds; nobody knows how long an operator's pause lasts. */
+const PAUSED_RETRY_AFTER = 30;
+
+/** The answer to the pushes of a paused client. @param why the operator's words, if there are any */
+export function clientPaused(why?: string): PushError {
+  const { message } = new PushError('CLIENT_PAUSED');
+  return new PushError('CLIENT_PAUSED', {
+    retryAfter: PAUSED_RETRY_AFTER,
+    ...(why && { message: `${message}: ${why}` }),
+  });
 }

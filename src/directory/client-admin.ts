@@ -1,11 +1,13 @@
 /** What operators do with clients. Used by matterctl and by the demo of `npm start`. */
-import type { Connection, Model } from 'mongoose';
+import type { Connection, Model, UpdateQuery } from 'mongoose';
 import { type ClientRecord, type ClientSecret, clientModel } from './client-model';
 import { mintSecret } from './clients';
 import type { KeyRing } from './sealing';
 
 const CLIENT_ID = /^[\x21-\x7e]{1,64}$/;
 const SYSTEM_CODE = /^[A-Za-z0-9_.-]{1,64}$/;
+/** Why a client is paused: it stands in answers and in tables. */
+const PAUSE_REASON = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
 
 /** A request that cannot be carried out; the message says why and what to do. */
 export class DirectoryError extends Error {
@@ -34,6 +36,15 @@ export interface ClientAdmin {
   /** @throws DirectoryError where there is no such client */
   setEnabled(clientId: string, enabled: boolean): Promise<void>;
   /**
+   * From now on its pushes are answered 503 `CLIENT_PAUSED`, until `resume`.
+   *
+   * @param reason told to the client, at most 200 characters
+   * @throws DirectoryError where there is no such client, or the reason is too long
+   */
+  pause(clientId: string, reason?: string): Promise<void>;
+  /** @throws DirectoryError where there is no such client */
+  resume(clientId: string): Promise<void>;
+  /**
    * Gives a client a new secret; the current one keeps working for `overlap` milliseconds, any
    * older one ends at once.
    *
@@ -48,13 +59,22 @@ export function createClientAdmin(
   clock: () => number,
 ): ClientAdmin {
   const model = clientModel(connection);
+  const change = async (clientId: string, to: UpdateQuery<ClientRecord>) => {
+    const { matchedCount } = await model.updateOne({ _id: clientId }, to);
+    if (matchedCount === 0) throw unknownClient(clientId);
+  };
   return {
     create: (client) => create(model, keyRing, client, clock()),
     list: async () => (await model.find().sort({ _id: 1 }).lean<ClientRecord[]>()).map(toView),
-    setEnabled: async (clientId, enabled) => {
-      const { matchedCount } = await model.updateOne({ _id: clientId }, { $set: { enabled } });
-      if (matchedCount === 0) throw unknownClient(clientId);
+    setEnabled: (clientId, enabled) => change(clientId, { $set: { enabled } }),
+    pause: async (clientId, reason) => {
+      if (reason !== undefined && !PAUSE_REASON.test(reason)) {
+        throw new DirectoryError('the reason must be one line of 1 to 200 characters');
+      }
+      const paused = { since: new Date(clock()), ...(reason !== undefined && { reason }) };
+      await change(clientId, { $set: { paused } });
     },
+    resume: (clientId) => change(clientId, { $unset: { paused: 1 } }),
     rotate: (clientId, overlap) => rotate(model, keyRing, clientId, { overlap, now: clock() }),
   };
 }

@@ -10,6 +10,13 @@ export interface ClientSecret {
   expiresAt: Date | null;
 }
 
+/** An operator's word that a client is to wait; its queries go on. */
+export interface ClientPause {
+  since: Date;
+  /** Told to the client with every refusal. */
+  reason?: string;
+}
+
 export interface ClientRecord {
   _id: string;
   type: 'CONFIDENTIAL' | 'PUBLIC';
@@ -18,12 +25,16 @@ export interface ClientRecord {
   /** At most two: the current one first, then the one that is being rotated out. */
   secrets: ClientSecret[];
   createdAt: Date;
+  /** Absent: its pushes are taken. */
+  paused?: ClientPause;
 }
 
 const secretSchema = new Schema<ClientSecret>(
   { id: String, sealed: String, createdAt: Date, expiresAt: { type: Date, default: null } },
   { _id: false },
 );
+
+const pauseSchema = new Schema<ClientPause>({ since: Date, reason: String }, { _id: false });
 
 const clientSchema = new Schema<ClientRecord>(
   {
@@ -33,6 +44,7 @@ const clientSchema = new Schema<ClientRecord>(
     enabled: { type: Boolean, default: true },
     secrets: { type: [secretSchema], default: [] },
     createdAt: { type: Date, required: true },
+    paused: pauseSchema,
   },
   { collection: 'clients', versionKey: false },
 );

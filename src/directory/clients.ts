@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
-import { type ClientRecord, type ClientSecret, clientModel } from './client-model';
+import { type ClientPause, type ClientRecord, type ClientSecret, clientModel } from './client-model';
 import type { KeyRing } from './sealing';
 import { createTtlCache } from './ttl-cache';
 
@@ -25,6 +25,8 @@ export interface KnownClient {
   readonly systemCode: string | null;
   /** The secrets that verify now, the current one first. */
   readonly secrets: readonly UsableSecret[];
+  /** Absent: its pushes are taken. */
+  readonly paused?: ClientPause;
 }
 
 export interface ClientDirectory {
@@ -114,6 +116,7 @@ function toKnownClient(record: ClientRecord, open: OpenSecret, now: number): Kno
     enabled: record.enabled,
     systemCode: record.systemCode,
     secrets: alive.flatMap((secret) => open(secret, record._id)),
+    ...(record.paused && { paused: record.paused }),
   };
 }
 

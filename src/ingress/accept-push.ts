@@ -5,7 +5,13 @@
 import type { Clock } from '../clock';
 import type { PushData } from '../contract/envelope';
 import type { OperationName } from '../domain/operation';
-import { type FieldError, matterNotFound, PushError, type RateState } from '../errors';
+import {
+  clientPaused,
+  type FieldError,
+  matterNotFound,
+  PushError,
+  type RateState,
+} from '../errors';
 import type { Metrics } from '../metrics/metrics';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
@@ -158,9 +164,11 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   };
 
   return async (request) => {
+    const { clientId, paused } = request.caller;
+    if (paused) return turnAway(request, clientPaused(paused.reason));
     let leave: (isSettled: boolean) => void;
     try {
-      leave = deps.backlog.enter(request.caller.clientId);
+      leave = deps.backlog.enter(clientId);
     } catch (error) {
       return turnAway(request, error);
     }

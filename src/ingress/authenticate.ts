@@ -3,6 +3,7 @@
  * order; the first failure answers.
  */
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
+import type { ClientPause } from '../directory/client-model';
 import type { KnownClient } from '../directory/clients';
 import { PushError } from '../errors';
 import type { AuthHeaders } from './auth-headers';
@@ -16,6 +17,8 @@ export interface Caller {
   readonly systemCode: string;
   /** Which of the client's secrets signed. */
   readonly secretId: string;
+  /** Its queries are answered, its pushes are not. */
+  readonly paused?: ClientPause;
 }
 
 /**
@@ -99,5 +102,6 @@ function callerOf(client: KnownClient | undefined, signer: Secret | undefined): 
   if (!client || !signer || signer === NOBODYS) throw new PushError('SIGNATURE_MISMATCH');
   if (!client.enabled) throw new PushError('CLIENT_DISABLED');
   if (!client.systemCode) throw new PushError('NO_SYSTEM_CODE');
-  return { clientId: client.clientId, systemCode: client.systemCode, secretId: signer.id };
+  const { clientId, systemCode, paused } = client;
+  return { clientId, systemCode, secretId: signer.id, ...(paused && { paused }) };
 }

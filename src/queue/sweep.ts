@@ -9,7 +9,7 @@ import type { Lanes } from './lanes';
 import type { Turns } from './turns';
 
 /** Milliseconds between sweeps of one worker. */
-const INTERVAL = 500;
+export const SWEEP_INTERVAL = 500;
 
 export function startSweep(lanes: Lanes, turns: Turns, logger: Logger, metrics: Metrics): Repeated {
   return repeat(
@@ -18,7 +18,7 @@ export function startSweep(lanes: Lanes, turns: Turns, logger: Logger, metrics: 
       metrics.swept(waiting.length);
       await turns.wake(waiting);
     },
-    INTERVAL,
+    SWEEP_INTERVAL,
     (error) => logger.debug({ error: String(error) }, 'sweep failed, the next one will do it'),
   );
 }

@@ -44,6 +44,11 @@ test('a signed request tells client, system and secret', () => {
   expect(attempt()).toEqual({ clientId: 'demo-oa', systemCode: 'OA', secretId: 'new' });
 });
 
+test('a paused client is known all the same, and that it is paused', () => {
+  const paused = { since: new Date(NOW), reason: '月末结账' };
+  expect(attempt({ client: { ...client, paused } })).toMatchObject({ clientId: 'demo-oa', paused });
+});
+
 test('while rotating both secrets sign, and which one did is known', () => {
   expect(attempt({ secret: 'old secret' }).secretId).toBe('old');
   expect(() => attempt({ secret: 'a third' })).toThrow(MISMATCH);

@@ -1,6 +1,6 @@
 /** Codes, messages and reasons are the contract, word for word (specification 7; decisions). */
 import { errorEnvelope, successEnvelope } from '../../src/contract/envelope';
-import { matterNotFound, PushError, type Reason } from '../../src/errors';
+import { clientPaused, matterNotFound, PushError, type Reason } from '../../src/errors';
 import { NOW } from '../support/builders';
 
 test.each<[Reason, number, string, boolean]>([
@@ -26,6 +26,7 @@ test.each<[Reason, number, boolean]>([
   ['QUEUE_UNAVAILABLE', 503, true],
   ['DATABASE_UNAVAILABLE', 503, true],
   ['BACKLOG_FULL', 503, true],
+  ['CLIENT_PAUSED', 503, true],
   ['CONFIRMATION_TIMEOUT', 504, true],
   ['INTERNAL_ERROR', 500, true],
 ])('%s is %i, and trying again helps: %s', (reason, code, retryable) => {
@@ -36,6 +37,13 @@ test('a 503 says when to come back, a rate limit as it was computed', () => {
   expect(new PushError('BACKLOG_FULL').retryAfter).toBe(1);
   expect(new PushError('RATE_LIMITED', { retryAfter: 7 }).retryAfter).toBe(7);
   expect(new PushError('UNKNOWN_USER').retryAfter).toBeUndefined();
+});
+
+test('a paused client is told why, and to come back later than after other refusals', () => {
+  const paused = { code: 503, reason: 'CLIENT_PAUSED', retryAfter: 30 };
+  expect(clientPaused()).toMatchObject({ ...paused, message: 'Client 已暂停推送，请稍后重试' });
+  const message = 'Client 已暂停推送，请稍后重试: 月末结账';
+  expect(clientPaused('月末结账')).toMatchObject({ ...paused, message });
 });
 
 test.each(['MATTER_NOT_FOUND', 'MATTER_DELETED'] as const)('%s names system and id', (reason) => {

@@ -21,14 +21,21 @@ export function addClientList(parent: Command, tool: Tool): void {
   );
 }
 
-function toRow({ clientId, systemCode, type, enabled, secrets, createdAt }: ClientView): Cell[] {
-  const state = enabled ? 'enabled' : 'disabled';
+function toRow(client: ClientView): Cell[] {
+  const { clientId, systemCode, type, secrets, createdAt } = client;
   const shown = secrets.map(({ id, expiresAt }) =>
     expiresAt
       ? `${id} (${expiresAt.getTime() > Date.now() ? 'until' : 'ended'} ${iso(expiresAt)})`
       : id,
   );
-  return [clientId, systemCode, type, state, shown.join(', '), iso(createdAt)];
+  return [clientId, systemCode, type, stateOf(client), shown.join(', '), iso(createdAt)];
+}
+
+function stateOf({ enabled, paused }: ClientView): string {
+  const state = enabled ? 'enabled' : 'disabled';
+  if (!paused) return state;
+  const { since, reason } = paused;
+  return `${state}, paused since ${iso(since)}${reason === undefined ? '' : ` (${reason})`}`;
 }
 
 const iso = (date: Date) => date.toISOString();

@@ -62,7 +62,12 @@ const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
 };
 
 /** What every push may be refused for. */
-const REFUSALS: readonly Reason[] = ['INVALID_JSON', 'OPERATION_FAILED', 'CONFIRMATION_TIMEOUT'];
+const REFUSALS: readonly Reason[] = [
+  'INVALID_JSON',
+  'OPERATION_FAILED',
+  'CLIENT_PAUSED',
+  'CONFIRMATION_TIMEOUT',
+];
 const WRITTEN: Words = [
   'The database has confirmed it; `data.outcome` says what became of it.',
   '数据库已确认写入，data.outcome 说明处理结果。',

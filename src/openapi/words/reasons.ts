@@ -70,6 +70,10 @@ export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
     'It would wait too long behind others, or as many as possible are under way.',
     '排队过长，或同时处理的请求已达上限。',
   ],
+  CLIENT_PAUSED: [
+    'An operator has paused the pushes of this client, perhaps with a reason after the message. Queries are answered; what was queued before is applied.',
+    '运维人员已暂停该 client 的推送，message 后可能附有原因。查询不受影响，此前已入队的推送仍会生效。',
+  ],
   SHUTTING_DOWN: ['This process drains.', '该进程正在停止。'],
   CONFIRMATION_TIMEOUT: [
     'Not confirmed in time (10 s unless PUSH_TIMEOUT says otherwise): the push log tells whether it took effect. Retry with the same key and body.',

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { wholeNumber, withJson } from '../option-values';
+import { printJson, printTable } from '../print';
+import { GROUP_HEAD, groupRow } from '../queue/cells';
+import { tellCut } from '../queue/notes';
+import { withQueueView } from '../queue/with-view';
+import type { Tool } from '../tool';
+
+interface Options {
+  readonly json?: boolean;
+  readonly limit: number;
+}
+
+/** `queue oldest`: the keys whose pushes wait longest. */
+export function addQueueOldest(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('oldest')
+    .description('the keys with waiting pushes, the longest waiting first')
+    .option('--limit <n>', 'most keys', wholeNumber(1, 10_000), 20);
+  withJson(command).action(async ({ json, limit }: Options) => {
+    const { groups, cutLanes } = await withQueueView(tool, (view) => view.pushes());
+    const shown = groups.slice(0, limit);
+    if (json) await printJson(tool.stdout, { keys: groups.length, oldest: shown, cutLanes });
+    else if (shown.length > 0) await printTable(tool.stdout, GROUP_HEAD, shown.map(groupRow));
+    else tool.stderr.write('Nothing waits.\n');
+    if (groups.length > limit) {
+      tool.stderr.write(`${groups.length} keys have waiting pushes: --limit shows more.\n`);
+    }
+    tellCut(tool, cutLanes);
+  });
+}

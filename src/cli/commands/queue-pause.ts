@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { createClientAdmin } from '../../directory/client-admin';
+import { createKeyRing } from '../../directory/sealing';
+import { withDatabase } from '../option-values';
+import { printJson, printLine } from '../print';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, withMongo } from '../with-mongo';
+
+interface Options extends DatabaseOptions {
+  readonly reason?: string;
+}
+
+/** `queue pause` and `queue resume`: what a client has queued is applied all the same. */
+export function addQueuePause(parent: Command, tool: Tool): void {
+  const pause = parent
+    .command('pause')
+    .description('answer the pushes of a client 503, within a second; its queries go on')
+    .argument('<clientId>')
+    .option('--reason <text>', 'told to the client, at most 200 characters');
+  withDatabase(pause).action((clientId: string, options: Options) =>
+    setPaused({ clientId, paused: true }, options, tool),
+  );
+  const resume = parent
+    .command('resume')
+    .description('take the pushes of a paused client again, within a second')
+    .argument('<clientId>');
+  withDatabase(resume).action((clientId: string, options: DatabaseOptions) =>
+    setPaused({ clientId, paused: false }, options, tool),
+  );
+}
+
+async function setPaused(
+  change: { readonly clientId: string; readonly paused: boolean },
+  options: Options,
+  tool: Tool,
+): Promise<void> {
+  const { clientId, paused } = change;
+  await withMongo(tool, options, (connection) => {
+    const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
+    return paused ? admin.pause(clientId, options.reason) : admin.resume(clientId);
+  });
+  const told = paused ? 'is paused: its pushes are answered 503' : 'may push';
+  if (options.json) await printJson(tool.stdout, change);
+  else await printLine(tool.stdout, `client ${clientId} ${told}`);
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { type Look, lookForStuck } from '../../queue/stuck';
+import type { PushesView } from '../../queue/view';
+import { hottest, type WaitingClient } from '../../queue/waiting-tally';
+import { withJson } from '../option-values';
+import { type Cell, printFields, printJson, printTable } from '../print';
+import { age, GROUP_HEAD, groupRow, turnState } from '../queue/cells';
+import { tellCut, tellStuck } from '../queue/notes';
+import { withQueueView } from '../queue/with-view';
+import type { Tool } from '../tool';
+
+/** Rows of a table: all of it is to be seen at once. */
+const TOP = 5;
+const LANE_HEAD = ['LANE', 'WAITING', 'OLDEST', 'TURN', 'FOR'];
+const CLIENT_HEAD = ['CLIENT', 'WAITING', 'OLDEST'];
+
+/** `queue stats`: one screen. */
+export function addQueueStats(parent: Command, tool: Tool): void {
+  withJson(
+    parent
+      .command('stats')
+      .description('how much waits, for how long, for which clients and keys; which turns are stuck'),
+  ).action(async ({ json }: { readonly json?: boolean }) => {
+    const { pushes, ...look } = await withQueueView(tool, async (view) => ({
+      pushes: await view.pushes(),
+      ...(await lookForStuck(view.lanes)),
+    }));
+    if (json) await printJson(tool.stdout, toStats(look, pushes));
+    else await printScreen(tool, look, pushes);
+    tellStuck(tool, look.stuck);
+    tellCut(tool, pushes.cutLanes);
+  });
+}
+
+function toStats({ lanes, stuck }: Look, { groups, clients, cutLanes }: PushesView) {
+  const ages = lanes.flatMap(({ oldestMs }) => oldestMs ?? []);
+  return {
+    waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
+    oldestMs: ages.length > 0 ? Math.max(...ages) : null,
+    stuck,
+    lanes,
+    clients,
+    hottest: hottest(groups, TOP),
+    cutLanes,
+  };
+}
+
+async function printScreen(tool: Tool, look: Look, pushes: PushesView): Promise<void> {
+  const { stdout } = tool;
+  const stats = toStats(look, pushes);
+  const gap = () => stdout.write('\n');
+  await printFields(stdout, {
+    waiting: stats.waiting,
+    oldest: age(stats.oldestMs),
+    'stuck turns': stats.stuck.length,
+  });
+  gap();
+  const lanes = stats.lanes.map((view): Cell[] => {
+    const { lane, waiting, oldestMs, turn } = view;
+    return [lane, waiting, age(oldestMs), turnState(view, stats.stuck), age(turn?.forMs ?? null)];
+  });
+  await printTable(stdout, LANE_HEAD, lanes);
+  if (stats.clients.length === 0) return;
+  gap();
+  await printTable(stdout, CLIENT_HEAD, stats.clients.slice(0, TOP).map(clientRow));
+  gap();
+  await printTable(stdout, GROUP_HEAD, stats.hottest.map(groupRow));
+}
+
+const clientRow = ({ clientId, waiting, oldestMs }: WaitingClient): Cell[] => [
+  clientId,
+  waiting,
+  age(oldestMs),
+];

@@ -1,0 +1,78 @@
+/**
+ * Which turns are stuck. One look cannot tell: between two turns of a lane there may be none, and a
+ * worker's lock may lapse for a moment. So what looks stuck is looked at again, after whoever mends
+ * such things should have done so.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SWEEP_INTERVAL } from './sweep';
+import type { LaneView } from './view';
+
+export const STUCK = {
+  NO_TURN: 'its pushes wait, but it is owed no turn: no worker sweeps, or its turns fail',
+  NOT_TAKEN: 'its turn waits, and no worker takes any',
+  LOCK_GONE: 'its worker fell silent, and no other one takes over',
+} as const;
+
+export interface StuckLane {
+  readonly lane: number;
+  readonly why: keyof typeof STUCK;
+}
+
+export interface Look {
+  /** As they were last. */
+  readonly lanes: readonly LaneView[];
+  readonly stuck: readonly StuckLane[];
+}
+
+/**
+ * Milliseconds between the two looks: longer than from one sweep of a worker to its next, and than
+ * BullMQ needs to see that a lock is gone.
+ */
+const PAUSE = 2 * SWEEP_INTERVAL;
+
+/** @param look reads all lanes; it is called once more where something seems stuck */
+export async function lookForStuck(
+  look: () => Promise<readonly LaneView[]>,
+  pause = PAUSE,
+): Promise<Look> {
+  const before = await look();
+  const suspects = suspectsIn(before);
+  if (suspects.size === 0) return { lanes: before, stuck: [] };
+  await sleep(pause);
+  const lanes = await look();
+  const after = suspectsIn(lanes);
+  const stuck = lanes.flatMap(({ lane }) => {
+    const [first, second] = [suspects.get(lane), after.get(lane)];
+    const isSame = first && second && first.standstill === second.standstill;
+    return isSame ? [{ lane, why: second.why }] : [];
+  });
+  return { lanes, stuck };
+}
+
+interface Suspect {
+  readonly why: StuckLane['why'];
+  /** What would be another if the lane had moved in between. */
+  readonly standstill: string;
+}
+
+function suspectsIn(lanes: readonly LaneView[]): Map<number, Suspect> {
+  const isWorkDone = lanes.some(({ turn }) => turn?.isLocked);
+  return new Map(
+    lanes.flatMap((view) => {
+      const why = suspicion(view, isWorkDone);
+      if (!why) return [];
+      const standstill = [why, view.turn?.jobId, view.oldestId].join(' ');
+      return [[view.lane, { why, standstill }] as const];
+    }),
+  );
+}
+
+function suspicion(
+  { turn, waiting }: LaneView,
+  isWorkDone: boolean,
+): StuckLane['why'] | undefined {
+  if (!turn) return waiting > 0 ? 'NO_TURN' : undefined;
+  if (turn.state === 'active') return turn.isLocked ? undefined : 'LOCK_GONE';
+  // While another lane's turn is under way, this one may wait for its worker.
+  return isWorkDone ? undefined : 'NOT_TAKEN';
+}

@@ -1,0 +1,98 @@
+/**
+ * A look into the queue for operators: what waits, for how long, whose turn it is. It changes
+ * nothing, and reads a bounded part. The queue goes on meanwhile: of one that moves fast the figures
+ * are nearly right.
+ */
+import type { Redis } from 'ioredis';
+import { LANES } from '../domain/group';
+import type { RedisKeys } from './keys';
+import { decodeItem } from './push';
+import { createRedisTime } from './redis-time';
+import { createTurnReader, type TurnView } from './turn-view';
+import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
+
+export interface LaneView {
+  readonly lane: number;
+  /** Pushes. */
+  readonly waiting: number;
+  /** For how long the first one has waited; null where none does. */
+  readonly oldestMs: number | null;
+  /** Its request id. */
+  readonly oldestId: string | null;
+  /** Null where none is owed. */
+  readonly turn: TurnView | null;
+  /** Who read the lane last and has not finished: the id of its session in the database. */
+  readonly holder: string | null;
+  /** Those before it that never finished, the latest one first. */
+  readonly displaced: readonly string[];
+}
+
+export interface PushesView {
+  /** Whose oldest push has waited longest comes first. */
+  readonly groups: readonly WaitingGroup[];
+  readonly clients: readonly WaitingClient[];
+  /** Lanes of which only the first pushes were counted, there are so many. */
+  readonly cutLanes: readonly number[];
+}
+
+export interface QueueView {
+  /** All lanes. */
+  lanes(): Promise<LaneView[]>;
+  /** @param most pushes of a lane that are looked at, 10,000 where it is not given */
+  pushes(most?: number): Promise<PushesView>;
+  close(): Promise<void>;
+}
+
+const MOST = 10_000;
+/** Pushes of one answer of Redis: one may be large. */
+const CHUNK = 250;
+const ALL_LANES = Array.from({ length: LANES }, (_, lane) => lane);
+
+export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
+  const time = createRedisTime(redis, () => performance.now());
+  const turns = createTurnReader(redis, keys);
+  const readLane = async (lane: number) => {
+    const [waiting, first, holders] = await Promise.all([
+      redis.llen(keys.lane(lane)),
+      redis.lindex(keys.lane(lane), 0),
+      redis.hget(keys.holders, String(lane)),
+    ]);
+    const [holder = null, ...displaced] = (holders ?? '').split(' ').filter(Boolean);
+    return { lane, waiting, oldest: first === null ? null : decodeItem(first), holder, displaced };
+  };
+  return {
+    lanes: async () => {
+      const now = await time.now();
+      const owed = await turns.read(now);
+      const lanes = await Promise.all(ALL_LANES.map(readLane));
+      return lanes.map(({ oldest, ...lane }) => ({
+        ...lane,
+        oldestMs: oldest && Math.max(0, now - oldest.queuedAt),
+        oldestId: oldest && oldest.id,
+        turn: owed.get(lane.lane) ?? null,
+      }));
+    },
+    pushes: async (most = MOST) => {
+      const tally = createWaitingTally(await time.now());
+      const cutLanes: number[] = [];
+      for (const lane of ALL_LANES) {
+        for await (const item of itemsOf(redis, keys.lane(lane), most)) {
+          tally.add(lane, decodeItem(item));
+        }
+        if ((await redis.lindex(keys.lane(lane), most)) !== null) cutLanes.push(lane);
+      }
+      return { groups: tally.groups(), clients: tally.clients(), cutLanes };
+    },
+    close: turns.close,
+  };
+}
+
+/** The first items of a list, in pieces. */
+async function* itemsOf(redis: Redis, list: string, most: number): AsyncGenerator<string> {
+  for (let from = 0; from < most; from += CHUNK) {
+    const last = Math.min(from + CHUNK, most) - 1;
+    const items = await redis.lrange(list, from, last);
+    yield* items;
+    if (items.length < CHUNK) return;
+  }
+}
