@@ -60,7 +60,7 @@ function readOptions(args: readonly string[]) {
     },
   });
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
-  const seconds = Number(values.seconds ?? (values.quick ? 3 : 8));
+  const seconds = Number(values.seconds ?? (values.quick ? 2 : 8));
   if (!(rounds >= 1) || !(seconds > 0)) throw new Error('--rounds and --seconds are numbers');
   const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one.name === name));
   if (unknown.length > 0) {
@@ -81,6 +81,6 @@ function readOptions(args: readonly string[]) {
     isWhole: !values.quick && positionals.length === 0 && rounds > 1,
     rounds,
     duration: seconds * 1_000,
-    warmUp: values.quick ? 1_500 : 4_000,
+    warmUp: values.quick ? 1_000 : 4_000,
   };
 }

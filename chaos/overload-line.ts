@@ -24,13 +24,13 @@ const CONNECTIONS = 64;
 const DURATION = 6_000;
 const WARM_UP = 1_500;
 /** Of the unthrottled rate. */
-const WANTED = 1 / 3;
-const CLOSE_ENOUGH = [0.27, 0.4] as const;
+const WANTED = 1 / 4;
+const CLOSE_ENOUGH = [0.21, 0.3] as const;
 const MOST_TRIES = 4;
 /** Bytes on the line per push, both ways: only the first guess. */
 const GUESS = 6_000;
 
-/** Narrows the line until about a third of the service's rate is left. */
+/** Narrows the line until about a quarter of the service's rate is left. */
 export async function narrowLine(
   { mongo }: Cluster,
   send: Send,
