@@ -60,19 +60,21 @@ module.exports = {
       'push-log/',
       'portal/',
       'reconcile/',
-      'ingress/signature\\.',
+      'client/',
       // A replay is an ingress whose requests come from the log.
       'ingress/(replay-push|settle-push|endings|validate-push|lost-replies)\\.',
       'queue/',
       'config\\.',
       ...BASICS,
     ]),
+    // Of use to other packages: it takes nothing of the service with it.
+    only('client', ['contract/', 'domain/', 'ingress/signature\\.', 'errors\\.']),
     only('embedded', ['config\\.']),
     {
       name: 'only-composition-roots-read-config',
       severity: 'error',
       from: {
-        path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics)/',
+        path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|client)/',
       },
       to: { path: '^src/config\\.' },
     },

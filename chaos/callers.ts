@@ -1,6 +1,7 @@
 /** Third parties: each sends one operation after the other, and retries as the README tells them. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, createSender, type Sender } from '../src/cli/push/sender';
+import { type Answer, createSender, type Sender } from '../src/client/sender';
+import { pushPath } from '../src/contract/paths';
 import type { Attempt, AttemptEnd } from './history';
 import type { ChaosOperation } from './operations';
 import type { Random } from './random';
@@ -80,7 +81,11 @@ async function tryOnce(
 ): Promise<number | undefined> {
   const { idempotencyKey } = operation;
   const sentAt = performance.now();
-  const outgoing = { op: operation.name, body: Buffer.from(operation.body), idempotencyKey };
+  const outgoing = {
+    path: pushPath(operation.name),
+    body: Buffer.from(operation.body),
+    idempotencyKey,
+  };
   const { end, wait } = await sender.send(outgoing).then(readAnswer).catch(brokenOff);
   record({
     operation: operation.number,

@@ -1,8 +1,8 @@
 /** Polls until it is stopped; a database that is away for a while is told once and waited for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
+import { backoff } from '../../client/backoff';
 import { isSocketError } from '../../mongo';
-import { backoff } from '../push/gate';
 import type { Tool } from '../tool';
 
 /** Milliseconds between polls. */

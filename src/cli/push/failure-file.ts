@@ -1,7 +1,7 @@
 /** Lines that failed for good, in a form that can be pushed again after mending. */
 import { closeSync, existsSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import type { MatterPushError } from '../../client/error';
 import type { BadLine, PushLine } from './push-line';
-import type { Refused } from './verdict';
 
 export interface FailureFile {
   /** Written before the line counts as done; failures are few, so it may block. */
@@ -39,9 +39,9 @@ export function createFailureFile(path: string, keep: number): FailureFile {
  * A refused push. The idempotency key stays with it: should the push have been applied after all
  * (its answer was lost), pushing it again changes nothing.
  */
-export function refusedLine(line: PushLine, key: string, refused: Refused): object {
-  const { code, reason, message, requestId } = refused;
-  return { ...JSON.parse(line.text), key, line: line.number, code, reason, message, requestId };
+export function refusedLine({ number: line, text }: PushLine, error: MatterPushError): object {
+  const { code, reason, message, requestId, idempotencyKey: key } = error;
+  return { ...JSON.parse(text), key, line, code, reason, message, requestId };
 }
 
 /** A line that was never sent: as it stands where it is JSON, else its text. */

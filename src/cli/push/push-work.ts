@@ -1,10 +1,10 @@
 /** What is done with one line, and what is noted of it. */
+import { MatterPushError } from '../../client/error';
+import type { MatterPushClient } from '../../client/matter-push-client';
+import { CommandFailure } from '../failure';
 import type { DoneLines } from './done-lines';
 import { badLine, type FailureFile, refusedLine } from './failure-file';
-import { createGate } from './gate';
 import type { BadLine, PushLine } from './push-line';
-import { pushUntilSettled } from './push-until-settled';
-import type { Sender } from './sender';
 import type { Tally } from './tally';
 
 export interface PushWork {
@@ -13,15 +13,28 @@ export interface PushWork {
   readonly done: DoneLines;
   readonly tally: Tally;
   readonly failures: FailureFile;
-  readonly sender: Sender;
-  readonly retries: number;
-  readonly stop: AbortSignal;
+  readonly client: Pick<MatterPushClient, 'push'>;
+  /** Cuts off what is under way. */
+  readonly cut: AbortSignal;
 }
 
-/** @returns the work on a line; a line that was stopped before its end is not noted as done */
+/** Nobody can be reached at all: it lies in the address or the network, not in the line. */
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+/** The run ended before the line did. */
+const UNSETTLED = new Set(['CLOSED', 'ABORTED']);
+
+/**
+ * @returns the work on a line; a line that was stopped before its end is not noted as done
+ * @throws (the work) CommandFailure where every other line would fail the same way
+ */
 export function createPushWork(run: PushWork): (line: PushLine | BadLine) => Promise<void> {
-  const { runId, done, tally, failures, sender, retries, stop } = run;
-  const settling = { sender, gate: createGate(), retries, stop, onRetry: tally.retried };
+  const { runId, done, tally, failures, client, cut } = run;
   const failedIds = new Set<string>();
 
   const fail = (line: PushLine | BadLine, reason: string, failure: object) => {
@@ -36,15 +49,34 @@ export function createPushWork(run: PushWork): (line: PushLine | BadLine) => Pro
     }
     const { number, op, body, externalId } = line;
     const idempotencyKey = line.key ?? `${runId}-${number}`;
-    const verdict = await pushUntilSettled({ op, body, idempotencyKey }, settling);
-    if (!verdict) return;
+    const result = await client.push(op, body, { idempotencyKey, signal: cut }).catch(asResult);
+    tally.sent(result.tries);
+    const isRefused = result instanceof MatterPushError;
+    if (isRefused && UNSETTLED.has(result.reason)) return;
+    if (isRefused) throwIfForAll(result);
     if (externalId !== undefined && failedIds.has(externalId)) tally.sentAfterFailure();
-    if (verdict.kind === 'accepted') {
-      tally.accepted(verdict);
-      done.add(number);
-    } else {
-      fail(line, verdict.reason, refusedLine(line, idempotencyKey, verdict));
+    if (isRefused) {
+      fail(line, result.reason, refusedLine(line, result));
       if (externalId !== undefined) failedIds.add(externalId);
+    } else {
+      tally.accepted(result);
+      done.add(number);
     }
   };
+}
+
+function asResult(error: unknown): MatterPushError {
+  if (error instanceof MatterPushError) return error;
+  throw error;
+}
+
+/** @throws CommandFailure where it lies in the client, the address or the network: the run should end */
+function throwIfForAll({ code, reason, message, retryable }: MatterPushError): void {
+  if (UNREACHABLE.has(reason)) {
+    throw new CommandFailure(`the service cannot be reached: ${message}`);
+  }
+  const isForAll = code === 401 || code === 403 || reason === 'PATH_NOT_FOUND';
+  if (isForAll && !retryable) {
+    throw new CommandFailure(`the service refuses every push: ${code} ${reason} ${message}`);
+  }
 }

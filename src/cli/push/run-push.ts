@@ -1,8 +1,9 @@
 /** A whole run: the lines of a file, in order per key, to the service, with checkpoints. */
-import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { createMatterPushClient } from '../../client/matter-push-client';
 import { showProgress } from '../progress';
+import { readAhead } from '../read-ahead';
 import { readLines } from '../read-lines';
 import type { Tool } from '../tool';
 import { type Checkpoint, loadCheckpoint, type RunIdentity, removeCheckpoint } from './checkpoint';
@@ -12,9 +13,7 @@ import { fingerprintOf } from './fingerprint';
 import { listenForInterrupt } from './interrupt';
 import { type BadLine, type PushLine, parsePushLine } from './push-line';
 import { createPushWork } from './push-work';
-import { runOrdered } from './run-ordered';
 import { createRunState, type RunState } from './run-state';
-import { createSender } from './sender';
 import type { Counts } from './tally';
 
 export interface PushJob {
@@ -44,8 +43,6 @@ export interface PushResult {
     | undefined;
 }
 
-/** For one try, in milliseconds. */
-const REQUEST_TIMEOUT = 30_000;
 const INTERRUPTED = new Error('interrupted');
 /** Lines, and bytes of them, that may wait for their turn. */
 const WINDOW_LINES = 10_000;
@@ -58,8 +55,6 @@ export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
   const input = print ? { size: print.size, sha256: print.sha256 } : null;
   const state = await openState(job, { input, clientId, url }, tool);
   const stop = new AbortController();
-  // Every line that waits listens to it.
-  setMaxListeners(0, stop.signal);
   const checkpoints = await startCheckpoints(checkpointPath, state.snapshot, (error) =>
     stop.abort(error),
   );
@@ -99,19 +94,24 @@ async function pushAll(
   state: RunState,
   stop: AbortController,
 ): Promise<NodeJS.Signals | undefined> {
-  const sender = createSender({ ...job, timeout: REQUEST_TIMEOUT });
-  const interrupt = listenForInterrupt(() => stop.abort(INTERRUPTED), sender.close);
-  const work = createPushWork({ ...state, sender, retries: job.retries, stop: stop.signal });
+  // Its retries bound a line, and the window what waits.
+  const unbounded = { timeout: Number.POSITIVE_INFINITY, queue: Number.POSITIVE_INFINITY };
+  const client = createMatterPushClient({ ...job, ...unbounded });
+  const cut = new AbortController();
+  stop.signal.addEventListener('abort', () => void client.close(), { once: true });
+  const interrupt = listenForInterrupt(
+    () => stop.abort(INTERRUPTED),
+    () => cut.abort(),
+  );
+  const work = createPushWork({ ...state, client, cut: cut.signal });
   // A failure of the run is the reason of `stop` too, where the caller reads it.
-  await runOrdered(pending(source, state.done, stop.signal), {
-    keyOf: (line) => ('op' in line ? line.externalId : undefined),
+  await readAhead(pending(source, state.done, stop.signal), {
     weightOf: (line) => 1 / WINDOW_LINES + (2 * line.text.length) / WINDOW_BYTES,
-    concurrency: job.concurrency,
     work,
     stop,
   }).catch(() => undefined);
   interrupt.dispose();
-  sender.close();
+  await client.close();
   return interrupt.signal();
 }
 

@@ -1,5 +1,5 @@
 /** What became of the lines: counts per outcome and per reason of failure. */
-import type { Accepted } from './verdict';
+import type { PushResult } from '../../client/matter-push-client';
 
 /** JSON-safe, since it is part of a checkpoint. */
 export interface Counts {
@@ -16,9 +16,10 @@ export interface Counts {
 }
 
 export interface Tally {
-  accepted(verdict: Accepted): void;
+  accepted(result: Pick<PushResult, 'outcome' | 'replayed'>): void;
   failed(reason: string): void;
-  retried(): void;
+  /** Takes how often a line was sent. */
+  sent(tries: number): void;
   sentAfterFailure(): void;
   counts(): Counts;
 }
@@ -29,13 +30,13 @@ export function createTally(from?: Counts): Tally {
   const failures = new Map(Object.entries(from?.failures ?? {}));
   let { retries, replayed, afterFailure } = from ?? { retries: 0, replayed: 0, afterFailure: 0 };
   return {
-    accepted: (verdict) => {
-      count(outcomes, verdict.outcome);
-      if (verdict.replayed) replayed += 1;
+    accepted: (result) => {
+      count(outcomes, result.outcome);
+      if (result.replayed) replayed += 1;
     },
     failed: (reason) => count(failures, reason),
-    retried: () => {
-      retries += 1;
+    sent: (tries) => {
+      retries += Math.max(tries - 1, 0);
     },
     sentAfterFailure: () => {
       afterFailure += 1;

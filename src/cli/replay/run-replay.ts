@@ -1,11 +1,11 @@
 /** Sends selected pushes again, those of one matter in their order, others side by side. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoff } from '../../client/backoff';
 import { groupOf } from '../../domain/group';
 import { PushError } from '../../errors';
 import { type LoggedPush, mayPassLater, type ReplayPush } from '../../ingress/replay-push';
 import type { Settlement } from '../../push-log/settlement';
-import { backoff } from '../push/gate';
-import { runOrdered } from '../push/run-ordered';
+import { runOrdered } from '../run-ordered';
 import type { Selected } from './select';
 
 export interface Replayed {

@@ -1,23 +1,18 @@
-/** What an answer means for a push: done, refused for good, or to be tried again. */
+/** What an answer means for a call: done, refused for good, or to be tried again. */
 import { z } from 'zod';
+import type { Refusal } from './error';
 import type { Answer } from './sender';
 
-export interface Accepted {
-  readonly kind: 'accepted';
-  readonly outcome: string;
+export interface Answered {
+  readonly kind: 'answered';
+  readonly data: unknown;
+  readonly requestId: string;
   /** The answer repeats that of an earlier try, which had been applied. */
   readonly replayed: boolean;
 }
 
-export interface Refused {
+export interface Refused extends Refusal {
   readonly kind: 'refused';
-  readonly code: number;
-  readonly reason: string;
-  readonly message: string;
-  readonly requestId: string | null;
-  readonly retryable: boolean;
-  /** Milliseconds that the service asks to wait. */
-  readonly retryAfter: number | undefined;
 }
 
 const ENVELOPE = z.object({
@@ -26,15 +21,17 @@ const ENVELOPE = z.object({
   requestId: z.string().nullable().catch(null),
   reason: z.string().optional(),
   retryable: z.boolean().optional(),
-  data: z.object({ outcome: z.string() }).nullable().catch(null),
+  data: z.unknown(),
   errors: z.array(z.object({ field: z.string(), message: z.string() })).catch([]),
 });
 
 /** Longest wait that a service may impose, in milliseconds. */
 const MAX_RETRY_AFTER = 300_000;
 const RATE_LIMITED = 429;
+/** A signature is another one only in another second. */
+const NEXT_SIGNATURE = 1_000;
 
-export function judge(answer: Answer): Accepted | Refused {
+export function judge(answer: Answer): Answered | Refused {
   const envelope = ENVELOPE.safeParse(parseJson(answer.text)).data;
   const retryAfter = toMilliseconds(answer.retryAfter);
   if (!envelope) {
@@ -46,8 +43,8 @@ export function judge(answer: Answer): Accepted | Refused {
   }
   const { code, message, requestId, errors } = envelope;
   if (code === 0) {
-    const outcome = envelope.data?.outcome ?? 'OK';
-    return { kind: 'accepted', outcome, replayed: answer.replayed };
+    const { data } = envelope;
+    return { kind: 'answered', data, requestId: requestId ?? '', replayed: answer.replayed };
   }
   const details = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
   return {
@@ -56,21 +53,16 @@ export function judge(answer: Answer): Accepted | Refused {
     reason: envelope.reason ?? `CODE_${code}`,
     message: details ? `${message} (${details})` : message,
     requestId,
+    errors,
     retryable: envelope.retryable ?? isTemporary(code),
-    retryAfter,
+    retryAfter: envelope.reason === 'SIGNATURE_REUSED' ? NEXT_SIGNATURE : retryAfter,
   };
 }
 
-const REFUSED = { kind: 'refused', requestId: null } as const;
+const REFUSED = { kind: 'refused', requestId: null, errors: [] } as const;
 
-/** The client as a whole is too fast: what one line is told holds for all. */
+/** The client as a whole is too fast: what one call is told holds for all. */
 export const isRateLimit = ({ code }: Refused) => code === RATE_LIMITED;
-
-/** Whether every other line would be refused too: it lies in the client or the address. */
-export function concernsAllLines({ code, reason, retryable }: Refused): boolean {
-  if (retryable) return false;
-  return code === 401 || code === 403 || reason === 'PATH_NOT_FOUND';
-}
 
 const isTemporary = (code: number) => code === 408 || code === RATE_LIMITED || code >= 500;
 

@@ -1,14 +1,13 @@
-/** One try of one push: signs the bytes, sends them, reads the answer. */
+/** One try of one request: signs the bytes, sends them, reads the answer. */
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import type { OperationName } from '../../domain/operation';
-import { sign } from '../../ingress/signature';
+import { sign } from '../ingress/signature';
 
-const BASE_PATH = '/api/open/matters';
 const MAX_ANSWER = 1024 * 1024;
 
-export interface OutgoingPush {
-  readonly op: OperationName;
+export interface OutgoingRequest {
+  /** Below the service's address. */
+  readonly path: string;
   readonly body: Buffer;
   readonly idempotencyKey: string | undefined;
 }
@@ -26,10 +25,11 @@ export interface Sender {
   /**
    * Sends once, with a fresh timestamp.
    *
+   * @param cut aborted: the answer is not waited for any more
    * @throws the system's or node's error where no whole answer came in time
    */
-  send(push: OutgoingPush): Promise<Answer>;
-  /** Cuts off what is still under way. */
+  send(request: OutgoingRequest, cut?: AbortSignal): Promise<Answer>;
+  /** Cuts off what is still under way, unless the connections are another's. */
   close(): void;
 }
 
@@ -42,6 +42,8 @@ export interface SenderOptions {
   readonly concurrency: number;
   /** For one try, in milliseconds. */
   readonly timeout: number;
+  /** Connections of somebody else's. */
+  readonly agent?: HttpAgent | undefined;
 }
 
 class NoAnswerInTime extends Error {
@@ -53,10 +55,11 @@ export function createSender(options: SenderOptions): Sender {
   const { url, clientId, secret, concurrency, timeout } = options;
   const isHttps = url.startsWith('https:');
   const pool = { keepAlive: true, maxSockets: concurrency, scheduling: 'lifo' } as const;
-  const agent = isHttps ? new HttpsAgent(pool) : new HttpAgent(pool);
+  const own = options.agent ? undefined : isHttps ? new HttpsAgent(pool) : new HttpAgent(pool);
+  const agent = options.agent ?? own;
   const request = isHttps ? requestHttps : requestHttp;
   return {
-    send: ({ op, body, idempotencyKey }) =>
+    send: ({ path, body, idempotencyKey }, cut) =>
       new Promise((resolve, reject) => {
         const timestamp = String(Math.floor(Date.now() / 1000));
         const headers = {
@@ -67,7 +70,12 @@ export function createSender(options: SenderOptions): Sender {
           'X-Signature': sign(secret, clientId, timestamp, body),
           ...(idempotencyKey !== undefined && { 'X-Idempotency-Key': idempotencyKey }),
         };
-        const sent = request(`${url}${BASE_PATH}/${op}`, { method: 'POST', agent, headers });
+        const sent = request(url + path, {
+          method: 'POST',
+          agent,
+          headers,
+          ...(cut && { signal: cut }),
+        });
         // For the whole of it: node's own timeout starts anew with every byte.
         const timer = setTimeout(() => sent.destroy(new NoAnswerInTime()), timeout);
         sent
@@ -76,7 +84,7 @@ export function createSender(options: SenderOptions): Sender {
           .on('response', (response) => readAnswer(response).then(resolve, reject))
           .end(body);
       }),
-    close: () => agent.destroy(),
+    close: () => own?.destroy(),
   };
 }
 

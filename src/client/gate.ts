@@ -1,8 +1,5 @@
-/** Waiting: of one line before its next try, and of all lines while the service asks for a pause. */
+/** Holds up all calls while the service asks for a pause. */
 import { setTimeout as sleep } from 'node:timers/promises';
-
-const FIRST_WAIT = 200;
-const LONGEST_WAIT = 30_000;
 
 /** After a pause: slower than what went before it, then faster again, by this much a second. */
 const SLOWER = 0.6;
@@ -60,16 +57,4 @@ export function createGate(): Gate {
       passed += 1;
     },
   };
-}
-
-/**
- * How long to wait before a try: doubling, at random between half and whole, so that lines which
- * failed together do not come back together.
- *
- * @param retry from 1
- * @param atLeast what the service asked for, in milliseconds
- */
-export function backoff(retry: number, atLeast = 0): number {
-  const wait = Math.min(FIRST_WAIT * 2 ** (retry - 1), LONGEST_WAIT);
-  return Math.max(wait * (0.5 + Math.random() / 2), atLeast);
 }

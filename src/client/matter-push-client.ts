@@ -1,0 +1,121 @@
+/**
+ * The client of a Matter Push service, `matter-push/client`: signs, retries, and keeps the order of
+ * each matter's pushes. Everything that is exported here is meant for other packages.
+ */
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { PushData, Verified } from '../contract/envelope';
+import { pushPath, queryPath, VERIFY } from '../contract/paths';
+import type { MatterPushClient, MatterPushClientOptions, PushOptions } from './api';
+import { type Call, createCall } from './call';
+import { MatterPushError, OWN } from './error';
+import { createGate } from './gate';
+import { createKeyOrder } from './key-order';
+import { createSender, type OutgoingRequest } from './sender';
+import { type Settled, settle } from './settle';
+
+export type { PushData, Verified } from '../contract/envelope';
+export type { QueryName } from '../contract/paths';
+export type { OperationName } from '../domain/operation';
+export type { FieldError } from '../errors';
+export type * from './api';
+export type * from './bodies';
+export { MatterPushError } from './error';
+
+/** @throws TypeError where `url` is not an address */
+export function createMatterPushClient(options: MatterPushClientOptions): MatterPushClient {
+  const { clientId, secret, agent, timeout = 120_000, tryTimeout = 30_000 } = options;
+  const { retries = 8, concurrency = 32, queue = 10_000 } = options;
+  const url = new URL(options.url).href.replace(/\/+$/, '');
+  const sender = createSender({ url, clientId, secret, concurrency, timeout: tryTimeout, agent });
+  const ways = { sender, gate: createGate(), retries };
+  const order = createKeyOrder(concurrency);
+  const calls = new Map<Call, Promise<unknown>>();
+  let isClosed = false;
+
+  const begin = async (request: OutgoingRequest, key: string | undefined, call: Call) => {
+    const endTurn = await order.turn(key, call.stopped);
+    try {
+      return await settle(request, call, ways);
+    } finally {
+      endTurn();
+    }
+  };
+  const send = async (
+    path: string,
+    body: object | Uint8Array,
+    { signal, idempotencyKey }: PushOptions,
+    key?: string,
+  ): Promise<Settled> => {
+    const refusal = isClosed ? OWN.CLOSED : order.waiting() >= queue ? OWN.QUEUE_FULL : undefined;
+    if (refusal) throw new MatterPushError(refusal, { tries: 0, idempotencyKey });
+    const request = { path, body: bytesOf(body), idempotencyKey };
+    const call = createCall(timeout, signal);
+    const settled = begin(request, key, call);
+    calls.set(call, settled);
+    try {
+      return await settled;
+    } finally {
+      call.end();
+      calls.delete(call);
+    }
+  };
+
+  const push: MatterPushClient['push'] = async (operation, body, more = {}) => {
+    const { idempotencyKey = randomUUID() } = more;
+    const keyed = { ...more, idempotencyKey };
+    const settled = await send(pushPath(operation), body, keyed, externalIdOf(body));
+    const { data, requestId, replayed, tries } = settled;
+    return { ...(data as PushData), requestId, replayed, tries };
+  };
+  const drain = async () => {
+    while (calls.size > 0) {
+      await Promise.allSettled(calls.values());
+      // Whoever made the calls has heard of their end then.
+      await setImmediate();
+    }
+  };
+  return {
+    upsert: (body, more) => push('upsert', body, more),
+    status: (body, more) => push('status', body, more),
+    reopen: (body, more) => push('reopen', body, more),
+    delete: (body, more) => push('delete', body, more),
+    push,
+    verify: async (operation, body, more = {}) => {
+      const { data } = await send(queryPath(VERIFY), { operation, push: body }, more);
+      return data as Verified;
+    },
+    query: async (name, body, more = {}) => (await send(queryPath(name), body, more)).data,
+    drain,
+    close: async () => {
+      isClosed = true;
+      for (const call of calls.keys()) call.stop(OWN.CLOSED);
+      await drain();
+      sender.close();
+    },
+  };
+}
+
+/** A copy: what the caller does with the body later is not sent. */
+function bytesOf(body: object | Uint8Array): Buffer {
+  return Buffer.from(body instanceof Uint8Array ? body : JSON.stringify(body));
+}
+
+/** The matter that a body names; undefined: its push depends on no other. */
+function externalIdOf(body: object | Uint8Array): string | undefined {
+  const { externalId } = (body instanceof Uint8Array ? parse(body) : body) as ExternalId;
+  return typeof externalId === 'string' ? externalId : undefined;
+}
+
+interface ExternalId {
+  readonly externalId?: unknown;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString()) ?? {};
+  } catch {
+    // The service says what is wrong with it.
+    return {};
+  }
+}

@@ -1,0 +1,64 @@
+/** The README's TypeScript, as a package of its own would have it: compiled, then run. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Service, startService } from '../support/service';
+
+const ROOT = join(__dirname, '../..');
+const run = promisify(execFile);
+
+let folder: string;
+let service: Service;
+let demo: { clientId: string; secret: string };
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'matter-push-client-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(ROOT, join(folder, 'node_modules/matter-push'));
+  symlinkSync(join(ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  service = await startService();
+  // The step by which npm start makes the demo client and the users that the block names.
+  const env = { ...process.env, ...service.env, DATA_DIR: folder };
+  const { stdout } = await run(process.execPath, [join(ROOT, 'dist/src/demo.js')], { env });
+  demo = JSON.parse(stdout);
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const [, block = ''] =
+  /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+
+/** @throws with what the compiler says in `stdout` */
+async function compile(source: string): Promise<void> {
+  writeFileSync(join(folder, 'push.ts'), source);
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+  await run(process.execPath, [tsc, ...options, 'push.ts'], { cwd: folder });
+}
+
+const start = (secret: string) =>
+  run(process.execPath, ['push.js'], {
+    cwd: folder,
+    env: { URL: service.urlOf(), CLIENT_ID: demo.clientId, CLIENT_SECRET: secret },
+  });
+
+test('it compiles, pushes, and tells of a refusal', async () => {
+  await compile(block);
+  const { stdout, stderr } = await start(demo.secret);
+  expect({ stdout, stderr }).toEqual({ stdout: expect.stringMatching(/^CREATED \d+\n$/), stderr: '' });
+  const refused = await start('wrong');
+  expect(refused).toMatchObject({ stdout: '' });
+  expect(refused.stderr).toMatch(/^401 SIGNATURE_MISMATCH HMAC 签名校验失败 [0-9a-f]{24}\n$/);
+}, 120_000);
+
+test('a body that the contract does not know is none for the compiler', async () => {
+  const source = block.replace("matterType: 'TODO'", "matterType: 'TASK'");
+  expect(source).not.toBe(block);
+  await expect(compile(source)).rejects.toMatchObject({
+    stdout: expect.stringContaining('\'"TASK"\' is not assignable'),
+  });
+}, 120_000);
