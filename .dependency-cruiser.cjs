@@ -35,6 +35,7 @@ module.exports = {
     },
     only('contract', ['domain/', 'errors\\.']),
     only('directory', BASICS),
+    only('audit', BASICS),
     only('ledger', ['domain/', ...BASICS]),
     only('push-log', ['domain/', ...BASICS]),
     // The queue knows keys and payloads: the shape of an operation, not what it means.
@@ -55,6 +56,7 @@ module.exports = {
     only('cli', [
       'contract/',
       'domain/',
+      'audit/',
       'directory/',
       'ledger/',
       'push-log/',
@@ -74,7 +76,7 @@ module.exports = {
       name: 'only-composition-roots-read-config',
       severity: 'error',
       from: {
-        path: '^src/(contract|domain|directory|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|client)/',
+        path: '^src/(contract|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|client)/',
       },
       to: { path: '^src/config\\.' },
     },

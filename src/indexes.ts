@@ -1,5 +1,6 @@
 /** What the `release` step brings about in the database: collections, indexes, derived phases. */
 import type { Connection } from 'mongoose';
+import { auditModel } from './audit/audit-model';
 import { clientModel } from './directory/client-model';
 import { userModel } from './directory/user-model';
 import { matterModel } from './ledger/matter-model';
@@ -22,9 +23,8 @@ export interface SchemaSettings {
 
 /** Brings the database up to date; safe to run again, and beside running processes. */
 export async function prepareDatabase(connection: Connection, settings: SchemaSettings) {
-  const models = [matterModel, entryModel, bodyModel, clientModel, userModel].map((make) =>
-    make(connection),
-  );
+  const makers = [matterModel, entryModel, bodyModel, clientModel, userModel, auditModel];
+  const models = makers.map((make) => make(connection));
   for (const model of models) {
     await model.createCollection();
     await model.createIndexes();

@@ -6,6 +6,7 @@ import { OPEN_PATH } from './contract/paths';
 import { createBodyParsers } from './contract/requests';
 import { createClientDirectory } from './directory/clients';
 import { createKeyRing } from './directory/sealing';
+import { createSecretUses } from './directory/secret-uses';
 import { createUserDirectory } from './directory/users';
 import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
@@ -66,6 +67,8 @@ async function main(): Promise<void> {
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger, metrics));
 
   const clients = createClientDirectory(mongo, createKeyRing(config.SECRET_KEYS), clock, logger);
+  const secretUses = createSecretUses(mongo, clock, logger);
+  lifecycle.onStop('uses of secrets', () => secretUses.stop());
   const users = createUserDirectory(mongo, clock);
   const health = createHealthProbe({
     isDatabaseUp: () => isMongoReady(mongo),
@@ -77,11 +80,12 @@ async function main(): Promise<void> {
   const logRefusal = createRefusalLog(forRefusals, REFUSALS);
   const logShed = createRefusalLog(forRefusals, SHED);
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
-  const admit = createAdmit(createAdmission(redis, keys, rates), rates);
+  const admit = createAdmit(createAdmission(redis, keys), rates);
   const newRequestId = createRequestIds();
   const signed = {
     findClient: clients.find,
     logRefusal,
+    noteUse: secretUses.note,
     checkReady: health.check,
     newRequestId,
     clock,

@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import { CommanderError, InvalidArgumentError } from 'commander';
 import { mongo } from 'mongoose';
 import { ConfigError } from '../config';
-import { DirectoryError } from '../directory/client-admin';
+import { DirectoryError } from '../directory/directory-error';
 import { DatabaseSetupError } from '../mongo';
 
 export const EXIT_FAILED = 1;

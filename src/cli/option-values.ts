@@ -25,6 +25,15 @@ export function withDatabase(command: Command): Command {
   );
 }
 
+/** Every command that changes something in it names its operator in the audit trail. */
+export function withOperator(command: Command): Command {
+  return withDatabase(command).option(
+    '--operator <name>',
+    'who does this, for the audit trail (default: the user of this system)',
+    toOperator,
+  );
+}
+
 /** A whole number within bounds. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
@@ -73,6 +82,11 @@ export function toServiceUrl(text: string): string {
     return text.replace(/\/+$/, '');
   }
   throw new InvalidArgumentError('It must be an address like http://localhost:3000.');
+}
+
+function toOperator(text: string): string {
+  if (/^[^\p{Cc}]{1,64}$/u.test(text) && text.trim() !== '') return text.trim();
+  throw new InvalidArgumentError('It must be a name of 1 to 64 characters.');
 }
 
 function toMongoUrl(text: string): string {

@@ -1,8 +1,11 @@
 /** The program: its commands, and how a run of it ends. */
 import { Command } from 'commander';
+import { addAudit } from './commands/audit';
 import { addClientCreate } from './commands/client-create';
 import { addClientEnable } from './commands/client-enable';
+import { addClientLimit } from './commands/client-limit';
 import { addClientList } from './commands/client-list';
+import { addClientReseal } from './commands/client-reseal';
 import { addClientRotate } from './commands/client-rotate';
 import { addLogExport } from './commands/log-export';
 import { addLogQuery } from './commands/log-query';
@@ -58,7 +61,9 @@ function createProgram(tool: Tool): Command {
   addClientCreate(client, tool);
   addClientList(client, tool);
   addClientEnable(client, tool);
+  addClientLimit(client, tool);
   addClientRotate(client, tool);
+  addClientReseal(client, tool);
   const user = program.command('user').description('the portal users that matters may name');
   addUserImport(user, tool);
   addUserList(user, tool);
@@ -79,5 +84,6 @@ function createProgram(tool: Tool): Command {
   addQueuePause(queue, tool);
   addPush(program, tool);
   addReconcile(program, tool);
+  addAudit(program, tool);
   return program;
 }

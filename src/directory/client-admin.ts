@@ -2,17 +2,16 @@
 import type { Connection, Model, UpdateQuery } from 'mongoose';
 import { type ClientRecord, type ClientSecret, clientModel } from './client-model';
 import { mintSecret } from './clients';
+import { DirectoryError, unknownClient } from './directory-error';
+import { checkRateOverride, type RateOverride } from './rate-override';
+import { type Rotation, rotateSecret } from './rotate-secret';
 import type { KeyRing } from './sealing';
+import { readSecretUses } from './secret-uses';
 
 const CLIENT_ID = /^[\x21-\x7e]{1,64}$/;
 const SYSTEM_CODE = /^[A-Za-z0-9_.-]{1,64}$/;
 /** Why a client is paused: it stands in answers and in tables. */
 const PAUSE_REASON = /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u;
-
-/** A request that cannot be carried out; the message says why and what to do. */
-export class DirectoryError extends Error {
-  override readonly name = 'DirectoryError';
-}
 
 export interface NewClient {
   readonly clientId: string;
@@ -21,17 +20,22 @@ export interface NewClient {
 }
 
 /** A client as operators see it: never a secret. */
-export type ClientView = Omit<ClientRecord, '_id' | 'secrets'> & {
+export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'limit'> & {
   readonly clientId: string;
-  readonly secrets: readonly Omit<ClientSecret, 'sealed'>[];
+  /** Null: that of the settings. */
+  readonly limit: RateOverride | null;
+  readonly secrets: readonly (Omit<ClientSecret, 'sealed'> & {
+    /** A minute old at most; null: never, as far as is known. */
+    readonly lastUsedAt: Date | null;
+  })[];
 };
 
 export interface ClientAdmin {
   /**
-   * @returns the plain secret, for the only time; null for a PUBLIC client, which gets none
+   * @returns the plain secret, for the only time; nulls for a PUBLIC client, which gets none
    * @throws DirectoryError where the id is taken or malformed
    */
-  create(client: NewClient): Promise<{ secret: string | null }>;
+  create(client: NewClient): Promise<{ secret: string | null; secretId: string | null }>;
   list(): Promise<ClientView[]>;
   /** @throws DirectoryError where there is no such client */
   setEnabled(clientId: string, enabled: boolean): Promise<void>;
@@ -45,12 +49,21 @@ export interface ClientAdmin {
   /** @throws DirectoryError where there is no such client */
   resume(clientId: string): Promise<void>;
   /**
+   * Gives a client a rate of its own, or, with null, that of the settings again. What is absent in
+   * `limit` stays as it is.
+   *
+   * @returns what the client has now; null: nothing of its own
+   * @throws DirectoryError where there is no such client
+   */
+  setLimit(clientId: string, limit: RateOverride | null): Promise<RateOverride | null>;
+  /**
    * Gives a client a new secret; the current one keeps working for `overlap` milliseconds, any
    * older one ends at once.
    *
-   * @throws DirectoryError where there is no such client, or it is PUBLIC
+   * @throws DirectoryError where there is no such client, it is PUBLIC, or somebody else changes its
+   *   secrets at the same moment
    */
-  rotate(clientId: string, overlap: number): Promise<{ secret: string; oldEndsAt: Date }>;
+  rotate(clientId: string, overlap: number): Promise<Rotation>;
 }
 
 export function createClientAdmin(
@@ -65,7 +78,11 @@ export function createClientAdmin(
   };
   return {
     create: (client) => create(model, keyRing, client, clock()),
-    list: async () => (await model.find().sort({ _id: 1 }).lean<ClientRecord[]>()).map(toView),
+    list: async () => {
+      const lastUseOf = await readSecretUses(connection);
+      const records = await model.find().sort({ _id: 1 }).lean<ClientRecord[]>();
+      return records.map((record) => toView(record, lastUseOf));
+    },
     setEnabled: (clientId, enabled) => change(clientId, { $set: { enabled } }),
     pause: async (clientId, reason) => {
       if (reason !== undefined && !PAUSE_REASON.test(reason)) {
@@ -75,7 +92,9 @@ export function createClientAdmin(
       await change(clientId, { $set: { paused } });
     },
     resume: (clientId) => change(clientId, { $unset: { paused: 1 } }),
-    rotate: (clientId, overlap) => rotate(model, keyRing, clientId, { overlap, now: clock() }),
+    setLimit: (clientId, limit) => setLimit(model, clientId, limit),
+    rotate: (clientId, overlap) =>
+      rotateSecret(connection, keyRing, clientId, { overlap, now: clock() }),
   };
 }
 
@@ -84,7 +103,7 @@ async function create(
   keyRing: KeyRing,
   { clientId, systemCode, type = 'CONFIDENTIAL' }: NewClient,
   now: number,
-): Promise<{ secret: string | null }> {
+): ReturnType<ClientAdmin['create']> {
   if (!CLIENT_ID.test(clientId)) {
     throw new DirectoryError('the client id must be 1 to 64 printable ASCII characters, no spaces');
   }
@@ -101,34 +120,29 @@ async function create(
       `client ${clientId} exists already; "client rotate" gives it a new secret`,
     );
   });
-  return { secret: minted?.secret ?? null };
+  return { secret: minted?.secret ?? null, secretId: minted?.stored.id ?? null };
 }
 
-async function rotate(
+async function setLimit(
   model: Model<ClientRecord>,
-  keyRing: KeyRing,
   clientId: string,
-  { overlap, now }: { overlap: number; now: number },
-): Promise<{ secret: string; oldEndsAt: Date }> {
-  const record = await model.findById(clientId).lean();
-  if (!record) throw unknownClient(clientId);
-  if (record.type === 'PUBLIC') throw new DirectoryError(`client ${clientId} is PUBLIC: no secret`);
-  const { secret, stored } = mintSecret(clientId, keyRing, now);
-  const oldEndsAt = new Date(now + overlap);
-  const [current] = record.secrets;
-  const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
-  // Names the secret that was read: of two rotations at once, one finds it gone.
-  const { matchedCount } = await model.updateOne(
-    { _id: clientId, ...(current && { 'secrets.0.id': current.id }) },
-    { $set: { secrets: [stored, ...retiring] } },
-  );
-  if (matchedCount === 0)
-    throw new DirectoryError(`client ${clientId} was rotated meanwhile; retry`);
-  return { secret, oldEndsAt };
+  limit: RateOverride | null,
+): Promise<RateOverride | null> {
+  const parts = Object.entries(limit ? checkRateOverride(limit) : {});
+  const change = limit
+    ? { $set: Object.fromEntries(parts.map(([part, value]) => [`limit.${part}`, value])) }
+    : { $unset: { limit: 1 } };
+  const { matchedCount } = await model.updateOne({ _id: clientId }, change);
+  if (matchedCount === 0) throw unknownClient(clientId);
+  return (await model.findById(clientId).lean())?.limit ?? null;
 }
 
-function toView({ _id, secrets, ...rest }: ClientRecord): ClientView {
-  return { clientId: _id, ...rest, secrets: secrets.map(({ sealed: _sealed, ...kept }) => kept) };
-}
+type LastUseOf = Awaited<ReturnType<typeof readSecretUses>>;
 
-const unknownClient = (clientId: string) => new DirectoryError(`there is no client ${clientId}`);
+function toView({ _id, secrets, limit, ...rest }: ClientRecord, lastUseOf: LastUseOf): ClientView {
+  const seen = secrets.map(({ sealed: _sealed, ...kept }) => ({
+    ...kept,
+    lastUsedAt: lastUseOf(_id, kept.id),
+  }));
+  return { clientId: _id, ...rest, limit: limit ?? null, secrets: seen };
+}

@@ -1,5 +1,6 @@
 /** A client: a third-party system that may push (specification 5.3). */
 import { type Connection, type Model, Schema } from 'mongoose';
+import type { RateOverride } from './rate-override';
 
 export interface ClientSecret {
   /** Names the secret in push-log entries, never reveals it. */
@@ -24,6 +25,8 @@ export interface ClientRecord {
   enabled: boolean;
   /** At most two: the current one first, then the one that is being rotated out. */
   secrets: ClientSecret[];
+  /** Its own rate; absent: that of the settings. */
+  limit?: RateOverride;
   createdAt: Date;
   /** Absent: its pushes are taken. */
   paused?: ClientPause;
@@ -35,6 +38,7 @@ const secretSchema = new Schema<ClientSecret>(
 );
 
 const pauseSchema = new Schema<ClientPause>({ since: Date, reason: String }, { _id: false });
+const limitSchema = new Schema<RateOverride>({ rate: Number, burst: Number }, { _id: false });
 
 const clientSchema = new Schema<ClientRecord>(
   {
@@ -43,6 +47,7 @@ const clientSchema = new Schema<ClientRecord>(
     systemCode: { type: String, default: null },
     enabled: { type: Boolean, default: true },
     secrets: { type: [secretSchema], default: [] },
+    limit: { type: limitSchema, default: undefined },
     createdAt: { type: Date, required: true },
     paused: pauseSchema,
   },

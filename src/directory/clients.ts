@@ -4,6 +4,7 @@ import type { Connection } from 'mongoose';
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
 import { type ClientPause, type ClientRecord, type ClientSecret, clientModel } from './client-model';
+import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
 import { createTtlCache } from './ttl-cache';
 
@@ -27,6 +28,8 @@ export interface KnownClient {
   readonly secrets: readonly UsableSecret[];
   /** Absent: its pushes are taken. */
   readonly paused?: ClientPause;
+  /** Its own rate, where it has one. */
+  readonly limit?: RateOverride;
 }
 
 export interface ClientDirectory {
@@ -117,6 +120,7 @@ function toKnownClient(record: ClientRecord, open: OpenSecret, now: number): Kno
     systemCode: record.systemCode,
     secrets: alive.flatMap((secret) => open(secret, record._id)),
     ...(record.paused && { paused: record.paused }),
+    ...(record.limit && { limit: checkRateOverride(record.limit) }),
   };
 }
 

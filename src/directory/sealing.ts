@@ -5,6 +5,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 export interface KeyRing {
+  /** Id of the first key of the ring. */
+  readonly sealingKey: string;
   /** Seals with the first key of the ring; the result names the key: `keyId.iv.tag.data`, base64url. */
   seal(plain: string, clientId: string): string;
   /** @throws Error where the key is not in the ring or the seal does not hold */
@@ -21,6 +23,7 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
     return key;
   };
   return {
+    sealingKey: sealing,
     seal: (plain, clientId) => {
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', keyOf(sealing), iv).setAAD(
@@ -39,6 +42,11 @@ export function createKeyRing(entries: readonly string[]): KeyRing {
       return decipher.update(data, 'base64url', 'utf8') + decipher.final('utf8');
     },
   };
+}
+
+/** Id of the key that a secret was sealed with. */
+export function keyIdOf(sealed: string): string {
+  return sealed.split('.')[0] ?? '';
 }
 
 function parseEntry(entry: string): [string, Buffer] {

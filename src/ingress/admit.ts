@@ -15,14 +15,15 @@ export type Admit = (
 ) => Promise<RateState | undefined>;
 
 /**
- * @param limit RATE_LIMIT and RATE_BURST
+ * @param defaults RATE_LIMIT and RATE_BURST, for clients without a rate of their own
  */
 export function createAdmit(
   ask: (request: AdmissionRequest) => Promise<Admission>,
-  limit: RateLimit,
+  defaults: RateLimit,
 ): Admit {
   return async ({ caller, path, signature, timestamp }, timeout) => {
-    const asked = ask({ clientId: caller.clientId, path, signature, timestamp });
+    const limit = { ...defaults, ...caller.limit };
+    const asked = ask({ clientId: caller.clientId, limit, path, signature, timestamp });
     const admission = await queueCall(asked, timeout);
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
     if (admission.kind === 'rate-limited') {

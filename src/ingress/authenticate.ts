@@ -5,6 +5,7 @@
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
 import type { ClientPause } from '../directory/client-model';
 import type { KnownClient } from '../directory/clients';
+import type { RateOverride } from '../directory/rate-override';
 import { PushError } from '../errors';
 import type { AuthHeaders } from './auth-headers';
 import { isSignatureForm, matches, startDigest, verify } from './signature';
@@ -19,6 +20,8 @@ export interface Caller {
   readonly secretId: string;
   /** Its queries are answered, its pushes are not. */
   readonly paused?: ClientPause;
+  /** The client's own rate, where it has one. */
+  readonly limit?: RateOverride;
 }
 
 /**
@@ -102,6 +105,7 @@ function callerOf(client: KnownClient | undefined, signer: Secret | undefined): 
   if (!client || !signer || signer === NOBODYS) throw new PushError('SIGNATURE_MISMATCH');
   if (!client.enabled) throw new PushError('CLIENT_DISABLED');
   if (!client.systemCode) throw new PushError('NO_SYSTEM_CODE');
-  const { clientId, systemCode, paused } = client;
-  return { clientId, systemCode, secretId: signer.id, ...(paused && { paused }) };
+  const { clientId, systemCode, limit, paused } = client;
+  const more = { ...(limit && { limit }), ...(paused && { paused }) };
+  return { clientId, systemCode, secretId: signer.id, ...more };
 }

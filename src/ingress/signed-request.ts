@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../clock';
 import type { ClientDirectory, KnownClient } from '../directory/clients';
+import type { SecretUses } from '../directory/secret-uses';
 import { PushError } from '../errors';
 import type { Metrics } from '../metrics/metrics';
 import { readAuthHeaders } from './auth-headers';
@@ -27,6 +28,8 @@ export interface SignedRequest {
 export interface SignedRequestDependencies {
   readonly findClient: ClientDirectory['find'];
   readonly logRefusal: LogRefusal;
+  /** Told of each request that is its client's own. */
+  readonly noteUse: SecretUses['note'];
   /** @throws PushError where the service cannot take a request right now */
   readonly checkReady: () => void;
   readonly newRequestId: (receivedAt: number) => string;
@@ -88,6 +91,7 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     }
     state.clientId = caller.clientId;
     deps.metrics.stage('verify', began);
+    deps.noteUse(caller);
     const signature = headers.signature.toLowerCase();
     return { ...about, caller, signature, timestamp: Number(headers.timestamp) };
   };

@@ -95,6 +95,7 @@ async function read(
   state.requestId = deps.newRequestId(receivedAt);
   const caller = recorded(() => authentication.finish());
   state.clientId = caller.clientId;
+  deps.noteUse(caller);
   const signature = headers.signature.toLowerCase();
   const { requestId } = state;
   return { requestId, caller, receivedAt, signature, timestamp: Number(headers.timestamp) };

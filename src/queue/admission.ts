@@ -14,6 +14,7 @@ export interface AdmissionRequest {
   readonly signature: string;
   /** X-Timestamp, epoch seconds. */
   readonly timestamp: number;
+  readonly limit: RateLimit;
 }
 
 export type Admission =
@@ -24,7 +25,7 @@ export type Admission =
   | { readonly kind: 'rate-limited'; readonly retryAfter: number };
 
 export interface RateLimit {
-  /** Pushes per second and client; 0: no limit. */
+  /** Pushes per second; 0: no limit. */
   readonly rate: number;
   readonly burst: number;
 }
@@ -33,23 +34,28 @@ export interface RateLimit {
 const SIGNATURE_MEMORY = 660_000;
 
 /**
- * KEYS: per push its signature hash and its rate key. ARGV: interval (ms per push, 0: no limit),
- * burst, memory (ms), then per push field and path. Returns per push the wait in ms (0: admitted,
- * -1: reused) and how many more may come at once.
+ * KEYS: per push its signature hash and its rate key. ARGV: memory (ms), then per push field, path,
+ * interval (ms per push, 0: no limit) and burst. Returns per push the wait in ms (0: admitted, -1:
+ * reused) and how many more may come at once.
  * The rate is a leaky bucket (GCRA): the key holds the time at which the bucket will be empty.
  */
 const ADMIT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local interval, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
 local empty, answers = {}, {}
-local full = burst * interval
 for i = 1, #KEYS / 2 do
   local seen, rate = KEYS[2 * i - 1], KEYS[2 * i]
-  local field, path = ARGV[2 + 2 * i], ARGV[3 + 2 * i]
+  local field, path = ARGV[4 * i - 2], ARGV[4 * i - 1]
+  local interval, burst = tonumber(ARGV[4 * i]), tonumber(ARGV[4 * i + 1])
+  local full = burst * interval
   local wait, room = 0, 0
   if interval > 0 then
     local at = math.max(now, empty[rate] or tonumber(redis.call('GET', rate) or '0'))
+    -- Filled under a slower rate, it is not fuller than full.
+    if at > now + full then
+      at = now + full
+      empty[rate] = at
+    end
     local over = at + interval - now - full
     if over > 0 then
       wait = math.ceil(over)
@@ -61,7 +67,7 @@ for i = 1, #KEYS / 2 do
   -- Only of what is within the rate: what is refused must not fill the memory.
   if wait == 0 then
     if redis.call('HSETNX', seen, field, path) == 1 then
-      redis.call('PEXPIRE', seen, ARGV[3])
+      redis.call('PEXPIRE', seen, ARGV[1])
     elseif redis.call('HGET', seen, field) ~= path then
       wait = -1
     end
@@ -81,26 +87,27 @@ interface AdmitCommand {
 export function createAdmission(
   redis: Redis,
   keys: RedisKeys,
-  limit: RateLimit,
 ): (request: AdmissionRequest) => Promise<Admission> {
   redis.defineCommand('admit', { lua: ADMIT });
-  const interval = limit.rate === 0 ? 0 : 1000 / limit.rate;
   const batcher = createBatcher<AdmissionRequest, Admission>({
     run: async (requests) => {
       const names = requests.flatMap(({ clientId, timestamp }) => [
         keys.signatures(Math.floor(timestamp / 60)),
         keys.rate(clientId),
       ]);
-      const uses = requests.flatMap(({ signature, path }) => [signature.slice(0, 32), path]);
+      const uses = requests.flatMap(({ signature, path, limit: { rate, burst } }) => [
+        signature.slice(0, 32),
+        path,
+        rate === 0 ? 0 : 1000 / rate,
+        burst,
+      ]);
       const answers = await (redis as unknown as AdmitCommand).admit(
         names.length,
         ...names,
-        interval,
-        limit.burst,
         SIGNATURE_MEMORY,
         ...uses,
       );
-      return requests.map((_, index) =>
+      return requests.map(({ limit }, index) =>
         toAdmission(answers[2 * index] ?? 0, limit.rate > 0 ? answers[2 * index + 1] : undefined),
       );
     },

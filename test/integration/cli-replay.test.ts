@@ -1,4 +1,5 @@
 /** log replay: what was lost on the way is sent again by an operator, in order, once, and logged. */
+import { auditModel } from '../../src/audit/audit-model';
 import { matterModel } from '../../src/ledger/matter-model';
 import { bodyModel } from '../../src/push-log/body-model';
 import { entryModel } from '../../src/push-log/entry-model';
@@ -63,6 +64,7 @@ test('a dry run foresees, push by push, and changes nothing', async () => {
     skipped: { BODY_GONE: 1, NOT_AUTHENTICATED: 1 },
   });
   expect(await matterModel(service.db).countDocuments()).toBe(0);
+  expect(await auditModel(service.db).countDocuments()).toBe(0);
 });
 
 test('a caller’s own retry that came through is not undone: the lost push is left out', async () => {
@@ -81,7 +83,7 @@ test('a caller’s own retry that came through is not undone: the lost push is l
 
 test('applied, the lost ones are in the ledger in their order, and the log links them', async () => {
   const from = ['--from', '1h', '--system-code', 'TEST', '--reason', 'CONFIRMATION_TIMEOUT'];
-  const { exitCode, pushes, summary } = await replay(...from, '--apply');
+  const { exitCode, pushes, summary } = await replay(...from, '--apply', '--operator', 'li.lei');
   expect(exitCode).toBe(0);
   expect(summary).toMatchObject({ applied: true, pushes: 5, refused: 0 });
   expect(summary.skipped).toEqual({ BODY_GONE: 1, CALLER_RETRIED: 1 });
@@ -90,7 +92,13 @@ test('applied, the lost ones are in the ledger in their order, and the log links
   const entry = await entryModel(service.db).findById(third.requestId).lean();
   expect(entry).toMatchObject({ state: 'PERSISTED', result: 'UPDATED', externalId: 'R-1' });
   expect(String(entry?.replayOf)).toBe(lost.get('third')?.requestId);
-  expect(entry?.operator).toMatch(/.@./);
+  expect(entry?.operator).toMatch(/^li\.lei@./);
+  const [newest] = await auditModel(service.db).find().sort({ at: -1, _id: -1 }).lean();
+  expect(newest).toMatchObject({
+    ...{ operator: 'li.lei', command: 'log replay', subject: 'TEST', outcome: 'DONE' },
+    details: { systemCode: 'TEST', result: 'CONFIRMATION_TIMEOUT' },
+    result: { pushes: 5, refused: 0 },
+  });
   expect(await bodyModel(service.db).countDocuments({ _id: third.requestId })).toBe(1);
 
   const again = await replay(...from, '--apply');
@@ -168,6 +176,9 @@ test('what passes no longer is told, and the command fails', async () => {
     .updateOne({ _id: 'bob' as never }, { $set: { enabled: false } });
   const run = await replay('--request-id', requestId, '--apply');
   expect(run).toMatchObject({ exitCode: 1, summary: { refused: 1, results: { UNKNOWN_USER: 1 } } });
+  const entry = await auditModel(service.db).findOne({ subject: requestId }).lean();
+  expect(entry).toMatchObject({ outcome: 'FAILED', error: '1 pushes were refused' });
+  expect(entry?.result).toMatchObject({ results: { UNKNOWN_USER: 1 } });
 });
 
 test('for people there is a line for each, and what to do next', async () => {

@@ -1,6 +1,7 @@
 /** The release step: brings an older database up to date, and may run again at any time. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
+import { auditModel } from '../../src/audit/audit-model';
 import { prepareDatabase } from '../../src/indexes';
 import { connectMongo } from '../../src/mongo';
 import { bodyModel } from '../../src/push-log/body-model';
@@ -53,6 +54,14 @@ test('entries of the log’s first form are found by what they came to, and its 
   expect(queued).not.toHaveProperty('result');
   const names = (await collection.indexes()).map(({ name }) => name);
   for (const gone of ['client_newest', 'key_reuse']) expect(names).not.toContain(gone);
+});
+
+test('the audit trail has an index for each way of asking, and is kept for good', async () => {
+  await prepareDatabase(db, SETTINGS);
+  const indexes = await auditModel(db).collection.indexes();
+  const names = indexes.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['newest', 'operator_newest', 'client_newest']));
+  expect(indexes.filter(({ expireAfterSeconds }) => expireAfterSeconds !== undefined)).toEqual([]);
 });
 
 test('a changed retention replaces the old one; bodies never outlive their entries', async () => {

@@ -44,7 +44,8 @@ export interface Service {
   /** Signs and sends one push. */
   push(operation: string, body: unknown, options?: Partial<PushOptions>): Promise<Answer>;
   startWorker(): Promise<AppProcess>;
-  startWeb(): Promise<AppProcess>;
+  /** @param env settings of this one; they override those of the others */
+  startWeb(env?: Readonly<Record<string, string>>): Promise<AppProcess>;
   /** Stops every process and drops the database. */
   stop(): Promise<void>;
 }
@@ -96,7 +97,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const apps: AppProcess[] = [];
   const urls: string[] = [];
   const metricsUrls: string[] = [];
-  const start = async (kind: 'web' | 'worker'): Promise<AppProcess> => {
+  const start = async (kind: 'web' | 'worker', own: object = {}): Promise<AppProcess> => {
     const port = String(await freePort());
     if (kind === 'web') urls.push(`http://127.0.0.1:${port}`);
     const metricsPort = options.metrics ? String(await freePort()) : '0';
@@ -105,7 +106,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     const app = await startApp({
       name: kind,
       script: path.join(PROJECT, script),
-      env: { ...process.env, PORT: port, METRICS_PORT: metricsPort, ...env },
+      env: { ...process.env, PORT: port, METRICS_PORT: metricsPort, ...env, ...own },
       logFile: path.join(logs, `${kind}-${apps.length}.log`),
       drainMs: 10_000,
     });
@@ -134,8 +135,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       workers.push(worker);
       return worker;
     },
-    startWeb: async () => {
-      const web = await start('web');
+    startWeb: async (own) => {
+      const web = await start('web', own);
       webs.push(web);
       return web;
     },

@@ -43,6 +43,7 @@ beforeAll(async () => {
   const read = createReadStreamedRequest({
     findClient: async (id) => CLIENTS.find(({ clientId }) => clientId === id),
     logRefusal: (_clientId, entry) => refused.push(entry()),
+    noteUse: () => undefined,
     checkReady,
     newRequestId,
     clock: Date.now,

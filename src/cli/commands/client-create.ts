@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { createClientAdmin } from '../../directory/client-admin';
 import { createKeyRing } from '../../directory/sealing';
-import { withDatabase } from '../option-values';
+import { withOperator } from '../option-values';
 import { printFields, printJson } from '../print';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
+import { type ChangeOptions, withTrail } from '../with-trail';
 
-interface Options extends DatabaseOptions {
+interface Options extends ChangeOptions {
   readonly id: string;
   readonly systemCode: string;
   readonly public?: boolean;
@@ -20,16 +20,21 @@ export function addClientCreate(parent: Command, tool: Tool): void {
     .requiredOption('--id <clientId>', 'what it sends as X-Client-Id')
     .requiredOption('--system-code <code>', 'the system that its matters belong to')
     .option('--public', 'a PUBLIC client, which has no secret and may not push');
-  withDatabase(command).action((options: Options) => createClient(options, tool));
+  withOperator(command).action((options: Options) => createClient(options, tool));
 }
 
 async function createClient(options: Options, tool: Tool): Promise<void> {
   const { id: clientId, systemCode } = options;
   const type = options.public ? 'PUBLIC' : 'CONFIDENTIAL';
   const keyRing = createKeyRing(options.public ? [] : tool.settings.secretKeys());
-  const { secret } = await withMongo(tool, options, (connection) =>
-    createClientAdmin(connection, keyRing, Date.now).create({ clientId, systemCode, type }),
-  );
+  const details = { systemCode, type };
+  const change = { command: 'client create', subject: clientId, clientId, details };
+  const secret = await withTrail(tool, options, change, async (connection, tell) => {
+    const admin = createClientAdmin(connection, keyRing, Date.now);
+    const made = await admin.create({ clientId, systemCode, type });
+    tell({ secretId: made.secretId });
+    return made.secret;
+  });
   const created = { clientId, systemCode, type, secret };
   if (options.json) await printJson(tool.stdout, created);
   else await printFields(tool.stdout, created);

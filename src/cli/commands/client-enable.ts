@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { createClientAdmin } from '../../directory/client-admin';
 import { createKeyRing } from '../../directory/sealing';
-import { withDatabase } from '../option-values';
+import { withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
+import { type ChangeOptions, withTrail } from '../with-trail';
 
 /** `client enable` and `client disable`; a disabled client keeps its secrets. */
 export function addClientEnable(parent: Command, tool: Tool): void {
   const add = (verb: 'enable' | 'disable', description: string) =>
-    withDatabase(parent.command(verb).description(description).argument('<clientId>')).action(
-      (clientId: string, options: DatabaseOptions) =>
+    withOperator(parent.command(verb).description(description).argument('<clientId>')).action(
+      (clientId: string, options: ChangeOptions) =>
         setEnabled({ clientId, enabled: verb === 'enable' }, options, tool),
     );
   add('enable', 'let a client push again');
@@ -18,17 +18,16 @@ export function addClientEnable(parent: Command, tool: Tool): void {
 }
 
 async function setEnabled(
-  change: { readonly clientId: string; readonly enabled: boolean },
-  options: DatabaseOptions,
+  setting: { readonly clientId: string; readonly enabled: boolean },
+  options: ChangeOptions,
   tool: Tool,
 ): Promise<void> {
-  await withMongo(tool, options, (connection) =>
-    createClientAdmin(connection, createKeyRing([]), Date.now).setEnabled(
-      change.clientId,
-      change.enabled,
-    ),
+  const { clientId, enabled } = setting;
+  const command = `client ${enabled ? 'enable' : 'disable'}`;
+  const change = { command, subject: clientId, clientId, details: {} };
+  await withTrail(tool, options, change, (connection) =>
+    createClientAdmin(connection, createKeyRing([]), Date.now).setEnabled(clientId, enabled),
   );
-  const state = change.enabled ? 'enabled' : 'disabled';
-  if (options.json) await printJson(tool.stdout, change);
-  else await printLine(tool.stdout, `client ${change.clientId} is ${state}`);
+  if (options.json) await printJson(tool.stdout, setting);
+  else await printLine(tool.stdout, `client ${clientId} is ${enabled ? 'enabled' : 'disabled'}`);
 }

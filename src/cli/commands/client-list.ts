@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { type ClientView, createClientAdmin } from '../../directory/client-admin';
 import { createKeyRing } from '../../directory/sealing';
+import { limitText } from '../limit-text';
 import { withDatabase } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, withMongo } from '../with-mongo';
 
-const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'SECRETS', 'CREATED'];
+const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'SECRETS', 'CREATED'];
 
-/** `client list`: which secrets a client has, never the secrets. */
+/** `client list`: which secrets a client has and when they were used last, never the secrets. */
 export function addClientList(parent: Command, tool: Tool): void {
   withDatabase(parent.command('list').description('list the clients')).action(
     async (options: DatabaseOptions) => {
@@ -22,13 +23,10 @@ export function addClientList(parent: Command, tool: Tool): void {
 }
 
 function toRow(client: ClientView): Cell[] {
-  const { clientId, systemCode, type, secrets, createdAt } = client;
-  const shown = secrets.map(({ id, expiresAt }) =>
-    expiresAt
-      ? `${id} (${expiresAt.getTime() > Date.now() ? 'until' : 'ended'} ${iso(expiresAt)})`
-      : id,
-  );
-  return [clientId, systemCode, type, stateOf(client), shown.join(', '), iso(createdAt)];
+  const { clientId, systemCode, type, limit, secrets, createdAt } = client;
+  const shown = secrets.map(secretText).join(', ');
+  const state = stateOf(client);
+  return [clientId, systemCode, type, state, limitText(limit), shown, iso(createdAt)];
 }
 
 function stateOf({ enabled, paused }: ClientView): string {
@@ -36,6 +34,13 @@ function stateOf({ enabled, paused }: ClientView): string {
   if (!paused) return state;
   const { since, reason } = paused;
   return `${state}, paused since ${iso(since)}${reason === undefined ? '' : ` (${reason})`}`;
+}
+
+function secretText({ id, expiresAt, lastUsedAt }: ClientView['secrets'][number]): string {
+  const used = lastUsedAt ? `used ${iso(lastUsedAt)}` : 'not used';
+  if (!expiresAt) return `${id} (${used})`;
+  const end = expiresAt.getTime() > Date.now() ? 'until' : 'ended';
+  return `${id} (${end} ${iso(expiresAt)}, ${used})`;
 }
 
 const iso = (date: Date) => date.toISOString();

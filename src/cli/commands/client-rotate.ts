@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { createClientAdmin } from '../../directory/client-admin';
 import { createKeyRing } from '../../directory/sealing';
-import { toSpan, withDatabase } from '../option-values';
+import { toSpan, withOperator } from '../option-values';
 import { printFields, printJson } from '../print';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
+import { type ChangeOptions, withTrail } from '../with-trail';
 
-interface Options extends DatabaseOptions {
+interface Options extends ChangeOptions {
   /** Milliseconds. */
   readonly overlap: number;
 }
 
 const DAY = 86_400_000;
 
-/** `client rotate`: a new secret, the old one goes on for a while. */
+/** `client rotate`: a new secret; the old one goes on for a while, and when it was used last is told. */
 export function addClientRotate(parent: Command, tool: Tool): void {
   const command = parent
     .command('rotate')
@@ -24,17 +24,23 @@ export function addClientRotate(parent: Command, tool: Tool): void {
       'how long the old secret keeps working, e.g. 30m, 24h, 0s (default: 24h)',
       toSpan,
     );
-  withDatabase(command).action((clientId: string, options: Partial<Options>) =>
+  withOperator(command).action((clientId: string, options: Partial<Options>) =>
     rotate(clientId, { overlap: DAY, ...options }, tool),
   );
 }
 
 async function rotate(clientId: string, options: Options, tool: Tool): Promise<void> {
   const keyRing = createKeyRing(tool.settings.secretKeys());
-  const { secret, oldEndsAt } = await withMongo(tool, options, (connection) =>
-    createClientAdmin(connection, keyRing, Date.now).rotate(clientId, options.overlap),
-  );
-  const rotated = { clientId, secret, oldSecretEndsAt: oldEndsAt.toISOString() };
+  const details = { overlapSeconds: options.overlap / 1_000 };
+  const change = { command: 'client rotate', subject: clientId, clientId, details };
+  const rotated = await withTrail(tool, options, change, async (connection, tell) => {
+    const admin = createClientAdmin(connection, keyRing, Date.now);
+    const { secret, secretId, ...old } = await admin.rotate(clientId, options.overlap);
+    const oldSecretEndsAt = old.oldEndsAt.toISOString();
+    tell({ secretId, oldSecretEndsAt });
+    const oldSecretLastUsedAt = old.oldLastUsedAt?.toISOString() ?? null;
+    return { clientId, secret, oldSecretEndsAt, oldSecretLastUsedAt };
+  });
   if (options.json) await printJson(tool.stdout, rotated);
   else await printFields(tool.stdout, rotated);
   tool.stderr.write(

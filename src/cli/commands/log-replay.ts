@@ -6,18 +6,21 @@ import { createLogLookups } from '../../push-log/lookups';
 import { createLogSearch } from '../../push-log/search';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { wholeNumber, withDatabase } from '../option-values';
+import { operatorOf } from '../operator';
+import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import { showProgress } from '../progress';
 import { listenForInterrupt } from '../push/interrupt';
+import { replayChange, replayResult } from '../replay/change';
 import { openForesee, withReplay } from '../replay/open-replay';
 import { createReplayReport, type ReplayReport } from '../replay/report';
 import { runReplay } from '../replay/run-replay';
 import { type Selected, selectPushes, upTo } from '../replay/select';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
+import { withMongo } from '../with-mongo';
+import { type ChangeOptions, withTrail } from '../with-trail';
 
-interface Options extends DatabaseOptions, FilterOptions {
+interface Options extends ChangeOptions, FilterOptions {
   readonly apply?: boolean;
   readonly again?: boolean;
   readonly limit: number;
@@ -50,7 +53,7 @@ export function addLogReplay(parent: Command, tool: Tool): void {
     .option('--limit <n>', 'most entries to look at', wholeNumber(1, 1_000_000), 10_000)
     .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 256), 16)
     .addHelpText('after', ABOUT);
-  withDatabase(command).action((options: Options) => replay(options, tool));
+  withOperator(command).action((options: Options) => replay(options, tool));
 }
 
 async function replay(options: Options, tool: Tool): Promise<void> {
@@ -65,7 +68,7 @@ async function replay(options: Options, tool: Tool): Promise<void> {
   const { to = Date.now(), ...narrowed } = toLogFilter(options);
   const filter = { ...narrowed, to };
   const report = createReplayReport(tool, { timeZone: tool.settings.timeZone(), ...options });
-  await withMongo(tool, options, async (connection) => {
+  const run = async (connection: Connection) => {
     const entries = createLogSearch(connection, Date.now).all(filter, { oldestFirst: true });
     const bounded = upTo(limit, entries, report.cutAt);
     const selected = selectPushes(bounded, {
@@ -82,15 +85,20 @@ async function replay(options: Options, tool: Tool): Promise<void> {
     });
     const work = options.apply ? apply : foresee;
     await work(selected, { connection, report, tool, options }).finally(hideProgress);
-  }).finally(async () => {
+  };
+  const change = replayChange(filter, { again: options.again, limit });
+  const runRecorded = () =>
+    withTrail(tool, options, change, async (connection, tell) => {
+      await run(connection).finally(() => tell(replayResult(report.summary())));
+      const { refused } = report.summary();
+      if (refused > 0) throw new CommandFailure(`${refused} pushes were refused`);
+    });
+  const done = options.apply ? runRecorded() : withMongo(tool, options, run);
+  await done.finally(async () => {
     // Also where it ended early: what was sent was sent.
     if (options.json) await printJson(tool.stdout, { summary: report.summary() });
     else await printLine(tool.stdout, report.describe());
   });
-  const summary = report.summary();
-  if (summary.refused > 0 && options.apply) {
-    throw new CommandFailure(`${summary.refused} pushes were refused`);
-  }
 }
 
 interface Run {
@@ -117,7 +125,8 @@ async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void>
     () => stop.abort(),
     () => process.exit(128 + constants.signals.SIGINT),
   );
-  await withReplay(connection, tool.settings, (replayOne) =>
+  const joining = { settings: tool.settings, by: operatorOf(options) };
+  await withReplay(connection, joining, (replayOne) =>
     runReplay(selected, replayOne, {
       concurrency: options.concurrency,
       stop,

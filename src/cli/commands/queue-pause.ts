@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { createClientAdmin } from '../../directory/client-admin';
 import { createKeyRing } from '../../directory/sealing';
-import { withDatabase } from '../option-values';
+import { withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
+import { type ChangeOptions, withTrail } from '../with-trail';
 
-interface Options extends DatabaseOptions {
+interface Options extends ChangeOptions {
   readonly reason?: string;
 }
 
@@ -17,14 +17,14 @@ export function addQueuePause(parent: Command, tool: Tool): void {
     .description('answer the pushes of a client 503, within a second; its queries go on')
     .argument('<clientId>')
     .option('--reason <text>', 'told to the client, at most 200 characters');
-  withDatabase(pause).action((clientId: string, options: Options) =>
+  withOperator(pause).action((clientId: string, options: Options) =>
     setPaused({ clientId, paused: true }, options, tool),
   );
   const resume = parent
     .command('resume')
     .description('take the pushes of a paused client again, within a second')
     .argument('<clientId>');
-  withDatabase(resume).action((clientId: string, options: DatabaseOptions) =>
+  withOperator(resume).action((clientId: string, options: ChangeOptions) =>
     setPaused({ clientId, paused: false }, options, tool),
   );
 }
@@ -35,9 +35,13 @@ async function setPaused(
   tool: Tool,
 ): Promise<void> {
   const { clientId, paused } = change;
-  await withMongo(tool, options, (connection) => {
+  const { reason } = options;
+  const command = `queue ${paused ? 'pause' : 'resume'}`;
+  const details = reason === undefined ? {} : { reason };
+  const noted = { command, subject: clientId, clientId, details };
+  await withTrail(tool, options, noted, (connection) => {
     const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
-    return paused ? admin.pause(clientId, options.reason) : admin.resume(clientId);
+    return paused ? admin.pause(clientId, reason) : admin.resume(clientId);
   });
   const told = paused ? 'is paused: its pushes are answered 503' : 'may push';
   if (options.json) await printJson(tool.stdout, change);

@@ -1,6 +1,5 @@
 /** What a replay needs: the ledger and the log to look into, and a place in the queue to push from. */
 import { randomBytes } from 'node:crypto';
-import { hostname, userInfo } from 'node:os';
 import type { Connection } from 'mongoose';
 import { systemClock } from '../../clock';
 import { createBodyParsers } from '../../contract/requests';
@@ -28,6 +27,7 @@ import { connectFailFast, connectSubscriber, redisReady } from '../../queue/redi
 import { createReplyInbox } from '../../queue/replies';
 import { createTurns } from '../../queue/turns';
 import { CommandFailure } from '../failure';
+import type { Operator } from '../operator';
 import type { Settings } from '../settings';
 import { createForesee, type Foresee } from './foresee';
 
@@ -62,7 +62,7 @@ export function openForesee(connection: Connection, settings: Settings): Foresee
  */
 export async function withReplay<T>(
   connection: Connection,
-  settings: Settings,
+  { settings, by }: { readonly settings: Settings; readonly by: Operator },
   work: (replay: ReplayPush) => Promise<T>,
 ): Promise<T> {
   const { REDIS_URL, REDIS_NAMESPACE, LANE_LIMIT, PUSH_TIMEOUT, PUSH_BODY_RETENTION } =
@@ -93,7 +93,7 @@ export async function withReplay<T>(
       clock: systemClock,
       timeout: PUSH_TIMEOUT,
       runId: `run-${ingressId}`,
-      operator: `${operatorName()}@${hostname()}`,
+      operator: `${by.operator}@${by.host}`,
     });
     try {
       return await work(replay);
@@ -105,14 +105,5 @@ export async function withReplay<T>(
     await turns.close();
     subscriber.disconnect();
     redis.disconnect();
-  }
-}
-
-/** A process may run as a user that the system does not know by name. */
-function operatorName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`;
   }
 }

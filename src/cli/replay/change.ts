@@ -1,0 +1,23 @@
+/** A replay as the audit trail tells it. */
+import type { AuditDetails } from '../../audit/audit-model';
+import type { LogFilter } from '../../push-log/log-filter';
+import type { Change } from '../with-trail';
+import type { ReplaySummary } from './report';
+
+/** What was selected. @param options that decide with the filter what is sent */
+export function replayChange({ from, to, ...filter }: LogFilter, options: AuditDetails): Change {
+  const { clientId, requestId, externalId, systemCode } = filter;
+  return {
+    command: 'log replay',
+    subject: requestId ?? externalId ?? clientId ?? systemCode ?? null,
+    ...(clientId !== undefined && { clientId }),
+    details: { ...filter, from: iso(from), to: iso(to), ...options },
+  };
+}
+
+/** What came of it; each push is in the push log, with its operator. */
+export function replayResult({ pushes, matters, refused, results }: ReplaySummary): AuditDetails {
+  return { pushes, matters, refused, results };
+}
+
+const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());

@@ -1,0 +1,59 @@
+/** Admission: whose rate holds, and what a client is told of it. */
+import { checkRateOverride, type RateOverride } from '../../src/directory/rate-override';
+import { createAdmit } from '../../src/ingress/admit';
+import type { Admission, RateLimit } from '../../src/queue/admission';
+
+const DEFAULTS = { rate: 200, burst: 400 };
+
+/** Asks for one request; `asked` is the rate that the queue is told. */
+async function admit(answer: Admission, limit?: RateOverride) {
+  let asked: RateLimit | undefined;
+  const ask = async (request: { limit: RateLimit }) => {
+    asked = request.limit;
+    return answer;
+  };
+  const caller = { clientId: 'oa', systemCode: 'OA', secretId: 's', ...(limit && { limit }) };
+  const request = { caller, path: '/x', signature: 'ab', timestamp: 1 };
+  const told = await createAdmit(ask, DEFAULTS)(request, 1_000).catch((error) => error);
+  return { asked, told };
+}
+
+test.each<[string, RateOverride | undefined, RateLimit]>([
+  ['none of its own', undefined, DEFAULTS],
+  ['an empty one', {}, DEFAULTS],
+  ['both', { rate: 5, burst: 7 }, { rate: 5, burst: 7 }],
+  ['a rate', { rate: 5 }, { rate: 5, burst: 400 }],
+  ['a burst', { burst: 7 }, { rate: 200, burst: 7 }],
+  ['no limit', { rate: 0 }, { rate: 0, burst: 400 }],
+])('a client with %s: that is asked for, and told', async (_, own, limit) => {
+  const admitted = await admit({ kind: 'admitted', room: 3 }, own);
+  expect(admitted).toEqual({ asked: limit, told: { ...limit, room: 3 } });
+  const refused = await admit({ kind: 'rate-limited', retryAfter: 1_500 }, own);
+  expect(refused.told).toMatchObject({ reason: 'RATE_LIMITED', retryAfter: 2 });
+  expect(refused.told.rate).toEqual({ ...limit, room: 0 });
+});
+
+test('without a limit nothing is told', async () => {
+  expect((await admit({ kind: 'admitted' }, { rate: 0 })).told).toBeUndefined();
+});
+
+test.each<[RateOverride]>([[{}], [{ rate: 0 }], [{ rate: 1_000_000, burst: 1 }], [{ burst: 1e6 }]])(
+  '%j may stand in a record',
+  (limit) => {
+    expect(checkRateOverride(limit)).toEqual(limit);
+  },
+);
+
+test.each([
+  [{ rate: -1 }],
+  [{ rate: 1.5 }],
+  [{ rate: 1_000_001 }],
+  [{ rate: '5' }],
+  [{ rate: null }],
+  [{ rate: Number.NaN }],
+  [{ burst: 0 }],
+  [{ burst: 1_000_001 }],
+  [{ rate: 5, burst: {} }],
+])('%j may not', (limit) => {
+  expect(() => checkRateOverride(limit as unknown as RateOverride)).toThrow(RangeError);
+});
