@@ -1,9 +1,11 @@
 /** The push-log entry of a request (decisions, "Idempotency key and push log"). */
 import { createHash } from 'node:crypto';
 import { Types } from 'mongoose';
-import type { PushError } from '../errors';
+import type { PushError, Reason } from '../errors';
 import type { LogEntry } from '../push-log/entry-model';
+import { sentSignature } from '../push-log/sent-signature';
 import { resultOf } from '../push-log/settlement';
+import type { AuthHeaders } from './auth-headers';
 
 export interface EntrySource {
   readonly requestId: string;
@@ -70,5 +72,20 @@ export function refusedEntry(entry: LogEntry, error: PushError, now: number): Lo
     settledAt: new Date(now),
   };
 }
+
+/** The same of a request whose sender is not known for sure: what its signature was, to look into later. */
+export function unsignedEntry(
+  entry: LogEntry,
+  error: PushError,
+  { timestamp, signature }: AuthHeaders,
+  now: number,
+): LogEntry {
+  const refused = refusedEntry(entry, error, now);
+  const isWrong = WRONG_SIGNATURE.includes(error.reason);
+  return isWrong ? { ...refused, signature: sentSignature(timestamp, signature) } : refused;
+}
+
+/** Of all others the signature was right, or nobody looked at it. */
+const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
 const MAX_PROBLEMS = 20;

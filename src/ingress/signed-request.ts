@@ -9,7 +9,7 @@ import { readAuthHeaders } from './auth-headers';
 import { authenticate, type Caller } from './authenticate';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
-import { newEntry, refusedEntry } from './log-entry';
+import { newEntry, unsignedEntry } from './log-entry';
 import { readRawBody } from './raw-body';
 import type { LogRefusal } from './refusal-log';
 
@@ -85,7 +85,8 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     const about = { requestId: state.requestId, operation, rawBody, receivedAt };
     if (error) {
       const entry = (known: KnownClient) => newEntry({ ...about, ...known, timeout: 0 });
-      const refused = (known: KnownClient) => refusedEntry(entry(known), error, receivedAt);
+      const refused = (known: KnownClient) =>
+        unsignedEntry(entry(known), error, headers, receivedAt);
       if (client) deps.logRefusal(client.clientId, () => refused(client), rawBody);
       throw error;
     }

@@ -9,7 +9,7 @@ import { readAuthHeaders } from './auth-headers';
 import { startAuthentication } from './authenticate';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
-import { newEntry, refusedEntry } from './log-entry';
+import { newEntry, unsignedEntry } from './log-entry';
 import type { SignedRequest, SignedRequestDependencies } from './signed-request';
 import { checkBodyHeaders, discardRest, receiveBody } from './streamed-body';
 
@@ -67,7 +67,7 @@ async function read(
     if (!client || !(error instanceof PushError)) return;
     const source = { requestId: state.requestId, operation, rawBody: NOTHING, receivedAt };
     deps.logRefusal(client.clientId, () => ({
-      ...refusedEntry(newEntry({ ...source, ...client, timeout: 0 }), error, receivedAt),
+      ...unsignedEntry(newEntry({ ...source, ...client, timeout: 0 }), error, headers, receivedAt),
       bodyHash: body.hash.digest('hex'),
       bodySize: body.size,
     }));

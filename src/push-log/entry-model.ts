@@ -2,6 +2,7 @@
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
 import type { FieldChange } from '../domain/changes';
 import type { FieldError } from '../errors';
+import type { SentSignature } from './sent-signature';
 
 /** `QUEUED` until it is settled; every other state is final. */
 export const LOG_STATES = ['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'] as const;
@@ -39,6 +40,8 @@ export interface LogEntry {
   result?: string;
   /** What was wrong with a refused body; the first 20 problems. */
   problems?: readonly FieldError[];
+  /** Of a request that was refused for its signature or timestamp. */
+  signature?: SentSignature;
   /** Of a push that was ignored as stale: the instant that it sent, and the newer one it met. */
   stale?: { sent: Date; stored: Date };
   matterId?: bigint;
@@ -76,6 +79,7 @@ const entrySchema = new Schema<LogEntry>(
     settledAt: Date,
     result: String,
     problems: { type: Schema.Types.Mixed, default: undefined },
+    signature: { type: Schema.Types.Mixed, default: undefined },
     stale: { type: Schema.Types.Mixed, default: undefined },
     matterId: Schema.Types.BigInt,
     revision: Number,

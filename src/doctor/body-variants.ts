@@ -1,0 +1,120 @@
+/** What a caller may have signed in place of the body that came. */
+import { createHash } from 'node:crypto';
+import type { Cause } from './causes';
+import { toGbk, toLatin1 } from './charsets';
+import { writeJson } from './json-text';
+import { type Json, parseTree } from './json-tree';
+import { WRITERS } from './json-writers';
+import { javaMap, pythonBytes, pythonDict } from './texts';
+
+export interface BodyVariant {
+  readonly cause: Cause;
+  readonly how?: string;
+  readonly bytes: Uint8Array;
+  /** Whether it is the same body in another writing: then it is told where they part. */
+  readonly isWriting: boolean;
+}
+
+type Found = readonly [cause: Cause, how: string | undefined, signed: string | Uint8Array];
+
+/** Larger ones are not looked at: each variant costs as much as all of it. */
+const MAX_BODY = 1024 * 1024;
+const BOM = '\ufeff';
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Each other text once, by the first cause that gives it. Made one by one: they may be large. */
+export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant> {
+  const seen = new Set(body && [digestOf(body)]);
+  for (const [cause, how, signed] of variants(body)) {
+    const bytes = typeof signed === 'string' ? Buffer.from(signed) : signed;
+    const digest = digestOf(bytes);
+    if (seen.has(digest)) continue;
+    seen.add(digest);
+    const isWriting = !OTHER_THINGS.has(cause);
+    yield { cause, bytes, isWriting, ...(how !== undefined && { how }) };
+  }
+}
+
+const OTHER_THINGS = new Set<Cause>(['BODY_EMPTY', 'BODY_HASHED', 'BODY_NOT_TEXT', 'BODY_ENCODED']);
+const digestOf = (bytes: Uint8Array) => hashOf('sha256', bytes, 'base64');
+const hashOf = (name: string, bytes: Uint8Array, encoding: 'hex' | 'base64') =>
+  createHash(name).update(bytes).digest(encoding);
+
+function* variants(body: Uint8Array | undefined): Generator<Found> {
+  yield ['BODY_EMPTY', undefined, ''];
+  if (!body || body.length > MAX_BODY) return;
+  const text = textOf(body);
+  if (text !== undefined) yield* lineVariants(text);
+  const json = text === undefined ? undefined : parseTree(withoutBom(text).trim());
+  if (json) yield* jsonVariants(json);
+  yield* hashes(body);
+  if (text !== undefined) yield* encodings(text, body);
+  yield ['BODY_NOT_TEXT', 'bytes in a Python f-string', pythonBytes(body)];
+  if (json) yield* objectTexts(json);
+}
+
+function* lineVariants(text: string): Generator<Found> {
+  const bare = withoutBom(text);
+  if (bare !== text) yield ['BODY_WITHOUT_BOM', undefined, bare];
+  yield ['BODY_LINE_FEED_ADDED', undefined, `${text}\n`];
+  yield ['BODY_LINE_FEED_ADDED', 'CR LF', `${text}\r\n`];
+  yield ['BODY_TRIMMED', undefined, text.trimEnd()];
+  yield ['BODY_TRIMMED', undefined, text.trim()];
+  yield ['BODY_CRLF', undefined, text.replace(/\r?\n/g, '\r\n')];
+  yield ['BODY_LF', undefined, text.replace(/\r\n?/g, '\n')];
+  yield ['BODY_LINES_JOINED', 'as curl -d does', text.replace(/[\r\n]/g, '')];
+  yield ['BODY_BOM', undefined, BOM + text];
+}
+
+function* jsonVariants(json: Json): Generator<Found> {
+  // A body within a JSON string, or the other way round: written once too often.
+  if (json.kind === 'string') yield ['BODY_ENCODED', 'the text within the string', json.value];
+  for (const { cause, how, style } of WRITERS) {
+    const written = writeJson(json, style);
+    yield [cause, how, written];
+    yield [cause, `${how}, and a line feed`, `${written}\n`];
+    if (style.layout.indent === undefined) continue;
+    yield [cause, `${how}, with CRLF`, written.replaceAll('\n', '\r\n')];
+  }
+}
+
+function* hashes(body: Uint8Array): Generator<Found> {
+  for (const name of ['sha256', 'md5', 'sha1']) {
+    const hex = hashOf(name, body, 'hex');
+    yield ['BODY_HASHED', name, hex];
+    yield ['BODY_HASHED', name, hex.toUpperCase()];
+    yield ['BODY_HASHED', `${name}, base64`, hashOf(name, body, 'base64')];
+  }
+}
+
+function* encodings(text: string, body: Uint8Array): Generator<Found> {
+  yield ['BODY_CHARSET', 'GBK', toGbk(text)];
+  yield ['BODY_CHARSET', 'ISO-8859-1', toLatin1(text)];
+  yield ['BODY_CHARSET', 'UTF-16LE', Buffer.from(text, 'utf16le')];
+  yield ['BODY_CHARSET', 'UTF-8 twice', Buffer.from(body).toString('latin1')];
+  yield ['BODY_ENCODED', 'base64', Buffer.from(body).toString('base64')];
+  yield ['BODY_ENCODED', 'as a JSON string', JSON.stringify(text)];
+  const inUrl = encodeURIComponent(text);
+  yield ['BODY_ENCODED', 'for a URL', inUrl];
+  yield ['BODY_ENCODED', 'for a form', inUrl.replaceAll('%20', '+')];
+}
+
+function* objectTexts(json: Json): Generator<Found> {
+  yield ['BODY_NOT_TEXT', 'String(object) in JavaScript', '[object Object]'];
+  yield ['BODY_NOT_TEXT', 'str(dict) in Python', pythonDict(json)];
+  yield ['BODY_NOT_TEXT', 'toString() of a Map in Java', javaMap(json)];
+  for (const word of ['Array', 'undefined', 'null', 'None']) {
+    yield ['BODY_NOT_TEXT', `"${word}"`, word];
+  }
+}
+
+const withoutBom = (text: string) => (text.startsWith(BOM) ? text.slice(1) : text);
+
+function textOf(body: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(body);
+  } catch {
+    // A fatal decoder has no other way to say that it is not UTF-8.
+    return undefined;
+  }
+}

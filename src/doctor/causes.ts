@@ -1,0 +1,140 @@
+/** What can be wrong with a signature: stable codes, what each means, and what to do about it. */
+
+const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
+const THE_TEXT = 'Sign clientId + "\\n" + timestamp + "\\n" + body, with line feeds (0x0A).';
+const THE_SECRET = 'Use the secret as it was printed when it was made, without anything around it.';
+const THE_HEX = 'Send the HMAC-SHA256 as 64 hex digits, and nothing else.';
+const SECONDS = 'Send Unix time in whole seconds, and sign the very text that you send.';
+
+const CATALOGUE = {
+  BODY_EMPTY: ['An empty body was signed', SAME_BYTES],
+  BODY_LINE_FEED_ADDED: [
+    'A line break was signed after the body',
+    `${SAME_BYTES} In a shell: printf %s in place of echo, curl --data-binary in place of -d.`,
+  ],
+  BODY_TRIMMED: ['The body was signed without the white space at its ends', SAME_BYTES],
+  BODY_CRLF: ['The body was signed with CRLF line breaks and sent with LF', SAME_BYTES],
+  BODY_LF: ['The body was signed with LF line breaks and sent with CRLF', SAME_BYTES],
+  BODY_LINES_JOINED: ['The body was signed without its line breaks', SAME_BYTES],
+  BODY_BOM: ['The body was signed with a byte order mark before it', SAME_BYTES],
+  BODY_WITHOUT_BOM: ['The body was sent with a byte order mark that was not signed', SAME_BYTES],
+  BODY_AS_JAVASCRIPT: ['The body was written anew, compactly, as JavaScript does', SAME_BYTES],
+  BODY_AS_PYTHON: ['The body was written anew as Python does', SAME_BYTES],
+  BODY_AS_PHP: ['The body was written anew as PHP does', SAME_BYTES],
+  BODY_AS_GO: ['The body was written anew as Go does', SAME_BYTES],
+  BODY_AS_JAVA: ['The body was written anew as Java does', SAME_BYTES],
+  BODY_AS_DOTNET: ['The body was written anew as .NET does', SAME_BYTES],
+  BODY_SORTED: ['The body was signed with its fields sorted by name', SAME_BYTES],
+  BODY_PRETTY: ['The body was signed pretty-printed', SAME_BYTES],
+  BODY_WITHOUT_NULLS: ['The body was signed without its fields that are null', SAME_BYTES],
+  BODY_NOT_TEXT: ['Not the body was signed but an object, turned into text', SAME_BYTES],
+  BODY_CHARSET: ['The body was signed in another character set', `${SAME_BYTES} Use UTF-8.`],
+  BODY_ENCODED: ['The body was encoded before it was signed', SAME_BYTES],
+  BODY_HASHED: ['A hash of the body was signed', SAME_BYTES],
+  SEPARATOR_MISSING: ['Nothing stands between client id, timestamp and body', THE_TEXT],
+  SEPARATOR_LITERAL: [
+    'A backslash and a letter were signed where a line feed belongs',
+    `${THE_TEXT} In PHP "\\n" needs double quotes, in Bash $'\\n' or printf.`,
+  ],
+  SEPARATOR_CRLF: ['CR LF stands where a line feed belongs', THE_TEXT],
+  SEPARATOR_OTHER: ['Something else stands where a line feed belongs', THE_TEXT],
+  SEPARATOR_EXTRA: ['A line break too much was signed', THE_TEXT],
+  FIELDS_REORDERED: ['Client id, timestamp and body were signed in another order', THE_TEXT],
+  FIELD_MISSING: ['Not all of client id, timestamp and body were signed', THE_TEXT],
+  FIELDS_NAMED: ['Names were signed beside client id, timestamp and body', THE_TEXT],
+  PATH_INCLUDED: ['The path was signed too', `${THE_TEXT} The path is not part of it.`],
+  CLIENT_ID_OTHER: ['Another writing of the client id was signed than was sent', THE_TEXT],
+  SECRET_IN_TEXT: ['The secret was signed too', `${THE_TEXT} The secret is the key only.`],
+  TIMESTAMP_MILLISECONDS: ['The timestamp is in milliseconds', SECONDS],
+  TIMESTAMP_UNIT: ['The timestamp is in microseconds or nanoseconds', SECONDS],
+  TIMESTAMP_NOT_SECONDS: ['The timestamp is not a whole number of seconds', SECONDS],
+  TIMESTAMP_TAKEN_TWICE: ['Another timestamp was signed than was sent', SECONDS],
+  TIME_ZONE: [
+    'The timestamp is off by a time zone: local time was taken for UTC',
+    'Take Unix time, which knows no time zones.',
+  ],
+  CLOCK_OFF: ['The clock of the caller is off', 'Set its clock by NTP; 300 s are allowed.'],
+  SECRET_RETIRED: [
+    'A secret was used that has ended',
+    'Use the secret that the last rotation printed; "matterctl client rotate" makes another one.',
+  ],
+  SECRET_WHITE_SPACE: ['White space belongs to the secret that was used', `${THE_SECRET} Trim it.`],
+  SECRET_QUOTED: ['Quotes belong to the secret that was used', THE_SECRET],
+  SECRET_CASE: ['The secret was used in other letters, upper or lower case', THE_SECRET],
+  SECRET_ENCODED: [
+    'The secret was decoded or encoded before it was used',
+    `${THE_SECRET} The key is its UTF-8 bytes.`,
+  ],
+  SECRET_HASHED: ['A hash of the secret was used as the key', THE_SECRET],
+  SECRET_CUT: ['A character is missing at an end of the secret that was used', THE_SECRET],
+  SECRET_IS_AN_ID: ['The client id, or the id of a secret, was used as the secret', THE_SECRET],
+  SECRET_UNSET: [
+    'No secret was used: it was empty or a word for nothing',
+    `${THE_SECRET} Look where the program reads it from.`,
+  ],
+  SIGNATURE_BASE64: ['The signature was sent in base64', THE_HEX],
+  SIGNATURE_RAW: ['The signature was sent as its bytes, not as hex digits', THE_HEX],
+  SIGNATURE_PREFIXED: ['Something stands around the signature', THE_HEX],
+  SIGNATURE_SEPARATED: ['Something stands between the hex digits of the signature', THE_HEX],
+  SIGNATURE_UNPADDED: ['The hex digits of the signature were written without zeros', THE_HEX],
+  SIGNATURE_CUT: ['The signature was cut off', THE_HEX],
+  SIGNATURE_ENCODED_TWICE: ['The signature was encoded once more', THE_HEX],
+  SIGNATURE_IS_SECRET: [
+    'The secret itself was sent as the signature',
+    'Rotate the secret: it has been on the wire. Then sign with it, and never send it.',
+  ],
+  SIGNATURE_LENGTH: ['The signature has not 64 characters', THE_HEX],
+  HASH_OTHER: ['Another hash than SHA-256 was used', 'Use HMAC-SHA256.'],
+  NOT_HMAC: ['A plain hash was made, not an HMAC', 'Use HMAC-SHA256 with the secret as its key.'],
+  KEY_AND_TEXT_SWAPPED: [
+    'The text was used as the key and the secret as the text',
+    'Look at the order of the arguments of the HMAC function.',
+  ],
+  SIGNATURE_RIGHT: [
+    'The signature is right by what is known now',
+    'Send it again: client or secret were not known yet when this came.',
+  ],
+  BODY_NOT_KEPT: [
+    'The body of this request was not kept, so hardly anything could be tried',
+    'Wait a few minutes, send it again, and ask for that request. Bodies over 16 KiB are not kept.',
+  ],
+  NO_SECRET: [
+    'The client has no secret that can be read, so nothing could be tried',
+    'An operator gives it one: "matterctl client rotate".',
+  ],
+  UNEXPLAINED: [
+    'None of the known mistakes gives this signature',
+    'Compare the SHA-256 of the bytes that you sign with bodyHash, and try the secret: "matterctl doctor".',
+  ],
+} as const satisfies Record<string, readonly [explanation: string, fix: string]>;
+
+export type Cause = keyof typeof CATALOGUE;
+
+export const ALL_CAUSES = Object.keys(CATALOGUE) as readonly Cause[];
+
+export interface Finding {
+  readonly cause: Cause;
+  readonly explanation: string;
+  readonly fix: string;
+  /** Where the body was sent in another writing than it was signed in. */
+  readonly difference?: Difference;
+}
+
+/** Where two bodies part. Both texts are short, and escaped as in JSON. */
+export interface Difference {
+  /** The first byte that differs, from 0. */
+  readonly offset: number;
+  readonly sent: string;
+  readonly signed: string;
+}
+
+/** @param how what is known of it besides */
+export function toFinding(cause: Cause, how?: string, difference?: Difference): Finding {
+  const [explanation, fix] = CATALOGUE[cause];
+  return {
+    cause,
+    explanation: how === undefined ? `${explanation}.` : `${explanation}: ${how}.`,
+    fix,
+    ...(difference && { difference }),
+  };
+}

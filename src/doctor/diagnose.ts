@@ -1,0 +1,121 @@
+/**
+ * The signature doctor: what went wrong with a request whose signature was refused. Tries the known
+ * ways to get it wrong; tells the cause, and never the signature that was expected.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../clock';
+import type { HeldSecret } from '../directory/held-secrets';
+import { type Finding, toFinding } from './causes';
+import type { RefusedRequest } from './refused-request';
+import { search } from './search';
+import { timestampFinding } from './timestamps';
+
+export interface Diagnosis {
+  /** At least one; several where several mistakes came together. */
+  readonly findings: readonly Finding[];
+  /** Digests that were made and compared. */
+  readonly tried: number;
+  /** False: it was cut off by its bounds before everything was tried. */
+  readonly complete: boolean;
+}
+
+export interface Bounds {
+  /** Digests. */
+  readonly most?: number;
+  /** Milliseconds of work. */
+  readonly time: number;
+  /** Milliseconds that never jump. */
+  readonly clock: Clock;
+}
+
+const MOST = 20_000;
+/** Milliseconds of work between two pauses, which are as long: others are served meanwhile. */
+const SLICE = 5;
+/** What a signature of this length is mostly. */
+const LENGTHS: Readonly<Record<number, string>> = {
+  28: 'it is as long as SHA-1 in base64',
+  32: 'it is as long as MD5 in hex',
+  40: 'it is as long as SHA-1 in hex',
+  43: 'it is as long as a digest in base64',
+  44: 'it is as long as a digest in base64',
+  88: 'it is as long as SHA-512 in base64',
+  96: 'it is as long as SHA-384 in hex',
+  128: 'it is as long as SHA-512 in hex',
+};
+
+/** Diagnoses in one go. */
+export function diagnose(
+  request: RefusedRequest,
+  secrets: readonly HeldSecret[],
+  bounds: Bounds,
+): Diagnosis {
+  const work = begin(request, secrets, bounds);
+  for (;;) {
+    const diagnosis = work(bounds.time);
+    if (diagnosis) return diagnosis;
+  }
+}
+
+/** The same beside other work of the process. */
+export async function diagnoseInSlices(
+  request: RefusedRequest,
+  secrets: readonly HeldSecret[],
+  bounds: Bounds,
+): Promise<Diagnosis> {
+  const work = begin(request, secrets, bounds);
+  for (;;) {
+    const diagnosis = work(SLICE);
+    if (diagnosis) return diagnosis;
+    await pause(SLICE);
+  }
+}
+
+/** @returns works for so many milliseconds; gives the diagnosis once it is there */
+function begin(
+  request: RefusedRequest,
+  secrets: readonly HeldSecret[],
+  { most = MOST, time, clock }: Bounds,
+): (slice: number) => Diagnosis | undefined {
+  const steps = search(request, secrets);
+  let tried = 0;
+  let left = time;
+  const end = (found: readonly Finding[] | undefined, complete: boolean): Diagnosis => ({
+    findings: findingsOf(request, secrets, found, complete),
+    tried,
+    complete,
+  });
+  return (slice) => {
+    const from = clock();
+    let spent = 0;
+    while (spent < Math.min(slice, left)) {
+      if (tried >= most) return end(undefined, false);
+      const step = steps.next();
+      if (step.done) return end(step.value, true);
+      tried += 1;
+      spent = clock() - from;
+    }
+    left -= spent;
+    return left > 0 ? undefined : end(undefined, false);
+  };
+}
+
+function findingsOf(
+  { sent, body, receivedAt }: RefusedRequest,
+  secrets: readonly HeldSecret[],
+  found: readonly Finding[] | undefined,
+  complete: boolean,
+): readonly Finding[] {
+  const ofTime = timestampFinding(sent.timestamp, receivedAt);
+  const before = ofTime ? [ofTime] : [];
+  if (found) return [...before, ...found];
+  if (secrets.length === 0) return [...before, toFinding('NO_SECRET')];
+  if (sent.length !== 64) {
+    const how = LENGTHS[sent.length] ?? `it has ${sent.length}`;
+    return [...before, toFinding('SIGNATURE_LENGTH', how)];
+  }
+  // Where the timestamp is no time, nothing could be tried, and that is what to mend first.
+  if (sent.timestamp === undefined) return before;
+  if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
+  const how = complete ? undefined : 'as far as they could be tried in time';
+  return [...before, toFinding('UNEXPLAINED', how)];
+}

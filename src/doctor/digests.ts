@@ -1,0 +1,128 @@
+/** Digests that a caller may have made, and the texts in which it may have sent them. */
+import { createHash, createHmac } from 'node:crypto';
+import { hashSignature, type SentSignature } from '../push-log/sent-signature';
+import type { Cause } from './causes';
+import { pythonBytes } from './texts';
+
+/** How a digest is made of a key and the parts of a text. */
+export interface Algorithm {
+  readonly cause: Cause | undefined;
+  readonly how?: string;
+  readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
+}
+
+type Part = string | Uint8Array;
+type Key = string | Buffer;
+
+const hmac =
+  (name: string): Algorithm['digest'] =>
+  (key, parts) => {
+    const made = createHmac(name, key);
+    for (const part of parts) made.update(part);
+    return made.digest();
+  };
+const hash =
+  (name: string, order: (key: Key, parts: readonly Part[]) => readonly Part[]) =>
+  (key: Key, parts: readonly Part[]) => {
+    const made = createHash(name);
+    for (const part of order(key, parts)) made.update(part);
+    return made.digest();
+  };
+
+export const HMAC_SHA256: Algorithm = { cause: undefined, digest: hmac('sha256') };
+
+export const OTHER_ALGORITHMS: readonly Algorithm[] = [
+  ...['sha1', 'sha512', 'md5', 'sha384', 'sha224', 'sha512-256', 'sha3-256'].map(
+    (name): Algorithm => ({ cause: 'HASH_OTHER', how: name, digest: hmac(name) }),
+  ),
+  {
+    cause: 'KEY_AND_TEXT_SWAPPED',
+    digest: (key, parts) =>
+      createHmac('sha256', Buffer.concat(parts.map(bytes)))
+        .update(key)
+        .digest(),
+  },
+  ...['sha256', 'md5', 'sha1'].flatMap((name): Algorithm[] => [
+    { cause: 'NOT_HMAC', how: name, digest: hash(name, (_key, parts) => parts) },
+    {
+      cause: 'NOT_HMAC',
+      how: `${name}, the secret before the text`,
+      digest: hash(name, (key, parts) => [key, ...parts]),
+    },
+    {
+      cause: 'NOT_HMAC',
+      how: `${name}, the secret after the text`,
+      digest: hash(name, (key, parts) => [...parts, key]),
+    },
+  ]),
+];
+
+const bytes = (part: Part) => (typeof part === 'string' ? Buffer.from(part) : part);
+
+interface Form {
+  readonly cause: Cause | undefined;
+  readonly how?: string;
+  readonly write: (digest: Buffer) => string;
+}
+
+const hex = (digest: Buffer) => digest.toString('hex');
+const base64 = (digest: Buffer) => digest.toString('base64');
+const pairs = (digest: Buffer) => hex(digest).match(/../g) ?? [];
+const PREFIXES = ['sha256=', 'SHA256=', 'sha256:', 'v1=', 'v0=', '0x', 'hmac ', 'HMAC ', 'Bearer '];
+const AROUND: readonly (readonly [string, string])[] = [
+  ...[...PREFIXES, 'HMAC-SHA256 ', 'hmac-sha256 '].map((prefix) => [prefix, ''] as const),
+  ...[`"`, `'`].map((quote) => [quote, quote] as const),
+];
+
+const HEX: Form = { cause: undefined, write: hex };
+const OTHER_FORMS: readonly Form[] = [
+  { cause: 'SIGNATURE_BASE64', write: base64 },
+  { cause: 'SIGNATURE_BASE64', how: 'base64url', write: (it) => it.toString('base64url') },
+  { cause: 'SIGNATURE_BASE64', how: 'unpadded', write: (it) => base64(it).replaceAll('=', '') },
+  { cause: 'SIGNATURE_BASE64', how: 'for a URL', write: (it) => encodeURIComponent(base64(it)) },
+  ...AROUND.flatMap(([before, after]): Form[] => [
+    { cause: 'SIGNATURE_PREFIXED', how: before.trim(), write: (it) => before + hex(it) + after },
+    {
+      cause: 'SIGNATURE_PREFIXED',
+      how: `${before.trim()}, and it is in base64`,
+      write: (it) => before + base64(it) + after,
+    },
+  ]),
+  ...['-', ':', ' '].flatMap((separator): Form[] => [
+    { cause: 'SIGNATURE_SEPARATED', write: (it) => pairs(it).join(separator) },
+    { cause: 'SIGNATURE_SEPARATED', write: (it) => pairs(it).join(separator).toUpperCase() },
+  ]),
+  { cause: 'SIGNATURE_RAW', how: 'bytes in a Python f-string', write: pythonBytes },
+  { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
+  // Read as UTF-8 on the way, which some of the bytes are not.
+  { cause: 'SIGNATURE_RAW', write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?') },
+  { cause: 'SIGNATURE_RAW', write: (it) => Buffer.from(it.toString('utf8')).toString('latin1') },
+  { cause: 'SIGNATURE_UNPADDED', write: (it) => [...it].map((b) => b.toString(16)).join('') },
+  {
+    cause: 'SIGNATURE_UNPADDED',
+    how: 'and bytes with their sign',
+    write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
+  },
+  { cause: 'SIGNATURE_ENCODED_TWICE', write: (it) => base64(Buffer.from(hex(it))) },
+  { cause: 'SIGNATURE_ENCODED_TWICE', write: (it) => Buffer.from(hex(it)).toString('hex') },
+  { cause: 'SIGNATURE_ENCODED_TWICE', write: (it) => Buffer.from(base64(it)).toString('hex') },
+];
+
+/** Digits that a signature was cut to, at least. */
+const SHORTEST = 16;
+
+/** @returns the form in which a digest was sent; undefined where another one was sent */
+export function formOf(digest: Buffer, sent: SentSignature): Form | undefined {
+  return formsFor(digest, sent.length).find((form) => isSent(form.write(digest), sent));
+}
+
+export function isSent(text: string, { length, hash: sent }: SentSignature): boolean {
+  return text.length === length && hashSignature(text) === sent;
+}
+
+function formsFor(digest: Buffer, length: number): readonly Form[] {
+  // Nearly always, and then nothing else has to be made.
+  if (length === digest.length * 2) return [HEX];
+  const cut: Form = { cause: 'SIGNATURE_CUT', write: (it) => hex(it).slice(0, length) };
+  return length >= SHORTEST && length < digest.length * 2 ? [...OTHER_FORMS, cut] : OTHER_FORMS;
+}

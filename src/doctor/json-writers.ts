@@ -1,0 +1,124 @@
+/** The writers of JSON that callers use, as far as they differ. The first that fits gives the name. */
+import type { Cause } from './causes';
+import { asDouble, asJavaDouble, asPython } from './json-numbers';
+import {
+  ascii,
+  byHash,
+  COMPACT,
+  dotnet,
+  gson,
+  html,
+  htmlOld,
+  JACKSON,
+  numbersFirst,
+  plain,
+  pretty,
+  SPACED,
+  type Style,
+  slashed,
+  slashedAscii,
+  sorted,
+  sortedAtTop,
+} from './json-text';
+
+export interface Writer {
+  readonly cause: Cause;
+  /** How one comes to it. */
+  readonly how: string;
+  readonly style: Style;
+}
+
+const INDENTS: readonly (readonly [name: string, indent: string])[] = [
+  ['2 blanks', '  '],
+  ['4 blanks', '    '],
+  ['tabs', '\t'],
+];
+
+const of =
+  (cause: Cause) =>
+  (how: string, style: Style): Writer => ({ cause, how, style });
+const js = of('BODY_AS_JAVASCRIPT');
+const python = of('BODY_AS_PYTHON');
+const php = of('BODY_AS_PHP');
+const go = of('BODY_AS_GO');
+const java = of('BODY_AS_JAVA');
+const net = of('BODY_AS_DOTNET');
+const sort = of('BODY_SORTED');
+const indented = of('BODY_PRETTY');
+
+const PYTHON = { numbers: asPython };
+const JAVASCRIPT = { quote: plain, numbers: asDouble, order: numbersFirst };
+
+/** The same values on one line, in their order. */
+const ONE_LINE: readonly Writer[] = [
+  js('JSON.stringify(body), or another compact writer', { layout: COMPACT, ...JAVASCRIPT }),
+  js('a compact writer', { layout: COMPACT, quote: plain }),
+  python('json.dumps(body)', { layout: SPACED, quote: ascii, ...PYTHON }),
+  python('json.dumps(body, ensure_ascii=False)', { layout: SPACED, quote: plain, ...PYTHON }),
+  php('json_encode($body)', { layout: COMPACT, quote: slashedAscii, emptyIsList: true }),
+  php('json_encode($body)', { layout: COMPACT, quote: slashedAscii, numbers: asDouble }),
+  python('json.dumps(body, separators=(",", ":"))', {
+    ...{ layout: COMPACT, quote: ascii, ...PYTHON },
+  }),
+  php('json_encode with JSON_UNESCAPED_UNICODE', { layout: COMPACT, quote: slashed }),
+  php('json_encode with JSON_UNESCAPED_UNICODE', {
+    ...{ layout: COMPACT, quote: slashed, emptyIsList: true },
+  }),
+  php('json_encode with JSON_UNESCAPED_SLASHES', {
+    ...{ layout: COMPACT, quote: ascii, emptyIsList: true },
+  }),
+  go('json.Marshal of a struct', { layout: COMPACT, quote: html }),
+  go('json.Marshal of a struct', { layout: COMPACT, quote: htmlOld }),
+  java('Gson', { layout: COMPACT, quote: gson }),
+  java('Gson, without nulls', { layout: COMPACT, quote: gson, dropNulls: true }),
+  java('Gson, numbers as doubles', { layout: COMPACT, quote: gson, numbers: asJavaDouble }),
+  net('System.Text.Json', { layout: COMPACT, quote: dotnet }),
+  of('BODY_WITHOUT_NULLS')('a compact writer', {
+    ...{ layout: COMPACT, quote: plain, dropNulls: true },
+  }),
+];
+
+/** One line, in another order. */
+const REORDERED: readonly Writer[] = [
+  sort('compact, as of a map in Go', { layout: COMPACT, quote: plain, order: sorted }),
+  go('json.Marshal of a map', { layout: COMPACT, quote: html, order: sorted, numbers: asDouble }),
+  go('json.Marshal of a map', { layout: COMPACT, quote: htmlOld, order: sorted }),
+  sort('json.dumps(body, sort_keys=True)', {
+    ...{ layout: SPACED, quote: ascii, order: sorted, ...PYTHON },
+  }),
+  sort('with blanks', { layout: SPACED, quote: plain, order: sorted, ...PYTHON }),
+  sort('json.dumps with sort_keys and separators', {
+    ...{ layout: COMPACT, quote: ascii, order: sorted, ...PYTHON },
+  }),
+  sort('ksort and json_encode', { layout: COMPACT, quote: slashedAscii, order: sorted }),
+  sort('ksort and json_encode', { layout: COMPACT, quote: slashed, order: sorted }),
+  sort('at the top only', { layout: COMPACT, quote: plain, order: sortedAtTop }),
+  sort('at the top only', { layout: SPACED, quote: ascii, order: sortedAtTop, ...PYTHON }),
+  sort('at the top only, with json_encode', {
+    ...{ layout: COMPACT, quote: slashedAscii, order: sortedAtTop },
+  }),
+  sort('without nulls', { layout: COMPACT, quote: plain, order: sorted, dropNulls: true }),
+  java('a HashMap', { layout: COMPACT, quote: plain, order: byHash }),
+  java('a HashMap and Gson', { layout: COMPACT, quote: gson, order: byHash }),
+];
+
+/** More than one line. */
+const PRETTY: readonly Writer[] = INDENTS.flatMap(([name, indent]) => [
+  indented(`indented by ${name}`, { layout: pretty(indent), quote: plain }),
+  indented(`indented by ${name}`, { layout: pretty(indent), ...JAVASCRIPT }),
+  indented(`indented by ${name}, as Python does`, {
+    ...{ layout: pretty(indent), quote: ascii, ...PYTHON },
+  }),
+  indented(`indented by ${name}, as PHP does`, { layout: pretty(indent), quote: slashedAscii }),
+  indented(`indented by ${name}, as PHP does`, { layout: pretty(indent), quote: slashed }),
+  indented(`indented by ${name}, as Go does`, { layout: pretty(indent), quote: html }),
+  indented(`indented by ${name}, as Gson does`, { layout: pretty(indent), quote: gson }),
+  indented(`indented by ${name}, as .NET does`, { layout: pretty(indent), quote: dotnet }),
+  sort(`indented by ${name}`, { layout: pretty(indent), quote: plain, order: sorted }),
+  sort(`indented by ${name}`, { layout: pretty(indent), quote: html, order: sorted }),
+  sort(`indented by ${name}`, { layout: pretty(indent), quote: ascii, order: sorted, ...PYTHON }),
+]);
+
+const AS_JACKSON = indented('indented by Jackson', { layout: JACKSON, quote: plain });
+
+export const WRITERS: readonly Writer[] = [...ONE_LINE, ...REORDERED, ...PRETTY, AS_JACKSON];

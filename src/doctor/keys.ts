@@ -1,0 +1,104 @@
+/** Keys that a caller may have used in place of its secret. */
+import { createHash } from 'node:crypto';
+import type { HeldSecret } from '../directory/held-secrets';
+import type { Cause } from './causes';
+
+export interface KeyVariant {
+  readonly cause: Cause | undefined;
+  readonly how?: string;
+  readonly key: string | Buffer;
+  /** The secret that it was made of. */
+  readonly secret: string;
+  /** Likely enough to be tried together with other mistakes. */
+  readonly isCommon: boolean;
+}
+
+type Found = readonly [cause: Cause, how: string, key: string | Buffer];
+
+const SPACES: readonly (readonly [how: string, before: string, after: string])[] = [
+  ['a line feed after it', '', '\n'],
+  ['CR LF after it', '', '\r\n'],
+  ['a CR after it', '', '\r'],
+  ['a blank after it', '', ' '],
+  ['a blank before it', ' ', ''],
+  ['a tab after it', '', '\t'],
+  ['blanks around it', ' ', ' '],
+  ['a line feed before it', '\n', ''],
+  ['a byte order mark before it', '\ufeff', ''],
+];
+const NOTHINGS = [
+  '',
+  'undefined',
+  'null',
+  'None',
+  'nil',
+  'false',
+  '$CLIENT_SECRET',
+  'CLIENT_SECRET',
+];
+
+/**
+ * The secrets that work, as they are, come first: with `cause` undefined.
+ *
+ * @param now epoch milliseconds
+ */
+export function keyVariants(
+  clientId: string,
+  secrets: readonly HeldSecret[],
+  now: number,
+): KeyVariant[] {
+  const isOver = ({ endsAt }: HeldSecret) => endsAt !== undefined && endsAt <= now;
+  const whole = secrets.map(
+    (held): KeyVariant => ({
+      cause: isOver(held) ? 'SECRET_RETIRED' : undefined,
+      ...(isOver(held) && { how: `secret ${held.id}` }),
+      key: held.secret,
+      secret: held.secret,
+      isCommon: true,
+    }),
+  );
+  const [secret = ''] = secrets.map((held) => held.secret);
+  const of = (found: Iterable<Found>, from: string, isCommon: boolean): KeyVariant[] =>
+    Array.from(found, ([cause, how, key]) => ({ cause, how, key, secret: from, isCommon }));
+  return [
+    ...whole.sort((a, b) => Number(a.cause !== undefined) - Number(b.cause !== undefined)),
+    ...secrets.flatMap((held) => of(spaced(held.secret), held.secret, true)),
+    ...secrets.flatMap((held) => of(changed(held.secret), held.secret, false)),
+    ...of(ids(clientId, secrets), secret, false),
+    ...NOTHINGS.map((key): KeyVariant => {
+      const how = key === '' ? 'it was empty' : `"${key}"`;
+      return { cause: 'SECRET_UNSET', how, key, secret, isCommon: false };
+    }),
+  ];
+}
+
+function* spaced(secret: string): Generator<Found> {
+  for (const [how, before, after] of SPACES) {
+    yield ['SECRET_WHITE_SPACE', how, before + secret + after];
+  }
+}
+
+function* changed(secret: string): Generator<Found> {
+  yield ['SECRET_QUOTED', 'double ones', `"${secret}"`];
+  yield ['SECRET_QUOTED', 'single ones', `'${secret}'`];
+  yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
+  yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
+  yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
+  yield ['SECRET_ENCODED', 'decoded from hex', Buffer.from(secret, 'hex')];
+  const bytes = Buffer.from(secret);
+  yield ['SECRET_ENCODED', 'in base64', bytes.toString('base64')];
+  yield ['SECRET_ENCODED', 'in hex', bytes.toString('hex')];
+  yield ['SECRET_ENCODED', 'for a URL', encodeURIComponent(secret)];
+  for (const name of ['sha256', 'md5', 'sha1']) {
+    const hash = createHash(name).update(secret).digest();
+    yield ['SECRET_HASHED', `${name}, hex`, hash.toString('hex')];
+    yield ['SECRET_HASHED', `${name}, its bytes`, hash];
+  }
+  yield ['SECRET_CUT', 'the last one', secret.slice(0, -1)];
+  yield ['SECRET_CUT', 'the first one', secret.slice(1)];
+}
+
+function* ids(clientId: string, secrets: readonly HeldSecret[]): Generator<Found> {
+  yield ['SECRET_IS_AN_ID', 'the client id', clientId];
+  for (const { id } of secrets) yield ['SECRET_IS_AN_ID', `the id ${id} of a secret`, id];
+}

@@ -1,0 +1,27 @@
+/** A request whose signature was refused, as far as it is known afterwards. */
+import { pushPath, type QueryName, queryPath } from '../contract/paths';
+import { OPERATIONS, type OperationName } from '../domain/operation';
+import type { LogEntry } from '../push-log/entry-model';
+import type { SentSignature } from '../push-log/sent-signature';
+
+export interface RefusedRequest {
+  readonly clientId: string;
+  readonly sent: SentSignature;
+  /** Undefined: not kept. */
+  readonly body: Uint8Array | undefined;
+  /** That it was sent to. */
+  readonly path: string;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+}
+
+/** @returns undefined where it was not refused for its signature or timestamp */
+export function refusedRequest(
+  { clientId, operation, signature, receivedAt }: LogEntry,
+  body: Uint8Array | undefined,
+): RefusedRequest | undefined {
+  if (!signature) return undefined;
+  const isPush = OPERATIONS.some((name) => name === operation);
+  const path = isPush ? pushPath(operation as OperationName) : queryPath(operation as QueryName);
+  return { clientId, sent: signature, body, path, receivedAt: receivedAt.getTime() };
+}

@@ -1,0 +1,75 @@
+/** Timestamps: what a refused one tells by itself, and which others may have been signed. */
+import { TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
+import { type Cause, type Finding, toFinding } from './causes';
+
+export interface TimeVariant {
+  readonly cause: Cause;
+  readonly how: string;
+  readonly time: string;
+  /** Likely enough to be tried together with other mistakes. */
+  readonly isCommon: boolean;
+}
+
+/** Digits of an instant of our days, by its unit. */
+const UNITS: Readonly<Record<number, readonly [cause: Cause, perSecond: number]>> = {
+  13: ['TIMESTAMP_MILLISECONDS', 1e3],
+  16: ['TIMESTAMP_UNIT', 1e6],
+  19: ['TIMESTAMP_UNIT', 1e9],
+};
+const QUARTER_HOUR = 900;
+const FARTHEST_ZONE = 14 * 3_600;
+/** Seconds that two looks at a clock may lie apart. */
+const APART = 5;
+
+/**
+ * What is wrong with the header alone.
+ *
+ * @param timestamp undefined where it was no time at all
+ * @param receivedAt epoch milliseconds
+ */
+export function timestampFinding(
+  timestamp: string | undefined,
+  receivedAt: number,
+): Finding | undefined {
+  if (timestamp === undefined) return toFinding('TIMESTAMP_NOT_SECONDS');
+  const now = Math.floor(receivedAt / 1000);
+  const [cause, perSecond] = UNITS[timestamp.length] ?? [];
+  if (cause && perSecond && /^\d+$/.test(timestamp)) {
+    const off = Math.abs(Number(timestamp) / perSecond - now);
+    if (off <= FARTHEST_ZONE + TIMESTAMP_WINDOW) return toFinding(cause);
+  }
+  if (!TIMESTAMP.test(timestamp)) return toFinding('TIMESTAMP_NOT_SECONDS', `"${timestamp}"`);
+  const off = Number(timestamp) - now;
+  if (Math.abs(off) <= TIMESTAMP_WINDOW) return undefined;
+  const side = `${Math.abs(off)} s ${off > 0 ? 'ahead' : 'behind'}`;
+  return toFinding(isZone(off) ? 'TIME_ZONE' : 'CLOCK_OFF', side);
+}
+
+/** All zones are whole quarters of an hour apart; clocks may be a little off besides. */
+function isZone(off: number): boolean {
+  const quarters = Math.round(off / QUARTER_HOUR);
+  const isOnIt = Math.abs(off - quarters * QUARTER_HOUR) <= 60;
+  return isOnIt && Math.abs(off) >= 2 * QUARTER_HOUR && Math.abs(off) <= FARTHEST_ZONE + 60;
+}
+
+/** Others than the one that was sent, the likely ones first. */
+export function* timeVariants(timestamp: string): Generator<TimeVariant> {
+  if (!/^\d{1,19}$/.test(timestamp)) return;
+  const seconds = Number(timestamp.length >= 13 ? timestamp.slice(0, 10) : timestamp);
+  const variant = (cause: Cause, how: string, time: string, isCommon = true) =>
+    time === timestamp ? [] : [{ cause, how, time, isCommon }];
+  yield* variant('TIMESTAMP_MILLISECONDS', 'seconds were signed, more was sent', `${seconds}`);
+  yield* variant('TIMESTAMP_MILLISECONDS', 'signed so, sent in seconds', `${seconds}000`);
+  yield* variant('TIMESTAMP_NOT_SECONDS', 'a fraction was signed', `${seconds}.0`);
+  for (let by = 1; by <= APART; by += 1) {
+    for (const off of [-by, by]) {
+      const side = `${by} s ${off < 0 ? 'earlier' : 'later'}`;
+      yield* variant('TIMESTAMP_TAKEN_TWICE', side, `${seconds + off}`, by === 1);
+    }
+  }
+  yield* variant('TIMESTAMP_NOT_SECONDS', 'none was signed', '', false);
+  for (let part = 1; part < 1000; part += 1) {
+    const time = `${seconds}${String(part).padStart(3, '0')}`;
+    yield* variant('TIMESTAMP_MILLISECONDS', 'signed so, sent in seconds', time, false);
+  }
+}
