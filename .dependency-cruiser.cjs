@@ -40,10 +40,27 @@ module.exports = {
     only('push-log', ['domain/', ...BASICS]),
     // The queue knows keys and payloads: the shape of an operation, not what it means.
     only('queue', ['domain/group\\.', 'domain/operation\\.', ...BASICS]),
+    // What went wrong with a signature is read from the log and told with secrets; nothing is changed.
+    only('doctor', [
+      'contract/',
+      'domain/operation\\.',
+      'directory/held-secrets\\.',
+      'push-log/(entry-model|sent-signature)\\.',
+      'one-at-a-time\\.',
+      ...BASICS,
+    ]),
     only('portal', ['contract/', 'domain/', 'ledger/', 'push-log/', ...BASICS]),
-    only('reconcile', ['contract/', 'domain/', 'ledger/', 'push-log/', 'portal/', ...BASICS]),
+    only('reconcile', [
+      'contract/',
+      'domain/',
+      'doctor/',
+      'ledger/',
+      'push-log/',
+      'portal/',
+      ...BASICS,
+    ]),
     only('metrics', ['contract/paths\\.', 'domain/', 'clock\\.', 'errors\\.']),
-    only('openapi', ['contract/', 'domain/', 'portal/', 'reconcile/', 'errors\\.']),
+    only('openapi', ['contract/', 'doctor/', 'domain/', 'portal/', 'reconcile/', 'errors\\.']),
     only('ingress', [
       'contract/',
       'domain/',
@@ -58,11 +75,14 @@ module.exports = {
       'domain/',
       'audit/',
       'directory/',
+      'doctor/',
       'ledger/',
       'push-log/',
       'portal/',
       'reconcile/',
       'client/',
+      'one-at-a-time\\.',
+      'ingress/signature\\.',
       // A replay is an ingress whose requests come from the log.
       'ingress/(replay-push|settle-push|endings|validate-push|lost-replies)\\.',
       'queue/',
@@ -76,7 +96,7 @@ module.exports = {
       name: 'only-composition-roots-read-config',
       severity: 'error',
       from: {
-        path: '^src/(contract|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|client)/',
+        path: '^src/(contract|doctor|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|client)/',
       },
       to: { path: '^src/config\\.' },
     },

@@ -5,9 +5,11 @@ import { LINES_LIMIT, LIST_LIMIT } from './contract/limits';
 import { OPEN_PATH } from './contract/paths';
 import { createBodyParsers } from './contract/requests';
 import { createClientDirectory } from './directory/clients';
+import { createFindHeldSecrets } from './directory/held-secrets';
 import { createKeyRing } from './directory/sealing';
 import { createSecretUses } from './directory/secret-uses';
 import { createUserDirectory } from './directory/users';
+import { createRefusalDoctor } from './doctor/refusal-doctor';
 import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
 import { createApp } from './ingress/app';
@@ -24,6 +26,7 @@ import { createCheckBody, createValidatePush } from './ingress/validate-push';
 import { createMatterReader } from './ledger/matter-reader';
 import { announceReady, runMain } from './lifecycle';
 import { isMongoReady, pingMongo } from './mongo';
+import { oneAtATime } from './one-at-a-time';
 import { createDocument } from './openapi/served';
 import { startProcess } from './process';
 import { createBodies } from './push-log/bodies';
@@ -47,6 +50,8 @@ import { createSessions } from './sessions';
 const QUERIES_AT_A_TIME = { perKey: 8, total: 32 };
 /** Milliseconds: a digest reads all matters of its window. */
 const DIGEST_TIMEOUT = 60_000;
+/** Milliseconds of work for what was wrong with one signature. */
+const DIAGNOSIS_TIME = 100;
 
 async function main(): Promise<void> {
   const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics } =
@@ -66,7 +71,8 @@ async function main(): Promise<void> {
   const lookups = createLogLookups(mongo);
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger, metrics));
 
-  const clients = createClientDirectory(mongo, createKeyRing(config.SECRET_KEYS), clock, logger);
+  const keyRing = createKeyRing(config.SECRET_KEYS);
+  const clients = createClientDirectory(mongo, keyRing, clock, logger);
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
   const users = createUserDirectory(mongo, clock);
@@ -131,6 +137,11 @@ async function main(): Promise<void> {
     search: createLogSearch(mongo, clock),
     keyUses: lookups.keyUses,
     bodies: createBodies(mongo),
+    diagnose: createRefusalDoctor(
+      createFindHeldSecrets(mongo, keyRing),
+      { time: DIAGNOSIS_TIME, clock: () => performance.now() },
+      oneAtATime(),
+    ),
     timeZone,
   });
   const app = createApp({

@@ -7,6 +7,7 @@ import { addClientLimit } from './commands/client-limit';
 import { addClientList } from './commands/client-list';
 import { addClientReseal } from './commands/client-reseal';
 import { addClientRotate } from './commands/client-rotate';
+import { addDoctor } from './commands/doctor';
 import { addLogExport } from './commands/log-export';
 import { addLogQuery } from './commands/log-query';
 import { addLogReplay } from './commands/log-replay';
@@ -85,5 +86,6 @@ function createProgram(tool: Tool): Command {
   addPush(program, tool);
   addReconcile(program, tool);
   addAudit(program, tool);
+  addDoctor(program, tool);
   return program;
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../logger';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 
-/** Entries per second and ingress. */
+/** Entries, or bodies, per ingress and span of time. */
 export interface RefusalRate {
   /** For all clients together. */
   readonly total: number;
@@ -17,11 +17,13 @@ export const REFUSALS: RefusalRate = { total: 100, perClient: 10 };
 export const SHED: RefusalRate = { total: 2, perClient: 1 };
 
 /**
- * Every ten seconds one refusal brings its body, unless it is larger: whoever knows a client id can
- * make refusals, and must not fill the disk with them.
+ * Some refusals bring their bodies, unless they are larger: whoever knows a client id can make
+ * refusals, and must not fill the disk with them. One who is at it to get the signature right sends
+ * several in a row, and wants to know of each what was wrong (src/doctor).
  */
 const MAX_BODY = 16 * 1024;
-const BODY_INTERVAL = 10_000;
+const BODIES: RefusalRate = { total: 30, perClient: 15 };
+const BODY_SPAN = 300_000;
 
 /**
  * Milliseconds in which a refusal is recorded, at no particular moment: the work would make the
@@ -43,24 +45,12 @@ export function createRefusalLog(
   { pushLog, clock, logger }: RefusalLogDependencies,
   rate: RefusalRate,
 ): LogRefusal {
-  let second = 0;
-  let recorded = new Map<string, number>();
-  let total = 0;
-  let bodyAt = Number.NEGATIVE_INFINITY;
+  const takeEntry = createAllowance(rate, 1_000, clock);
+  const takeBody = createAllowance(BODIES, BODY_SPAN, clock);
   return (clientId, makeEntry, body) => {
-    const now = Math.floor(clock() / 1000);
-    if (now !== second) {
-      second = now;
-      recorded = new Map();
-      total = 0;
-    }
-    const ofClient = recorded.get(clientId) ?? 0;
-    if (total >= rate.total || ofClient >= rate.perClient) return;
-    total += 1;
-    recorded.set(clientId, ofClient + 1);
-    const isDue = clock() - bodyAt >= BODY_INTERVAL;
-    const kept = isDue && body && body.length <= MAX_BODY ? body : undefined;
-    if (kept) bodyAt = clock();
+    if (!takeEntry(clientId)) return;
+    const isSmall = body !== undefined && body.length <= MAX_BODY;
+    const kept = isSmall && takeBody(clientId) ? body : undefined;
     const record = async () => {
       try {
         await pushLog.append(makeEntry(), kept);
@@ -69,5 +59,29 @@ export function createRefusalLog(
       }
     };
     setTimeout(record, Math.random() * SPREAD).unref();
+  };
+}
+
+/** @returns takes one of what a client may have in this span of time; false where there is none left */
+function createAllowance(
+  rate: RefusalRate,
+  span: number,
+  clock: Clock,
+): (clientId: string) => boolean {
+  let current = 0;
+  let taken = new Map<string, number>();
+  let total = 0;
+  return (clientId) => {
+    const now = Math.floor(clock() / span);
+    if (now !== current) {
+      current = now;
+      taken = new Map();
+      total = 0;
+    }
+    const ofClient = taken.get(clientId) ?? 0;
+    if (total >= rate.total || ofClient >= rate.perClient) return false;
+    total += 1;
+    taken.set(clientId, ofClient + 1);
+    return true;
   };
 }

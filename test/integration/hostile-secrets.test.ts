@@ -89,6 +89,10 @@ const OPERATIONS = [
   ['matters/delete', { note: IN_BODIES.content }],
 ] as const;
 
+const replaced =
+  (header: string, by: string): Hostile['headers'] =>
+  (signed) =>
+    signed.map(([name, value]) => [name, name === header ? by : value]);
 const late = { as: { timestamp: '1700000000' } };
 const REFUSED: readonly (readonly [string, () => Promise<Heard>])[] = [
   ['VALIDATION_FAILED', () => push(body('BAD', { title: { [IN_BODIES.title]: 1 } }))],
@@ -108,6 +112,9 @@ const REFUSED: readonly (readonly [string, () => Promise<Heard>])[] = [
   ],
   ['TIMESTAMP_OUT_OF_WINDOW', () => push(TEXT, late)],
   ['SIGNATURE_MISMATCH', () => push(TEXT, {}, 'MARK-some-other-secret')],
+  // What callers send in place of a signature or a time may be the secret itself.
+  ['SIGNATURE_MISMATCH', () => push(TEXT, { headers: replaced('X-Signature', SECRET) })],
+  ['TIMESTAMP_OUT_OF_WINDOW', () => push(TEXT, { headers: replaced('X-Timestamp', SECRET) })],
   ['HMAC_HEADERS_MISSING', () => push(TEXT, { headers: (all) => [...all, ...all] })],
   ['MATTER_NOT_FOUND', () => push(body('NONE'), { path: 'matters/status' })],
   // Sealed under a key that the service does not have: the log says so.

@@ -76,7 +76,7 @@ test('an entry of the log is shown as it says', () => {
   };
   for (const entry of [least, most]) {
     const view = toEntryView(entry, 1);
-    expect([...Object.keys(view), 'body'].sort()).toEqual(fieldsOf('LogEntry'));
+    expect([...Object.keys(view), 'body', 'diagnosis'].sort()).toEqual(fieldsOf('LogEntry'));
     expect(problems(ref('LogEntry'), view)).toEqual([]);
   }
 });

@@ -76,27 +76,30 @@ test('a log that cannot be written is nobody’s failure', async () => {
   expect(total()).toBe(2);
 });
 
-test('of the refusals of ten seconds one brings its body, unless it is large', () => {
-  const kept: number[] = [];
-  const clock = { now: 1_000_000 };
+test('of the refusals of five minutes 15 of a client bring their bodies, unless they are large', () => {
+  const kept = new Map<string, number>();
+  const clock = { now: 0 };
+  const logger = createLogger('test', 'silent');
   const pushLog: PushLog = {
-    append: async (_entry, body) => {
-      kept.push(body?.length ?? -1);
+    append: async ({ clientId }, body) => {
+      if (body) kept.set(clientId, (kept.get(clientId) ?? 0) + 1);
     },
     settle: async () => 0,
     expire: async () => 0,
   };
-  const logger = createLogger('test', 'silent');
   const log = createRefusalLog({ pushLog, clock: () => clock.now, logger }, REFUSALS);
-  const refuse = (size: number) => log('c', () => ({}) as LogEntry, Buffer.alloc(size));
-  refuse(2);
-  refuse(2);
-  clock.now += 9_999;
-  refuse(2);
-  clock.now += 1;
-  refuse(16 * 1024 + 1);
-  refuse(3);
-  jest.runAllTimers();
-  // They are recorded in no particular order.
-  expect(kept.sort()).toEqual([-1, -1, -1, 2, 3]);
+  const refuse = (clientId: string, size = 2) => {
+    clock.now += 1_000;
+    log(clientId, () => ({ clientId }) as LogEntry, Buffer.alloc(size));
+    jest.runAllTimers();
+  };
+  refuse('large', 16 * 1024 + 1);
+  for (let n = 0; n < 20; n += 1) refuse('noisy');
+  for (let n = 0; n < 20; n += 1) refuse('other');
+  refuse('late');
+  expect(Object.fromEntries(kept)).toEqual({ noisy: 15, other: 15 });
+  clock.now += 300_000;
+  refuse('late');
+  refuse('large', 16 * 1024);
+  expect(Object.fromEntries(kept)).toEqual({ noisy: 15, other: 15, late: 1, large: 1 });
 });

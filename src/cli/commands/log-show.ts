@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Diagnosis } from '../../doctor/diagnose';
 import { toOperatorEntryView } from '../../portal/entry-view';
 import { createBodies } from '../../push-log/bodies';
 import type { LogEntry } from '../../push-log/entry-model';
@@ -6,6 +7,7 @@ import { receivedAtOf } from '../../push-log/request-id';
 import { createLogSearch } from '../../push-log/search';
 import { bodyText } from '../../reconcile/body-text';
 import { CommandFailure } from '../failure';
+import { diagnosisLines, diagnosisOf } from '../log/diagnosis';
 import { detailsOf, headline, listsOf, waitingText } from '../log/entry-details';
 import { localTime } from '../log/local-time';
 import { type Attempt, attemptsOf } from '../log/other-attempts';
@@ -26,13 +28,17 @@ interface Found {
   readonly attempts: readonly Attempt[];
   /** Undefined: not asked for. Null: not kept. */
   readonly body: string | null | undefined;
+  /** Of a refused signature. */
+  readonly diagnosis: Diagnosis | undefined;
 }
 
 /** `log show`: one push, its way and its effect. */
 export function addLogShow(parent: Command, tool: Tool): void {
   const command = parent
     .command('show')
-    .description('show one push: its way in time, what it changed, its other attempts')
+    .description(
+      'show one push: its way in time, what it changed, its other attempts, what was wrong with its signature',
+    )
     .argument('<requestId>', 'as the caller was given it', toRequestId)
     .option('--body', 'its body too, as long as that is kept');
   withDatabase(command).action((requestId: string, options: Options) =>
@@ -60,9 +66,10 @@ function find(requestId: string, options: Options, tool: Tool): Promise<Found | 
     const [entry] = entries;
     if (!entry) return undefined;
     const attempts = await attemptsOf(entry, search);
-    if (!options.body) return { entry, attempts, body: undefined };
+    const diagnosis = await diagnosisOf(entry, connection, tool);
+    if (!options.body) return { entry, attempts, diagnosis, body: undefined };
     const bodies = await createBodies(connection).find([requestId]);
-    return { entry, attempts, body: bodyText(bodies.get(requestId)) };
+    return { entry, attempts, diagnosis, body: bodyText(bodies.get(requestId)) };
   });
 }
 
@@ -72,18 +79,24 @@ function viewOf({ entry, attempts }: Found) {
 }
 
 function toJson(found: Found) {
-  const { attempts, body } = found;
-  return { ...viewOf(found), attempts, ...(body !== undefined && { body }) };
+  const { attempts, body, diagnosis } = found;
+  return {
+    ...viewOf(found),
+    attempts,
+    ...(diagnosis && { diagnosis }),
+    ...(body !== undefined && { body }),
+  };
 }
 
 async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<void> {
-  const { entry, attempts, body } = found;
+  const { entry, attempts, body, diagnosis } = found;
   const view = viewOf(found);
   const way = timelineLines(timelineOf(entry), timeZone);
   if (view.settledAt === null) way.push(waitingText(entry.deadlineAt, Date.now(), timeZone));
   for (const line of [headline(view, timeZone), '', ...way, '']) await printLine(stdout, line);
   await printFields(stdout, detailsOf(view, attempts, timeZone));
   for (const line of listsOf(view, timeZone)) await printLine(stdout, line);
+  for (const line of diagnosis ? diagnosisLines(diagnosis) : []) await printLine(stdout, line);
   if (body === undefined) return;
   await printLine(stdout, '');
   await printLine(stdout, body === null ? 'The body is not kept (any more).' : toLines(body));

@@ -1,13 +1,16 @@
 /** A page of the push log, as the caller sees it. */
 import { z } from 'zod';
+import { ALL_CAUSES, type Difference, type Finding } from '../../doctor/causes';
+import type { Diagnosis } from '../../doctor/diagnose';
 import type { FieldChange } from '../../domain/changes';
 import type { EntryView } from '../../portal/entry-view';
 import { fieldError } from './envelope';
 import { count, instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
 
-/** An entry with its body, where that was asked for. */
+/** An entry with its body and what was wrong with its signature, where that was asked for. */
 export interface PageEntry extends EntryView {
   readonly body?: string | null;
+  readonly diagnosis?: Diagnosis;
 }
 
 /** `data` of push-logs/query. */
@@ -29,6 +32,22 @@ export function entrySchemas() {
     removed: names(),
     unread: names(),
   } satisfies ShapeOf<FieldChange>);
+  const difference = z.object({
+    offset: count(),
+    sent: z.string(),
+    signed: z.string(),
+  } satisfies ShapeOf<Difference>);
+  const finding = z.object({
+    cause: z.enum(ALL_CAUSES),
+    explanation: z.string(),
+    fix: z.string(),
+    difference: difference.optional(),
+  } satisfies ShapeOf<Finding>);
+  const diagnosis = z.object({
+    findings: z.array(finding),
+    tried: count(),
+    complete: z.boolean(),
+  } satisfies ShapeOf<Diagnosis>);
   const entry = z.object({
     requestId: requestId(),
     clientId: z.string(),
@@ -62,11 +81,19 @@ export function entrySchemas() {
     replayOf: requestId().nullable(),
     mark: z.literal('KEY_REUSED').nullable(),
     body: z.string().nullable().optional(),
+    diagnosis: diagnosis.optional(),
   } satisfies ShapeOf<PageEntry>);
   const page = z.object({
     entries: z.array(entry),
     nextCursor: z.string().nullable(),
     count: z.object({ value: count(), exact: z.boolean() }).optional(),
   } satisfies ShapeOf<LogPage>);
-  return { LogEntry: entry, FieldChange: change, LogPage: page };
+  return {
+    LogEntry: entry,
+    FieldChange: change,
+    Diagnosis: diagnosis,
+    Finding: finding,
+    BodyDifference: difference,
+    LogPage: page,
+  };
 }

@@ -86,6 +86,29 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
     'As it was sent; `base64:` and its bytes where that is no UTF-8; null where it is not kept any more',
     '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
   ],
+  diagnosis: [
+    'Of a request that was refused with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, where `requestId` asks for it alone',
+    '仅当按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
+  ],
+  findings: [
+    'At least one; several where several mistakes came together',
+    '至少一条；多个错误同时存在时有多条',
+  ],
+  tried: ['Digests that were made and compared', '尝试比对的摘要数量'],
+  complete: [
+    'False: it was cut off before everything was tried',
+    '为 false 时因时间或次数上限未全部尝试',
+  ],
+  cause: ['Stable; new ones may be added', '稳定的原因代码，可能新增'],
+  explanation: ['What went wrong', '错误说明'],
+  fix: ['What to do about it', '处理办法'],
+  difference: [
+    'Where the body was sent in another writing than it was signed in',
+    '请求体的书写形式在签名后发生变化时返回',
+  ],
+  offset: ['The first byte that differs, from 0', '首个不同字节的位置，从 0 起'],
+  'BodyDifference.sent': ['What was sent there, escaped as in JSON', '该处实际发送的内容，按 JSON 转义'],
+  'BodyDifference.signed': ['What was signed there, escaped as in JSON', '该处被签名的内容，按 JSON 转义'],
   entries: [
     'The newest first; a page may be short and not be the last',
     '按时间倒序；一页可能不满但不是最后一页',

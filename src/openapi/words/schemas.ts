@@ -48,6 +48,15 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
     'A field that a push changed; titles and texts are only named',
     '推送改变的字段；标题和正文只列字段名',
   ],
+  Diagnosis: [
+    'What was wrong with a refused signature; never the signature that was expected',
+    '签名被拒的原因诊断；不会给出正确的签名',
+  ],
+  Finding: ['A mistake that was made, and what to do about it', '发现的一个错误及处理办法'],
+  BodyDifference: [
+    'Where the body that was sent parts from the one that was signed',
+    '实际发送的请求体与被签名内容的首个差异',
+  ],
   LogPage: ['A page of the push log', '推送日志的一页'],
   Matter: ['A matter of the ledger; what is absent is null', '台账中的事项；缺失的字段为 null'],
   MatterParty: ['A party of a matter', '事项的参与人'],

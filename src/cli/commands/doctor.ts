@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { Check } from '../doctor/check';
+import { examine } from '../doctor/examine';
+import { CommandFailure } from '../failure';
+import { toServiceUrl, withJson } from '../option-values';
+import { printable, printJson, printLine } from '../print';
+import type { Tool } from '../tool';
+
+interface Options {
+  readonly url?: string;
+  readonly clientId: string;
+  readonly secretFile: string;
+  readonly json?: boolean;
+}
+
+const ABOUT = `
+Looks, in this order: does the service answer; are the clocks together; do the headers arrive; is the
+secret right; may the client push; does the body arrive byte for byte; and a round trip with a matter
+that nobody sees and that is deleted again. Needs nothing but the URL: run it where the business
+system runs.
+
+Exit code: 0 all is well, 1 something failed, 2 wrong usage.`;
+
+/** `doctor`: why pushes of a client do not get through, seen from where the client is. */
+export function addDoctor(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('doctor')
+    .description('check the way of a client to the service: network, clock, headers, secret, body')
+    .requiredOption('--client-id <id>', 'the client that pushes')
+    .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
+    .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
+    .addHelpText('after', ABOUT);
+  withJson(command, 'print JSON instead of lines').action((options: Options) =>
+    examineAll(options, tool),
+  );
+}
+
+async function examineAll(options: Options, { settings, stdout }: Tool): Promise<void> {
+  const { clientId, secretFile, json, url = settings.serviceUrl() } = options;
+  const secret = (await readFile(secretFile, 'utf8')).trim();
+  if (secret === '') throw new CommandFailure(`${secretFile} is empty: no secret in it`);
+  const checks: Check[] = [];
+  for await (const check of examine({ url, clientId, secret })) {
+    checks.push(check);
+    if (!json) await printCheck(check);
+  }
+  const failures = checks.filter(({ status }) => status === 'failed').length;
+  if (json) await printJson(stdout, { ok: failures === 0, checks });
+  if (failures > 0) throw new CommandFailure(`${failures} of ${checks.length} checks failed`);
+
+  async function printCheck({ check, status, detail, fix }: Check): Promise<void> {
+    const line = [status.padEnd(7), check.padEnd(10), detail].join('  ');
+    await printLine(stdout, printable(line));
+    if (fix !== undefined) await printLine(stdout, `${' '.repeat(21)}fix: ${printable(fix)}`);
+  }
+}

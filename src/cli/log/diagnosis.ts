@@ -1,0 +1,58 @@
+/** What was wrong with a refused signature, for operators. */
+import type { Connection } from 'mongoose';
+import { createFindHeldSecrets } from '../../directory/held-secrets';
+import { createKeyRing, type KeyRing } from '../../directory/sealing';
+import type { Finding } from '../../doctor/causes';
+import type { Diagnosis } from '../../doctor/diagnose';
+import { createRefusalDoctor } from '../../doctor/refusal-doctor';
+import { oneAtATime } from '../../one-at-a-time';
+import { createBodies } from '../../push-log/bodies';
+import type { LogEntry } from '../../push-log/entry-model';
+import { CommandFailure } from '../failure';
+import { printable } from '../print';
+import type { Tool } from '../tool';
+
+/** Nobody else waits for this process. */
+const BOUNDS = { time: 5_000, clock: () => performance.now() };
+
+/** @returns undefined where its signature was not what it was refused for, or no secret can be opened */
+export async function diagnosisOf(
+  entry: LogEntry,
+  connection: Connection,
+  tool: Tool,
+): Promise<Diagnosis | undefined> {
+  const keyRing = entry.signature && keyRingOf(tool);
+  if (!keyRing) return undefined;
+  const secrets = createFindHeldSecrets(connection, keyRing);
+  const diagnose = createRefusalDoctor(secrets, BOUNDS, oneAtATime());
+  const id = String(entry._id);
+  return diagnose(entry, (await createBodies(connection).find([id])).get(id));
+}
+
+/** The rest of what the log knows is shown without them too. */
+function keyRingOf({ settings, stderr }: Tool): KeyRing | undefined {
+  try {
+    return createKeyRing(settings.secretKeys());
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    stderr.write(`The signature was not looked into: ${error.message}\n`);
+    return undefined;
+  }
+}
+
+/** A block under its title. */
+export function diagnosisLines({ findings }: Diagnosis): string[] {
+  return ['', 'signature', ...findings.flatMap(findingLines).map((line) => `  ${printable(line)}`)];
+}
+
+function findingLines({ cause, explanation, fix, difference }: Finding): string[] {
+  const lines = [`${cause}: ${explanation}`, `  fix: ${fix}`];
+  if (!difference) return lines;
+  const { offset, sent, signed } = difference;
+  return [
+    ...lines,
+    `  the first byte that differs: ${offset}`,
+    `    sent:   ${sent}`,
+    `    signed: ${signed}`,
+  ];
+}

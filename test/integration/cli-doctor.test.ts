@@ -1,0 +1,212 @@
+/** matterctl doctor: the way of a client to a running service, and what may stand in it. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Check } from '../../src/cli/doctor/check';
+import { createClientAdmin } from '../../src/directory/client-admin';
+import { createKeyRing } from '../../src/directory/sealing';
+import { matterModel } from '../../src/ledger/matter-model';
+import { matterctl } from '../support/cli-tool';
+import { type Service, startService } from '../support/service';
+
+/** What a gateway does with what passes through it. */
+interface Gateway {
+  readonly headers?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders;
+  readonly body?: (text: string) => string;
+  readonly date?: () => string;
+  /** Answers itself where it gives a text. */
+  readonly answer?: (url: string) => string | undefined;
+}
+
+let service: Service;
+let folder: string;
+let gateway: Server | undefined;
+beforeAll(async () => {
+  service = await startService();
+  folder = mkdtempSync(path.join(tmpdir(), 'matter-push-doctor-'));
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+afterEach(() => {
+  gateway?.closeAllConnections();
+  gateway?.close();
+  gateway = undefined;
+});
+
+const secretFile = (secret = service.secret) => {
+  const file = path.join(folder, 'secret');
+  writeFileSync(file, `${secret}\n`);
+  return file;
+};
+const run = (url: string, clientId = service.clientId, secret?: string, ...more: string[]) => {
+  const args = ['--url', url, '--client-id', clientId, '--secret-file', secretFile(secret)];
+  return matterctl(['doctor', ...args, ...more]);
+};
+const examine = async (...args: Parameters<typeof run>) => {
+  const [url, clientId, secret] = args;
+  const { stdout, exitCode } = await run(url, clientId, secret, '--json');
+  const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+  expect(exitCode).toBe(ok ? 0 : 1);
+  return checks;
+};
+const statusOf = (checks: readonly Check[]) =>
+  Object.fromEntries(checks.map(({ check, status }) => [check, status]));
+const failuresOf = (checks: readonly Check[]) =>
+  checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
+/** Of all that the doctor ever pushed, what is still alive. */
+const alive = () =>
+  matterModel(service.db).countDocuments({ externalId: /^matterctl-doctor-/, deletedAt: null });
+
+async function through({ headers, body, date, answer }: Gateway): Promise<string> {
+  gateway = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk);
+    const own = answer?.(req.url ?? '');
+    if (own !== undefined) {
+      res.end(own);
+      return;
+    }
+    const text = Buffer.concat(chunks).toString();
+    const sent = Buffer.from(body ? body(text) : text);
+    const all = { ...req.headers, 'content-length': String(sent.length) };
+    const passed = headers ? headers(all) : all;
+    const onward = request(
+      service.urlOf() + req.url,
+      { method: req.method, headers: passed },
+      (back) => {
+        const given = date ? { ...back.headers, date: date() } : back.headers;
+        res.writeHead(back.statusCode ?? 500, given);
+        back.pipe(res);
+      },
+    );
+    onward.end(sent);
+  }).listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+  return `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+}
+
+const without = (name: string) => (headers: IncomingHttpHeaders) => {
+  const { [name]: _gone, ...rest } = headers;
+  return rest;
+};
+
+test('all is well: every check passes, and the throw-away matter is deleted again', async () => {
+  const checks = await examine(service.urlOf());
+  expect(failuresOf(checks)).toEqual([]);
+  expect(checks.map(({ check }) => check)).toEqual([
+    ...['reachable', 'clock', 'headers', 'secret', 'client', 'body', 'round trip'],
+  ]);
+  expect(new Set(Object.values(statusOf(checks)))).toEqual(new Set(['ok']));
+  const made = { externalId: /^matterctl-doctor-/ };
+  expect(await matterModel(service.db).countDocuments(made)).toBe(1);
+  expect(await alive()).toBe(0);
+});
+
+test('in lines, without the secret', async () => {
+  const { exitCode, stdout, stderr } = await run(service.urlOf(), 'tester', 'wrong-secret-of-mine');
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/^ok {7}reachable/m);
+  expect(stdout).toMatch(/^failed {3}secret .*\n +fix: /m);
+  expect(stdout).toMatch(/^skipped {2}round trip/m);
+  expect(stderr).toBe('matterctl: 1 of 7 checks failed\n');
+  expect(stdout).not.toContain('wrong-secret-of-mine');
+});
+
+test('nobody listens, or somebody else does', async () => {
+  expect(statusOf(await examine('http://127.0.0.1:1'))).toMatchObject({
+    ...{ reachable: 'failed', clock: 'skipped', 'round trip': 'skipped' },
+  });
+  const login = await through({ answer: () => '<html>please log in</html>' });
+  const [first] = await examine(login);
+  expect(first).toMatchObject({ check: 'reachable', status: 'failed' });
+  expect(first?.detail).toContain('something else answers');
+});
+
+describe('the client', () => {
+  test.each<[string, string, object]>([
+    ['is disabled', 'client', { enabled: false }],
+    ['has no system code', 'client', { systemCode: null }],
+    ['is PUBLIC', 'client', { type: 'PUBLIC', secrets: [] }],
+  ])('%s', async (what, failing, change) => {
+    const clientId = `c-${what.replaceAll(' ', '-')}`;
+    const keyRing = createKeyRing([String(service.env.SECRET_KEYS)]);
+    const admin = createClientAdmin(service.db, keyRing, Date.now);
+    const { secret } = await admin.create({ clientId, systemCode: 'DOC' });
+    const clients = service.db.collection<{ _id: string }>('clients');
+    await clients.updateOne({ _id: clientId }, { $set: change });
+    const checks = await examine(service.urlOf(), clientId, secret ?? '');
+    expect(failuresOf(checks)).toEqual([failing]);
+  });
+
+  test('is not known', async () => {
+    expect(failuresOf(await examine(service.urlOf(), 'nobody-at-all'))).toEqual(['secret']);
+  });
+});
+
+describe('a gateway', () => {
+  test('whose clock, or ours, is off', async () => {
+    const url = await through({ date: () => new Date(Date.now() + 3_600_000).toUTCString() });
+    const checks = await examine(url);
+    expect(failuresOf(checks)).toEqual(['clock']);
+    expect(checks.find(({ check }) => check === 'clock')?.detail).toMatch(/3(?:599|600|601) s behind/);
+  });
+
+  test('that sends the timestamp late', async () => {
+    const url = await through({ headers: (all) => ({ ...all, 'x-timestamp': '1700000000' }) });
+    expect(failuresOf(await examine(url))).toEqual(['clock']);
+  });
+
+  test.each(['x-client-id', 'x-timestamp', 'x-signature'])('that strips %s', async (name) => {
+    const checks = await examine(await through({ headers: without(name) }));
+    expect(failuresOf(checks)).toEqual(['headers']);
+  });
+
+  test('that strips the idempotency key; the matter is deleted all the same', async () => {
+    const checks = await examine(await through({ headers: without('x-idempotency-key') }));
+    expect(failuresOf(checks)).toEqual(['round trip']);
+    expect(checks.at(-1)?.detail).toContain('X-Idempotency-Key');
+    expect(await alive()).toBe(0);
+  });
+
+  test('that writes JSON anew', async () => {
+    const rewrite = (text: string) => (text === '' ? '' : JSON.stringify(JSON.parse(text)));
+    const checks = await examine(await through({ body: rewrite }));
+    expect(failuresOf(checks)).toEqual(['body']);
+    expect(checks.find(({ check }) => check === 'body')?.detail).toMatch(/white space.*numbers/);
+  });
+
+  test('that changes every body: the secret is found right by one that is empty', async () => {
+    const checks = await examine(await through({ body: (text) => (text === '' ? '' : `${text} `) }));
+    expect(failuresOf(checks)).toEqual(['body']);
+    expect(statusOf(checks)).toMatchObject({ secret: 'ok', 'round trip': 'skipped' });
+  });
+
+  test('that does not let the log be asked; the matter is deleted all the same', async () => {
+    const answer = (url: string) => (url.includes('push-logs') ? 'forbidden' : undefined);
+    const checks = await examine(await through({ answer }));
+    expect(failuresOf(checks)).toEqual(['round trip']);
+    expect(checks.at(-1)?.detail).not.toContain('may be left');
+    expect(await alive()).toBe(0);
+  });
+
+  test('that does not let it be deleted: the doctor says what is left', async () => {
+    const answer = (url: string) => (url.includes('delete') ? 'forbidden' : undefined);
+    const checks = await examine(await through({ answer }));
+    expect(failuresOf(checks)).toEqual(['round trip']);
+    expect(checks.at(-1)?.detail).toMatch(/matterctl-doctor-\w+ may be left/);
+    await matterModel(service.db).deleteMany({ externalId: /^matterctl-doctor-/ });
+  });
+});
+
+test('wrong usage is exit code 2, a file that is not there or empty is 1', async () => {
+  const id = ['--client-id', 'c'];
+  expect((await matterctl(['doctor', ...id])).exitCode).toBe(2);
+  const args = ['doctor', ...id, '--url', service.urlOf(), '--secret-file'];
+  expect((await matterctl([...args, path.join(folder, 'none')])).exitCode).toBe(1);
+  expect((await matterctl([...args, secretFile('')])).stderr).toContain('is empty');
+});
