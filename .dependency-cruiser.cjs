@@ -18,6 +18,9 @@ const BASICS = [
   'metrics/metrics\\.',
 ];
 
+/** All of the room but the calls that the core makes and the switch. */
+const KEPT_METRICS = '^src/metrics/(?!metrics\\.|start\\.)';
+
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -92,6 +95,17 @@ module.exports = {
     // Of use to other packages: it takes nothing of the service with it.
     only('client', ['contract/', 'domain/', 'ingress/signature\\.', 'errors\\.']),
     only('embedded', ['config\\.']),
+    {
+      // Whoever keeps no metrics shall not pay for them: neither in time to start nor in memory.
+      name: 'metrics-are-loaded-only-if-asked-for',
+      severity: 'error',
+      from: { pathNot: KEPT_METRICS },
+      to: {
+        path: [KEPT_METRICS, 'prom-client'],
+        dynamic: false,
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     {
       name: 'only-composition-roots-read-config',
       severity: 'error',

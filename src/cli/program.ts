@@ -78,7 +78,9 @@ function createProgram(tool: Tool): Command {
   addLogTail(log, tool);
   addLogExport(log, tool);
   addLogReplay(log, tool);
-  const queue = program.command('queue').description('what waits for its turn, to see; clients, to pause');
+  const queue = program
+    .command('queue')
+    .description('what waits for its turn, to see; clients, to pause');
   addQueueStats(queue, tool);
   addQueueLanes(queue, tool);
   addQueueOldest(queue, tool);

@@ -32,7 +32,9 @@ export async function withTrail<T>(
     const trail = createAuditTrail(connection, systemClock);
     const begun = trail.begin({ ...change, ...operatorOf(options) });
     const writeEnd = await begun.catch((error) => {
-      throw new CommandFailure(`nothing was changed, for want of an audit trail: ${firstLine(error)}`);
+      throw new CommandFailure(
+        `nothing was changed, for want of an audit trail: ${firstLine(error)}`,
+      );
     });
     let result: AuditDetails = {};
     const end = (error: string | null) =>
@@ -52,4 +54,5 @@ export async function withTrail<T>(
   });
 }
 
-const firstLine = (error: unknown) => (explain(error).message ?? String(error)).split('\n')[0] ?? '';
+const firstLine = (error: unknown) =>
+  (explain(error).message ?? String(error)).split('\n')[0] ?? '';

@@ -55,7 +55,11 @@ export interface MatterPushClient {
   reopen(body: StatusBody, options?: PushOptions): Promise<PushResult>;
   delete(body: DeleteBody, options?: PushOptions): Promise<PushResult>;
   /** Any of them, with a body from elsewhere: a value, or its JSON as bytes, sent as they are. */
-  push(operation: OperationName, body: object | Uint8Array, options?: PushOptions): Promise<PushResult>;
+  push(
+    operation: OperationName,
+    body: object | Uint8Array,
+    options?: PushOptions,
+  ): Promise<PushResult>;
   /** A dry run: nothing is written. */
   verify<Name extends OperationName>(
     operation: Name,

@@ -3,7 +3,8 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { sign } from '../ingress/signature';
 
-const MAX_ANSWER = 1024 * 1024;
+/** Bytes. Queries answer with hundreds of matters, each with its contents. */
+const MAX_ANSWER = 256 * 1024 * 1024;
 
 export interface OutgoingRequest {
   /** Below the service's address. */

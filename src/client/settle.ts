@@ -78,7 +78,8 @@ function noAnswer(error: NodeJS.ErrnoException): Refused {
     message: error.message || (error.code ?? error.name),
     requestId: null,
     errors: [],
-    retryable: true,
+    // A header that cannot be one was not even sent.
+    retryable: error.name !== 'TypeError',
     retryAfter: undefined,
   };
 }

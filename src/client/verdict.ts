@@ -21,7 +21,7 @@ const ENVELOPE = z.object({
   requestId: z.string().nullable().catch(null),
   reason: z.string().optional(),
   retryable: z.boolean().optional(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
   errors: z.array(z.object({ field: z.string(), message: z.string() })).catch([]),
 });
 

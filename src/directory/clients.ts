@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
-import { type ClientPause, type ClientRecord, type ClientSecret, clientModel } from './client-model';
+import {
+  type ClientPause,
+  type ClientRecord,
+  type ClientSecret,
+  clientModel,
+} from './client-model';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
 import { createTtlCache } from './ttl-cache';

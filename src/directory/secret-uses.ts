@@ -18,7 +18,7 @@ export interface SecretUse {
 export interface SecretUses {
   /** Notes that a request was signed with a secret, just now. */
   note(use: { readonly clientId: string; readonly secretId: string }): void;
-  /** Writes what is noted, and ends. */
+  /** Writes what is noted, where the database takes it, and ends. */
   stop(): Promise<void>;
 }
 
@@ -54,9 +54,9 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     for (const [id, at] of written) if (now - at >= PAUSE) written.delete(id);
     return write([...noted.values()].filter(({ _id }) => !written.has(_id)));
   };
-  const writing = repeat(writeDue, INTERVAL, (error) => {
-    logger.debug({ error: String(error) }, 'uses of secrets not written, tried again soon');
-  });
+  const onError = (error: unknown) =>
+    logger.debug({ error: String(error) }, 'uses of secrets not written');
+  const writing = repeat(writeDue, INTERVAL, onError);
 
   return {
     note: ({ clientId, secretId }) => {
@@ -65,7 +65,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
     },
     stop: async () => {
       await writing.stop();
-      await write([...noted.values()]);
+      await write([...noted.values()]).catch(onError);
     },
   };
 }

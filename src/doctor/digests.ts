@@ -9,6 +9,8 @@ export interface Algorithm {
   readonly cause: Cause | undefined;
   readonly how?: string;
   readonly digest: (key: Key, parts: readonly Part[]) => Buffer;
+  /** Likely enough to be tried together with other mistakes. */
+  readonly isCommon: boolean;
 }
 
 type Part = string | Uint8Array;
@@ -29,32 +31,37 @@ const hash =
     return made.digest();
   };
 
-export const HMAC_SHA256: Algorithm = { cause: undefined, digest: hmac('sha256') };
+export const HMAC_SHA256: Algorithm = {
+  ...{ cause: undefined, digest: hmac('sha256'), isCommon: true },
+};
+
+const plainHashes = (name: string, isCommon: boolean): Algorithm[] => [
+  { cause: 'NOT_HMAC', how: name, digest: hash(name, (_key, parts) => parts), isCommon },
+  {
+    ...{ cause: 'NOT_HMAC', how: `${name}, the secret before the text`, isCommon },
+    digest: hash(name, (key, parts) => [key, ...parts]),
+  },
+  {
+    ...{ cause: 'NOT_HMAC', how: `${name}, the secret after the text`, isCommon },
+    digest: hash(name, (key, parts) => [...parts, key]),
+  },
+];
+const otherHmac = (name: string, isCommon: boolean): Algorithm => ({
+  ...{ cause: 'HASH_OTHER', how: name, digest: hmac(name), isCommon },
+});
 
 export const OTHER_ALGORITHMS: readonly Algorithm[] = [
-  ...['sha1', 'sha512', 'md5', 'sha384', 'sha224', 'sha512-256', 'sha3-256'].map(
-    (name): Algorithm => ({ cause: 'HASH_OTHER', how: name, digest: hmac(name) }),
-  ),
+  ...['sha1', 'sha512', 'md5'].map((name) => otherHmac(name, true)),
+  ...['sha384', 'sha224', 'sha512-256', 'sha3-256'].map((name) => otherHmac(name, false)),
   {
-    cause: 'KEY_AND_TEXT_SWAPPED',
-    digest: (key, parts) =>
-      createHmac('sha256', Buffer.concat(parts.map(bytes)))
-        .update(key)
-        .digest(),
+    ...{ cause: 'KEY_AND_TEXT_SWAPPED', isCommon: true },
+    digest: (key, parts) => {
+      const text = Buffer.concat(parts.map(bytes));
+      return createHmac('sha256', text).update(key).digest();
+    },
   },
-  ...['sha256', 'md5', 'sha1'].flatMap((name): Algorithm[] => [
-    { cause: 'NOT_HMAC', how: name, digest: hash(name, (_key, parts) => parts) },
-    {
-      cause: 'NOT_HMAC',
-      how: `${name}, the secret before the text`,
-      digest: hash(name, (key, parts) => [key, ...parts]),
-    },
-    {
-      cause: 'NOT_HMAC',
-      how: `${name}, the secret after the text`,
-      digest: hash(name, (key, parts) => [...parts, key]),
-    },
-  ]),
+  ...plainHashes('sha256', true),
+  ...['md5', 'sha1'].flatMap((name) => plainHashes(name, false)),
 ];
 
 const bytes = (part: Part) => (typeof part === 'string' ? Buffer.from(part) : part);
@@ -63,6 +70,8 @@ interface Form {
   readonly cause: Cause | undefined;
   readonly how?: string;
   readonly write: (digest: Buffer) => string;
+  /** Fewest and most characters that it makes of SHA-256; always the same number where absent. */
+  readonly lengths?: readonly [number, number];
 }
 
 const hex = (digest: Buffer) => digest.toString('hex');
@@ -75,16 +84,21 @@ const AROUND: readonly (readonly [string, string])[] = [
 ];
 
 const HEX: Form = { cause: undefined, write: hex };
-const OTHER_FORMS: readonly Form[] = [
+const BASE64: readonly Form[] = [
   { cause: 'SIGNATURE_BASE64', write: base64 },
   { cause: 'SIGNATURE_BASE64', how: 'base64url', write: (it) => it.toString('base64url') },
   { cause: 'SIGNATURE_BASE64', how: 'unpadded', write: (it) => base64(it).replaceAll('=', '') },
-  { cause: 'SIGNATURE_BASE64', how: 'for a URL', write: (it) => encodeURIComponent(base64(it)) },
+];
+const OTHER_FORMS: readonly Form[] = [
+  ...BASE64,
+  {
+    ...{ cause: 'SIGNATURE_BASE64', how: 'for a URL', lengths: [44, 132] },
+    write: (it) => encodeURIComponent(base64(it)),
+  },
   ...AROUND.flatMap(([before, after]): Form[] => [
     { cause: 'SIGNATURE_PREFIXED', how: before.trim(), write: (it) => before + hex(it) + after },
     {
-      cause: 'SIGNATURE_PREFIXED',
-      how: `${before.trim()}, and it is in base64`,
+      ...{ cause: 'SIGNATURE_PREFIXED', how: `${before.trim()}, and it is in base64` },
       write: (it) => before + base64(it) + after,
     },
   ]),
@@ -92,15 +106,26 @@ const OTHER_FORMS: readonly Form[] = [
     { cause: 'SIGNATURE_SEPARATED', write: (it) => pairs(it).join(separator) },
     { cause: 'SIGNATURE_SEPARATED', write: (it) => pairs(it).join(separator).toUpperCase() },
   ]),
-  { cause: 'SIGNATURE_RAW', how: 'bytes in a Python f-string', write: pythonBytes },
+  {
+    ...{ cause: 'SIGNATURE_RAW', how: 'bytes in a Python f-string', lengths: [35, 131] },
+    write: pythonBytes,
+  },
   { cause: 'SIGNATURE_RAW', write: (it) => it.toString('latin1') },
   // Read as UTF-8 on the way, which some of the bytes are not.
-  { cause: 'SIGNATURE_RAW', write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?') },
-  { cause: 'SIGNATURE_RAW', write: (it) => Buffer.from(it.toString('utf8')).toString('latin1') },
-  { cause: 'SIGNATURE_UNPADDED', write: (it) => [...it].map((b) => b.toString(16)).join('') },
   {
-    cause: 'SIGNATURE_UNPADDED',
-    how: 'and bytes with their sign',
+    ...{ cause: 'SIGNATURE_RAW', lengths: [8, 32] },
+    write: (it) => it.toString('utf8').replace(/[\u0100-\uffff]/g, '?'),
+  },
+  {
+    ...{ cause: 'SIGNATURE_RAW', lengths: [32, 96] },
+    write: (it) => Buffer.from(it.toString('utf8')).toString('latin1'),
+  },
+  {
+    ...{ cause: 'SIGNATURE_UNPADDED', lengths: [32, 64] },
+    write: (it) => [...it].map((byte) => byte.toString(16)).join(''),
+  },
+  {
+    ...{ cause: 'SIGNATURE_UNPADDED', how: 'and bytes with their sign', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
   },
   { cause: 'SIGNATURE_ENCODED_TWICE', write: (it) => base64(Buffer.from(hex(it))) },
@@ -108,6 +133,12 @@ const OTHER_FORMS: readonly Form[] = [
   { cause: 'SIGNATURE_ENCODED_TWICE', write: (it) => Buffer.from(base64(it)).toString('hex') },
 ];
 
+const BYTES = 32;
+const SAMPLE = Buffer.alloc(BYTES);
+const FORMS = OTHER_FORMS.map((form) => {
+  const { length } = form.write(SAMPLE);
+  return { form, lengths: form.lengths ?? ([length, length] as const) };
+});
 /** Digits that a signature was cut to, at least. */
 const SHORTEST = 16;
 
@@ -123,6 +154,9 @@ export function isSent(text: string, { length, hash: sent }: SentSignature): boo
 function formsFor(digest: Buffer, length: number): readonly Form[] {
   // Nearly always, and then nothing else has to be made.
   if (length === digest.length * 2) return [HEX];
-  const cut: Form = { cause: 'SIGNATURE_CUT', write: (it) => hex(it).slice(0, length) };
-  return length >= SHORTEST && length < digest.length * 2 ? [...OTHER_FORMS, cut] : OTHER_FORMS;
+  if (digest.length !== BYTES) return BASE64;
+  const fitting = FORMS.filter(({ lengths: [least, most] }) => length >= least && length <= most);
+  const forms = fitting.map(({ form }) => form);
+  if (length < SHORTEST || length > BYTES * 2) return forms;
+  return [...forms, { cause: 'SIGNATURE_CUT', write: (it) => hex(it).slice(0, length) }];
 }

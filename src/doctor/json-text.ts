@@ -79,6 +79,8 @@ const UNICODE = (char: string) => `\\u${unicode(char).slice(2).toUpperCase()}`;
 
 /** The names and texts, within their quotes. */
 export const plain: Quote = (text) => JSON.stringify(text);
+/** Python: also DEL. */
+export const printable = quoteWith(/[\u007f-\uffff]/g, unicode);
 export const ascii = quoteWith(/[\u0080-\uffff]/g, unicode);
 export const slashed = quoteWith(/\/|[\u2028\u2029]/g, (char) =>
   char === '/' ? '\\/' : unicode(char),

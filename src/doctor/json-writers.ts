@@ -13,6 +13,7 @@ import {
   numbersFirst,
   plain,
   pretty,
+  printable,
   SPACED,
   type Style,
   slashed,
@@ -53,12 +54,12 @@ const JAVASCRIPT = { quote: plain, numbers: asDouble, order: numbersFirst };
 const ONE_LINE: readonly Writer[] = [
   js('JSON.stringify(body), or another compact writer', { layout: COMPACT, ...JAVASCRIPT }),
   js('a compact writer', { layout: COMPACT, quote: plain }),
-  python('json.dumps(body)', { layout: SPACED, quote: ascii, ...PYTHON }),
+  python('json.dumps(body)', { layout: SPACED, quote: printable, ...PYTHON }),
   python('json.dumps(body, ensure_ascii=False)', { layout: SPACED, quote: plain, ...PYTHON }),
   php('json_encode($body)', { layout: COMPACT, quote: slashedAscii, emptyIsList: true }),
   php('json_encode($body)', { layout: COMPACT, quote: slashedAscii, numbers: asDouble }),
   python('json.dumps(body, separators=(",", ":"))', {
-    ...{ layout: COMPACT, quote: ascii, ...PYTHON },
+    ...{ layout: COMPACT, quote: printable, ...PYTHON },
   }),
   php('json_encode with JSON_UNESCAPED_UNICODE', { layout: COMPACT, quote: slashed }),
   php('json_encode with JSON_UNESCAPED_UNICODE', {
@@ -84,16 +85,16 @@ const REORDERED: readonly Writer[] = [
   go('json.Marshal of a map', { layout: COMPACT, quote: html, order: sorted, numbers: asDouble }),
   go('json.Marshal of a map', { layout: COMPACT, quote: htmlOld, order: sorted }),
   sort('json.dumps(body, sort_keys=True)', {
-    ...{ layout: SPACED, quote: ascii, order: sorted, ...PYTHON },
+    ...{ layout: SPACED, quote: printable, order: sorted, ...PYTHON },
   }),
   sort('with blanks', { layout: SPACED, quote: plain, order: sorted, ...PYTHON }),
   sort('json.dumps with sort_keys and separators', {
-    ...{ layout: COMPACT, quote: ascii, order: sorted, ...PYTHON },
+    ...{ layout: COMPACT, quote: printable, order: sorted, ...PYTHON },
   }),
   sort('ksort and json_encode', { layout: COMPACT, quote: slashedAscii, order: sorted }),
   sort('ksort and json_encode', { layout: COMPACT, quote: slashed, order: sorted }),
   sort('at the top only', { layout: COMPACT, quote: plain, order: sortedAtTop }),
-  sort('at the top only', { layout: SPACED, quote: ascii, order: sortedAtTop, ...PYTHON }),
+  sort('at the top only', { layout: SPACED, quote: printable, order: sortedAtTop, ...PYTHON }),
   sort('at the top only, with json_encode', {
     ...{ layout: COMPACT, quote: slashedAscii, order: sortedAtTop },
   }),
@@ -107,7 +108,7 @@ const PRETTY: readonly Writer[] = INDENTS.flatMap(([name, indent]) => [
   indented(`indented by ${name}`, { layout: pretty(indent), quote: plain }),
   indented(`indented by ${name}`, { layout: pretty(indent), ...JAVASCRIPT }),
   indented(`indented by ${name}, as Python does`, {
-    ...{ layout: pretty(indent), quote: ascii, ...PYTHON },
+    ...{ layout: pretty(indent), quote: printable, ...PYTHON },
   }),
   indented(`indented by ${name}, as PHP does`, { layout: pretty(indent), quote: slashedAscii }),
   indented(`indented by ${name}, as PHP does`, { layout: pretty(indent), quote: slashed }),
@@ -116,7 +117,12 @@ const PRETTY: readonly Writer[] = INDENTS.flatMap(([name, indent]) => [
   indented(`indented by ${name}, as .NET does`, { layout: pretty(indent), quote: dotnet }),
   sort(`indented by ${name}`, { layout: pretty(indent), quote: plain, order: sorted }),
   sort(`indented by ${name}`, { layout: pretty(indent), quote: html, order: sorted }),
-  sort(`indented by ${name}`, { layout: pretty(indent), quote: ascii, order: sorted, ...PYTHON }),
+  sort(`indented by ${name}`, {
+    layout: pretty(indent),
+    quote: printable,
+    order: sorted,
+    ...PYTHON,
+  }),
 ]);
 
 const AS_JACKSON = indented('indented by Jackson', { layout: JACKSON, quote: plain });

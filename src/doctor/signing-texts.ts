@@ -114,13 +114,13 @@ export function signingTexts(clientId: string): SigningText[] {
     ...EXTRA.map((it) => text('SEPARATOR_EXTRA', it, false)),
     ...joined('FIELDS_REORDERED', REORDERED),
     ...joined('FIELD_MISSING', SHORTENED),
-    ...joined('PATH_INCLUDED', WITH_PATH),
+    ...joined('PATH_INCLUDED', WITH_PATH, ['\n']),
     ...[
       [CLIENT, TIME, '{operation}', BODY],
       ['{operation}', CLIENT, TIME, BODY],
     ].map((fields) => text('PATH_INCLUDED', fields.join('\n'), false)),
     ...NAMED.map((it) => text('FIELDS_NAMED', it, false)),
-    ...joined('SECRET_IN_TEXT', WITH_SECRET),
+    ...joined('SECRET_IN_TEXT', WITH_SECRET, []),
     ...others
       .filter((other) => other !== clientId)
       .map((other) => text('CLIENT_ID_OTHER', `${other}\n${TIME}\n${BODY}`, false)),
@@ -128,9 +128,13 @@ export function signingTexts(clientId: string): SigningText[] {
 }
 
 /** The line feed first, and every order with all separators. */
-function joined(cause: Cause, orders: readonly (readonly string[])[]): SigningText[] {
+function joined(
+  cause: Cause,
+  orders: readonly (readonly string[])[],
+  likely = LIKELY,
+): SigningText[] {
   return ALL.flatMap((separator) =>
-    orders.map((order) => text(cause, order.join(separator), LIKELY.includes(separator))),
+    orders.map((order) => text(cause, order.join(separator), likely.includes(separator))),
   );
 }
 

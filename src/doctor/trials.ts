@@ -20,13 +20,12 @@ type Name = keyof Deviation;
 
 /** A way to go wrong. */
 interface Kind {
-  readonly all: () => Iterable<Deviation>;
-  /** Those that are tried together with another kind. */
+  /** Likely ones: they are tried first, and together with another kind. */
   readonly common: () => Iterable<Deviation>;
+  readonly others: () => Iterable<Deviation>;
 }
 
-/** Cheap and likely ones first. */
-const SINGLES: readonly Name[] = ['key', 'text', 'body', 'algorithm', 'time'];
+const SINGLES: readonly Name[] = ['key', 'text', 'time', 'body', 'algorithm'];
 /** The first of the two is made once for each: bodies are the dearest. */
 const PAIRS: readonly (readonly [Name, Name])[] = [
   ['body', 'key'],
@@ -35,16 +34,15 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
   ['time', 'key'],
   ['body', 'text'],
   ['body', 'time'],
-  ['body', 'algorithm'],
   ['algorithm', 'text'],
   ['algorithm', 'key'],
-  ['algorithm', 'time'],
+  ['body', 'algorithm'],
 ];
 
-/** What all that is right was made with is `keys`: the secrets that work. */
 export interface Trials {
+  /** The secrets that work: for all that deviate in something else. */
   readonly keys: readonly KeyVariant[];
-  /** The first one does nothing otherwise. */
+  /** First the one that does nothing otherwise. */
   readonly deviations: Iterable<Deviation>;
 }
 
@@ -53,26 +51,33 @@ export function trialsOf(
   secrets: readonly HeldSecret[],
 ): Trials {
   const keys = keyVariants(clientId, secrets, receivedAt);
-  const wrongKeys = keys.filter(({ cause }) => cause !== undefined).map((key) => ({ key }));
-  const texts = signingTexts(clientId).map((text) => ({ text }));
-  const times = Array.from(timeVariants(sent.timestamp ?? ''), (time) => ({ time }));
-  const algorithms = OTHER_ALGORITHMS.map((algorithm) => ({ algorithm }));
+  const wrong = keys.filter(({ cause }) => cause !== undefined);
   const bodies = function* () {
     for (const variant of bodyVariants(body)) yield { body: variant };
   };
   const kinds: Readonly<Record<Name, Kind>> = {
-    key: { all: () => wrongKeys, common: () => wrongKeys.filter(({ key }) => key.isCommon) },
-    text: { all: () => texts, common: () => texts.filter(({ text }) => text.isCommon) },
-    time: { all: () => times, common: () => times.filter(({ time }) => time.isCommon) },
-    algorithm: { all: () => algorithms, common: () => algorithms },
-    body: { all: bodies, common: bodies },
+    key: kindOf(wrong, (key) => ({ key })),
+    text: kindOf(signingTexts(clientId), (text) => ({ text })),
+    time: kindOf([...timeVariants(sent.timestamp ?? '')], (time) => ({ time })),
+    algorithm: kindOf(OTHER_ALGORITHMS, (algorithm) => ({ algorithm })),
+    body: { common: bodies, others: () => [] },
   };
   return { keys: keys.filter(({ cause }) => cause === undefined), deviations: inOrder(kinds) };
 }
 
+function kindOf<T extends { readonly isCommon: boolean }>(
+  variants: readonly T[],
+  deviate: (variant: T) => Deviation,
+): Kind {
+  const common = variants.filter(({ isCommon }) => isCommon).map(deviate);
+  const others = variants.filter(({ isCommon }) => !isCommon).map(deviate);
+  return { common: () => common, others: () => others };
+}
+
 function* inOrder(kinds: Readonly<Record<Name, Kind>>): Generator<Deviation> {
   yield {};
-  for (const name of SINGLES) yield* kinds[name].all();
+  for (const name of SINGLES) yield* kinds[name].common();
+  for (const name of SINGLES) yield* kinds[name].others();
   for (const [one, other] of PAIRS) {
     for (const first of kinds[one].common()) {
       for (const second of kinds[other].common()) yield { ...first, ...second };

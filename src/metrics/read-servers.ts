@@ -1,15 +1,7 @@
 /** What is read only when somebody asks: how the servers are, and what they hold. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Servers } from './options';
 import type { MetricsRegistry } from './registry';
-
-export interface Servers {
-  pingDatabase(): Promise<unknown>;
-  pingQueue(): Promise<unknown>;
-  /** Per lane how many pushes it holds, and for how many milliseconds the first one has waited. */
-  lanes(): Promise<readonly { readonly waiting: number; readonly oldest: number }[]>;
-  /** How many workers there are. */
-  workers(): Promise<number>;
-}
 
 /** Milliseconds: a server that is silent for longer counts as away. Scrapers wait for some seconds. */
 const PATIENCE = 1_000;

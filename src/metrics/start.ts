@@ -1,6 +1,6 @@
 /** Metrics of a process: kept and served where it has a METRICS_PORT, otherwise nothing is loaded. */
 import { NO_METRICS } from './metrics';
-import type { MetricsOptions, RunningMetrics } from './prometheus';
+import type { MetricsOptions, RunningMetrics } from './options';
 
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
 export async function startMetrics(options: MetricsOptions): Promise<RunningMetrics> {

@@ -67,10 +67,7 @@ function suspectsIn(lanes: readonly LaneView[]): Map<number, Suspect> {
   );
 }
 
-function suspicion(
-  { turn, waiting }: LaneView,
-  isWorkDone: boolean,
-): StuckLane['why'] | undefined {
+function suspicion({ turn, waiting }: LaneView, isWorkDone: boolean): StuckLane['why'] | undefined {
   if (!turn) return waiting > 0 ? 'NO_TURN' : undefined;
   if (turn.state === 'active') return turn.isLocked ? undefined : 'LOCK_GONE';
   // While another lane's turn is under way, this one may wait for its worker.

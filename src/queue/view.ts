@@ -68,7 +68,7 @@ export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
       return lanes.map(({ oldest, ...lane }) => ({
         ...lane,
         oldestMs: oldest && Math.max(0, now - oldest.queuedAt),
-        oldestId: oldest && oldest.id,
+        oldestId: oldest?.id ?? null,
         turn: owed.get(lane.lane) ?? null,
       }));
     },

@@ -32,7 +32,7 @@ const POSITION = /^[0-9a-f]{24}$/;
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
   const { search, keyUses, bodies, diagnose, timeZone } = deps;
   const schema = logQuerySchema(timeZone);
-  /** Of the one request that is asked for: each diagnosis costs a tenth of a second. */
+  /** Of the one request that is asked for: each diagnosis may cost a tenth of a second. */
   const diagnosisOf = async ([entry]: readonly LogEntry[]) => {
     if (!entry?.signature) return undefined;
     const id = String(entry._id);

@@ -49,7 +49,10 @@ const start = (secret: string) =>
 test('it compiles, pushes, and tells of a refusal', async () => {
   await compile(block);
   const { stdout, stderr } = await start(demo.secret);
-  expect({ stdout, stderr }).toEqual({ stdout: expect.stringMatching(/^CREATED \d+\n$/), stderr: '' });
+  expect({ stdout, stderr }).toEqual({
+    stdout: expect.stringMatching(/^CREATED \d+\n$/),
+    stderr: '',
+  });
   const refused = await start('wrong');
   expect(refused).toMatchObject({ stdout: '' });
   expect(refused.stderr).toMatch(/^401 SIGNATURE_MISMATCH HMAC 签名校验失败 [0-9a-f]{24}\n$/);

@@ -42,7 +42,10 @@ const run = (...args: string[]) => matterctl(args, { env });
 type Shown = Omit<AuditEntry, '_id' | 'at' | 'endedAt'> & { at: string; endedAt: string | null };
 const audit = async (...args: string[]): Promise<Shown[]> => {
   const { stdout } = await run('audit', '--json', ...args);
-  return stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 };
 const csv = async () => {
   const file = join(folder, 'users.csv');
@@ -80,7 +83,12 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['user import', 'users.csv', { users: 1 }, { created: 1, updated: 0 }],
   ]);
   for (const entry of entries) {
-    expect(entry).toMatchObject({ operator: '王五', host: hostname(), outcome: 'DONE', error: null });
+    expect(entry).toMatchObject({
+      operator: '王五',
+      host: hostname(),
+      outcome: 'DONE',
+      error: null,
+    });
     expect(Date.parse(String(entry.endedAt))).toBeGreaterThanOrEqual(Date.parse(entry.at));
   }
 
@@ -181,9 +189,12 @@ test('is asked by operator, by client and by time, the newest first', async () =
   expect(stdout).not.toContain('2026-01-01');
 });
 
-test.each([[' '], ['x'.repeat(65)], ['a\u0007b']])('an operator is a name: not %j', async (text) => {
-  const { exitCode, stderr } = await create('oa', '--operator', text);
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain('a name of 1 to 64 characters');
-  expect(await clientModel(db).countDocuments()).toBe(0);
-});
+test.each([[' '], ['x'.repeat(65)], ['a\u0007b']])(
+  'an operator is a name: not %j',
+  async (text) => {
+    const { exitCode, stderr } = await create('oa', '--operator', text);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('a name of 1 to 64 characters');
+    expect(await clientModel(db).countDocuments()).toBe(0);
+  },
+);

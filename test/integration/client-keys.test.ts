@@ -185,7 +185,7 @@ describe('a running service', () => {
     expect(await secrets()).toMatchObject([{ lastUsedAt: null }]);
     const start = Date.now();
     expect(await push()).toMatchObject({ code: 0 });
-    const used = await until('the use', async () => (await secrets())[0]?.lastUsedAt);
+    const used = await until('the use', async () => (await secrets())[0]?.lastUsedAt ?? undefined);
     expect(Date.parse(used)).toBeGreaterThanOrEqual(start);
 
     const rotated = JSON.parse((await ctl(['client', 'rotate', service.clientId])).stdout);

@@ -14,7 +14,7 @@ import {
   samplesIn,
   selectorsIn,
 } from '../support/prometheus';
-import { type Service, startService, testServers } from '../support/service';
+import { type Service, startService, testServers, withDatabase } from '../support/service';
 import { until } from '../support/wait';
 
 const PROJECT = path.resolve(__dirname, '../..');
@@ -93,11 +93,11 @@ afterAll(async () => {
 
 const keysOf = () => createRedisKeys(String(service.env.REDIS_NAMESPACE));
 const queued = (externalId: string) =>
-  until('the push to be recorded', () =>
-    entryModel(service.db).findOne({ externalId, state: 'QUEUED' }).lean(),
-  );
-const turnToBegin = () =>
-  until('a turn', async () => (await redis.exists(keysOf().holders)) === 1);
+  until('the push to be recorded', async () => {
+    const entry = await entryModel(service.db).findOne({ externalId, state: 'QUEUED' }).lean();
+    return entry ?? undefined;
+  });
+const turnToBegin = () => until('a turn', async () => (await redis.exists(keysOf().holders)) === 1);
 
 test('pushes and queries are counted by operation, outcome and reason, and their stages timed', async () => {
   const key = { idempotencyKey: 'metrics-1' };
@@ -146,7 +146,7 @@ test('a reply that is lost is counted', async () => {
   const answer = service.push('upsert', todo('LOST'));
   const { _id } = await queued('LOST');
   // As a worker would that dies after its commit.
-  const settled = { state: 'PERSISTED', result: 'CREATED', matterId: 1n };
+  const settled = { state: 'PERSISTED', result: 'CREATED', matterId: 1n } as const;
   await nativeCollection(entryModel(service.db)).updateOne({ _id }, { $set: settled });
   expect(await answer).toMatchObject({ code: 0 });
   worker?.kill('SIGCONT');
@@ -177,10 +177,11 @@ test('a turn that fails is counted', async () => {
   mongo.setDelay(300);
   const answer = service.push('upsert', todo('CUT'));
   await turnToBegin();
-  mongo.reset();
+  mongo.close();
   mongo.setDelay(0);
-  await answer;
   await toBe('matter_push_turns_failed_total', (count) => count > 0);
+  await mongo.open();
+  await answer;
 }, 40_000);
 
 test('a turn that is taken over is counted, and its new worker', async () => {
@@ -244,7 +245,10 @@ test.each([...selectors.keys()])('%s has moved', (text) => {
 describe('a port', () => {
   test('that is in use ends the start, and is named', () => {
     const { port } = new URL(String(service.metricsUrls[0]));
-    const env = { ...process.env, ...service.env, PORT: '0', METRICS_PORT: port };
+    // Past the proxies: they stand still while this process waits.
+    const { mongoUrl, redisUrl } = testServers();
+    const servers = { MONGO_URL: withDatabase(mongoUrl, 'none'), REDIS_URL: redisUrl };
+    const env = { ...process.env, ...service.env, ...servers, PORT: '0', METRICS_PORT: port };
     for (const script of ['dist/src/web.js', 'dist/workers/main.js']) {
       const file = path.join(PROJECT, script);
       const { status, stderr } = spawnSync(process.execPath, [file], { env, timeout: 30_000 });

@@ -25,7 +25,11 @@ afterAll(() => service.stop());
 const run = (...args: string[]) => matterctl(args, { env: service.env });
 const queue = (...args: string[]) => run('queue', ...args);
 const send = (web: number, externalId = 'PAUSE'): Promise<Answer> =>
-  service.push('upsert', { matterType: 'NOTICE', externalId, title: 'x' }, { url: service.urlOf(web) });
+  service.push(
+    'upsert',
+    { matterType: 'NOTICE', externalId, title: 'x' },
+    { url: service.urlOf(web) },
+  );
 const isPaused = ({ reason }: Answer) => reason === 'CLIENT_PAUSED';
 /** Every ingress has noticed. */
 const everywhere = async (paused: boolean) => {
@@ -77,7 +81,7 @@ test('another client of the same system, and queries of its own, are not refused
 
 test('its refusals are in the push log, at most ten a second', async () => {
   await pause();
-  const refusals = { externalId: 'CROWD', state: 'REFUSED', result: 'CLIENT_PAUSED' };
+  const refusals = { externalId: 'CROWD', state: 'REFUSED' as const, result: 'CLIENT_PAUSED' };
   const recorded = () => entryModel(service.db).countDocuments(refusals);
   const began = Date.now();
   let sent = 0;
@@ -130,7 +134,9 @@ test('without a reason of the operator the message is the usual one', async () =
   expect(JSON.parse(stdout)).toEqual({ clientId: 'tester', paused: true });
   await everywhere(true);
   expect(await send(0)).toMatchObject({ message: 'Client 已暂停推送，请稍后重试' });
-  expect((await run('client', 'list')).stdout).toMatch(/paused since 2\S+Z +[0-9a-f]{12} /);
+  expect((await run('client', 'list')).stdout).toMatch(
+    /paused since 2\S+Z +default +[0-9a-f]{12} /,
+  );
 });
 
 test.each([

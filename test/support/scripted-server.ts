@@ -1,7 +1,7 @@
 /** A server that answers as a test tells it, and keeps what it was sent. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { sign } from '../../src/ingress/signature';
 
@@ -43,12 +43,7 @@ export const ok: Reply = (response) =>
 export const refuse =
   (status: number, reason: string, retryable: boolean, headers = {}, more = {}): Reply =>
   (response) =>
-    answer(
-      response,
-      status,
-      { code: status, message: 'no', reason, retryable, ...more },
-      headers,
-    );
+    answer(response, status, { code: status, message: 'no', reason, retryable, ...more }, headers);
 export const drop: Reply = (response) => response.destroy();
 export const hang: Reply = () => {};
 
@@ -77,9 +72,6 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
 
 async function read(request: IncomingMessage): Promise<Received> {
   const { headers, socket } = request;
-  const gone = new Promise<void>((resolve) => {
-    socket.once('close', () => resolve());
-  });
   const raw = await buffer(request);
   const [client, time] = [String(headers['x-client-id']), String(headers['x-timestamp'])];
   const signature = sign(SECRET, client, time, raw);
@@ -92,6 +84,18 @@ async function read(request: IncomingMessage): Promise<Received> {
     isSigned:
       headers['x-signature'] === signature && Math.abs(Date.now() / 1000 - Number(time)) < 5,
     at: Date.now(),
-    gone,
+    gone: goneOf(socket),
   };
+}
+
+const ends = new WeakMap<Socket, Promise<void>>();
+
+function goneOf(socket: Socket): Promise<void> {
+  const known = ends.get(socket);
+  if (known) return known;
+  const gone = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+  });
+  ends.set(socket, gone);
+  return gone;
 }

@@ -13,11 +13,15 @@ test.each(BOUNDS.map((bound, index) => [index + 1, bound]))(
 );
 
 test('whatever the dice say, it lies between what was asked for and the bound above it', () => {
-  const property = fc.property(fc.integer({ min: 1, max: 200 }), fc.nat(300_000), (retry, asked) => {
-    const wait = backoff(retry, asked);
-    expect(wait).toBeGreaterThanOrEqual(asked);
-    expect(wait).toBeLessThanOrEqual(asked + 30_000);
-  });
+  const property = fc.property(
+    fc.integer({ min: 1, max: 200 }),
+    fc.nat(300_000),
+    (retry, asked) => {
+      const wait = backoff(retry, asked);
+      expect(wait).toBeGreaterThanOrEqual(asked);
+      expect(wait).toBeLessThanOrEqual(asked + 30_000);
+    },
+  );
   fc.assert(property);
 });
 

@@ -1,10 +1,6 @@
 /** The types of the client's bodies are those that the contract takes: the compiler compares them. */
 import type { z } from 'zod';
-import type {
-  DeleteBody,
-  StatusBody,
-  UpsertBody,
-} from '../../src/client/matter-push-client';
+import type { DeleteBody, StatusBody, UpsertBody } from '../../src/client/matter-push-client';
 import { bodySchemas } from '../../src/contract/requests';
 
 const schemas = bodySchemas({ timeZone: 'UTC', clock: () => 0 });

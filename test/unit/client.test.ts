@@ -109,9 +109,9 @@ describe('a call', () => {
   });
 
   test('an address that is none is told at once', () => {
-    expect(() =>
-      createMatterPushClient({ url: 'here', clientId: 'erp', secret: SECRET }),
-    ).toThrow(TypeError);
+    expect(() => createMatterPushClient({ url: 'here', clientId: 'erp', secret: SECRET })).toThrow(
+      'Invalid URL',
+    );
   });
 });
 
@@ -198,6 +198,14 @@ describe('what is not retryable is told at once', () => {
     expect(server.received).toHaveLength(1);
   });
 
+  test('also what cannot be sent', async () => {
+    const error = await withClient({}, (client) =>
+      failureOf(client.upsert(todo('A'), { idempotencyKey: '键' })),
+    );
+    expect(error).toMatchObject({ code: 0, reason: 'ERR_INVALID_CHAR', retryable: false });
+    expect(server.received).toHaveLength(0);
+  });
+
   test('also where the answer is of something else', async () => {
     server.reply = () => (response) => void response.writeHead(404).end('<html>nothing</html>');
     const error = await withClient({}, (client) => failureOf(client.upsert(todo('A'))));
@@ -212,7 +220,12 @@ describe('the deadline', () => {
     const error = await withClient({ timeout: 1_500 }, (client) =>
       failureOf(client.upsert(todo('A'))),
     );
-    expect(error).toMatchObject({ code: 0, reason: 'NO_ANSWER_IN_TIME', retryable: true, tries: 2 });
+    expect(error).toMatchObject({
+      code: 0,
+      reason: 'NO_ANSWER_IN_TIME',
+      retryable: true,
+      tries: 2,
+    });
     expect(error.cause).toMatchObject({ reason: 'ECONNRESET', tries: 1 });
     await server.received[1]?.gone;
   });

@@ -25,8 +25,7 @@ const GIVEN: Given = {
   path: PATH,
 };
 /** As OpenJDK 17 gives a HashMap of these. */
-const JAVA_ORDER =
-  '{"summary":"s","pcUrl":null,"externalId":"A","title":"t","matterType":"TODO"}';
+const JAVA_ORDER = '{"summary":"s","pcUrl":null,"externalId":"A","title":"t","matterType":"TODO"}';
 const SECRETS = [
   { id: 's2', secret: GIVEN.secret },
   { id: 's1', secret: GIVEN.retired, endsAt: NOW - 1 },

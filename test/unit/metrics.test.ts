@@ -83,7 +83,12 @@ describe('servers', () => {
   const never = () => new Promise<never>(() => undefined);
   const no = async () => Promise.reject(new Error('away'));
   const lanes = async () => [{ waiting: 3, oldest: 1_500 }];
-  const fine = { pingDatabase: async () => 1, pingQueue: async () => 1, lanes, workers: async () => 2 };
+  const fine = {
+    pingDatabase: async () => 1,
+    pingQueue: async () => 1,
+    lanes,
+    workers: async () => 2,
+  };
 
   test('are told as they are', async () => {
     const { registry, samples } = kept();

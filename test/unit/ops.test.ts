@@ -21,9 +21,7 @@ const PANELS = DASHBOARD.panels.filter(({ type }) => type !== 'row');
 async function names(): Promise<Set<string>> {
   const known = await createRegistry('web').registry.getMetricsAsJSON();
   const ends = (type: string) => (type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']);
-  return new Set(
-    known.flatMap(({ name, type }) => ends(String(type)).map((end) => name + end)),
-  );
+  return new Set(known.flatMap(({ name, type }) => ends(String(type)).map((end) => name + end)));
 }
 
 const unknownIn = async (expr: string) => {
@@ -134,7 +132,10 @@ describe('the alerts', () => {
     expect(links.length).toBeGreaterThan(10);
     const slugs = (text: string) =>
       [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-        title.toLowerCase().replace(/[^\w -]/g, '').replace(/ /g, '-'),
+        title
+          .toLowerCase()
+          .replace(/[^\w -]/g, '')
+          .replace(/ /g, '-'),
       );
     const dead = links.filter((link) => {
       const [file = '', anchor] = link.split('#');

@@ -23,7 +23,11 @@ export function addAudit(parent: Command, tool: Tool): void {
   const command = parent
     .command('audit')
     .description('list what operators changed with matterctl, the newest first')
-    .option('--since <time>', 'e.g. 2026-05-01, or 7d: a week ago', momentIn(tool.settings.timeZone))
+    .option(
+      '--since <time>',
+      'e.g. 2026-05-01, or 7d: a week ago',
+      momentIn(tool.settings.timeZone),
+    )
     .option('--operator <name>', 'of one operator')
     .option('--client <id>', 'about one client')
     .option('--limit <n>', 'most entries', wholeNumber(1, 100_000), 50);

@@ -19,12 +19,14 @@ export function addQueueStats(parent: Command, tool: Tool): void {
   withJson(
     parent
       .command('stats')
-      .description('how much waits, for how long, for which clients and keys; which turns are stuck'),
+      .description(
+        'how much waits, for how long, for which clients and keys; which turns are stuck',
+      ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
-    const { pushes, ...look } = await withQueueView(tool, async (view) => ({
-      pushes: await view.pushes(),
-      ...(await lookForStuck(view.lanes)),
-    }));
+    const { look, pushes } = await withQueueView(tool, async (view) => {
+      const look = await lookForStuck(view.lanes);
+      return { look, pushes: await view.pushes() };
+    });
     if (json) await printJson(tool.stdout, toStats(look, pushes));
     else await printScreen(tool, look, pushes);
     tellStuck(tool, look.stuck);

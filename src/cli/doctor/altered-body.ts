@@ -23,6 +23,7 @@ export async function alteredBody(access: Access, path: string): Promise<Check> 
     altered.push(what);
   }
   if (altered.length === 0) return passed('body', 'it arrives byte for byte');
-  const fix = 'Let the gateway pass bodies on as bytes: no rewriting of JSON, no other character set.';
+  const fix =
+    'Let the gateway pass bodies on as bytes: no rewriting of JSON, no other character set.';
   return failed('body', `it is changed on the way: ${altered.join(', ')}`, fix);
 }

@@ -10,34 +10,35 @@ const HEADERS =
   'Let the gateway pass X-Client-Id, X-Timestamp and X-Signature on, once each and unchanged.';
 
 /** Refusals that have one meaning, whatever was sent. */
-const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: string, fix: string]>> = {
-  HMAC_HEADERS_MISSING: [
-    'headers',
-    'X-Client-Id, X-Timestamp or X-Signature does not arrive, or arrives twice',
-    HEADERS,
-  ],
-  TIMESTAMP_OUT_OF_WINDOW: [
-    'clock',
-    'the timestamp is more than 300 s off for the service',
-    'Set the clock of this machine by NTP; see that no gateway changes X-Timestamp.',
-  ],
-  SIGNATURE_MISMATCH: [
-    'secret',
-    'the service does not know the client id, or the secret is another one',
-    'Compare the client id with "matterctl client list"; "matterctl client rotate" makes a new secret.',
-  ],
-  NO_USABLE_SECRET: [
-    'client',
-    'the client is PUBLIC, or its secret cannot be opened',
-    'Create a client with a secret, or look at SECRET_KEYS of the service.',
-  ],
-  CLIENT_DISABLED: ['client', 'the client is disabled', 'Run "matterctl client enable".'],
-  NO_SYSTEM_CODE: [
-    'client',
-    'the client has no system code',
-    'Create it anew with "matterctl client create --system-code".',
-  ],
-};
+const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: string, fix: string]>> =
+  {
+    HMAC_HEADERS_MISSING: [
+      'headers',
+      'X-Client-Id, X-Timestamp or X-Signature does not arrive, or arrives twice',
+      HEADERS,
+    ],
+    TIMESTAMP_OUT_OF_WINDOW: [
+      'clock',
+      'the timestamp is more than 300 s off for the service',
+      'Set the clock of this machine by NTP; see that no gateway changes X-Timestamp.',
+    ],
+    SIGNATURE_MISMATCH: [
+      'secret',
+      'the service does not know the client id, or the secret is another one',
+      'Compare the client id with "matterctl client list"; "matterctl client rotate" makes a new secret.',
+    ],
+    NO_USABLE_SECRET: [
+      'client',
+      'the client is PUBLIC, or its secret cannot be opened',
+      'Create a client with a secret, or look at SECRET_KEYS of the service.',
+    ],
+    CLIENT_DISABLED: ['client', 'the client is disabled', 'Run "matterctl client enable".'],
+    NO_SYSTEM_CODE: [
+      'client',
+      'the client has no system code',
+      'Create it anew with "matterctl client create --system-code".',
+    ],
+  };
 
 /** @returns what an answer other than success says; of `check` where it is about nothing else */
 export function judge({ status, envelope, failure }: Heard, check: CheckName): Check {

@@ -37,7 +37,8 @@ export interface Access {
 const TIMEOUT = 20_000;
 
 /** A request without any signature. */
-export const callUnsigned = (url: string, path: string) => call(`${url}${OPEN_PATH}/${path}`, {}, '{}');
+export const callUnsigned = (url: string, path: string) =>
+  call(`${url}${OPEN_PATH}/${path}`, {}, '{}');
 
 /** @param path below the open path */
 export function callSigned(

@@ -107,8 +107,14 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
     '请求体的书写形式在签名后发生变化时返回',
   ],
   offset: ['The first byte that differs, from 0', '首个不同字节的位置，从 0 起'],
-  'BodyDifference.sent': ['What was sent there, escaped as in JSON', '该处实际发送的内容，按 JSON 转义'],
-  'BodyDifference.signed': ['What was signed there, escaped as in JSON', '该处被签名的内容，按 JSON 转义'],
+  'BodyDifference.sent': [
+    'What was sent there, escaped as in JSON',
+    '该处实际发送的内容，按 JSON 转义',
+  ],
+  'BodyDifference.signed': [
+    'What was signed there, escaped as in JSON',
+    '该处被签名的内容，按 JSON 转义',
+  ],
   entries: [
     'The newest first; a page may be short and not be the last',
     '按时间倒序；一页可能不满但不是最后一页',

@@ -1,0 +1,32 @@
+/** What metrics need of their process, and what it gets. */
+import type { Clock } from '../clock';
+import type { Metrics } from './metrics';
+
+/** Asked when somebody looks. */
+export interface Servers {
+  pingDatabase(): Promise<unknown>;
+  pingQueue(): Promise<unknown>;
+  /** Per lane how many pushes it holds, and for how many milliseconds the first one has waited. */
+  lanes(): Promise<readonly { readonly waiting: number; readonly oldest: number }[]>;
+  /** How many workers there are. */
+  workers(): Promise<number>;
+}
+
+export interface MetricsOptions {
+  readonly type: 'web' | 'worker';
+  /** METRICS_HOST */
+  readonly host: string;
+  /** METRICS_PORT; 0: none are kept. */
+  readonly port: number;
+  readonly servers: Servers;
+  readonly clock: Clock;
+  /** What time it is for Redis, epoch milliseconds; it may reject. */
+  readonly redisTime: () => Promise<number>;
+}
+
+export interface RunningMetrics {
+  readonly metrics: Metrics;
+  /** Where they are served; undefined where they are not kept. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}
