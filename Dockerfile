@@ -14,6 +14,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY public ./public
 USER node
 EXPOSE 3000
 # No shell around it: SIGTERM reaches the process, which drains.

@@ -11,6 +11,8 @@ module.exports = {
         jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       },
     ],
+    // The page's modules, which browsers take as they are.
+    '/public/docs/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
   },
   testTimeout: 30_000,
 };

@@ -1,4 +1,5 @@
 /** The only reader of the environment. Every problem is reported at once, before anything starts. */
+import path from 'node:path';
 import { z } from 'zod';
 
 const CONCLUDED =
@@ -105,6 +106,10 @@ const schema = z.object({
   METRICS_PORT: whole(0, 65_535).default(0),
   /** Address of that port. */
   METRICS_HOST: z.string().default('127.0.0.1'),
+  /** `off`: no reference page at /docs. */
+  DOCS_PAGE: z.enum(['on', 'off']).default('on'),
+  /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
+  DOCS_DEMO: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -121,6 +126,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
+
+/** Where `npm start` keeps its demo client, with that one's secret. */
+export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');
 
 /**
  * Reads the settings. An empty variable counts as absent.

@@ -1,8 +1,7 @@
 /** The demo of `npm start`: a client and a few users to push with. Prints one JSON line. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { systemClock } from './clock';
-import { readConfig } from './config';
+import { demoClientFile, readConfig } from './config';
 import { createClientAdmin } from './directory/client-admin';
 import { createKeyRing } from './directory/sealing';
 import { importUsers } from './directory/user-admin';
@@ -21,7 +20,7 @@ async function main(): Promise<void> {
   const mongo = await connectMongo(config.MONGO_URL);
   await importUsers(mongo, USERS);
   const admin = createClientAdmin(mongo, createKeyRing(config.SECRET_KEYS), systemClock);
-  const file = path.join(config.DATA_DIR, 'demo-client.json');
+  const file = demoClientFile(config);
   const exists = (await admin.list()).some(({ clientId }) => clientId === CLIENT_ID);
   const known = await readSecret(file);
   const secret = exists && known ? known : await newSecret(admin, exists);

@@ -1,6 +1,8 @@
 /** Composition root of the ingress: wires, listens, drains. */
 import { randomBytes } from 'node:crypto';
+import path from 'node:path';
 import { systemClock } from './clock';
+import { type Config, demoClientFile } from './config';
 import { LINES_LIMIT, LIST_LIMIT } from './contract/limits';
 import { OPEN_PATH } from './contract/paths';
 import { createBodyParsers } from './contract/requests';
@@ -14,6 +16,7 @@ import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
 import { createApp } from './ingress/app';
 import { createBacklog } from './ingress/backlog';
+import { type DocsFiles, readDocsFiles } from './ingress/docs-files';
 import { createEndings } from './ingress/endings';
 import { createHealthProbe } from './ingress/health';
 import { listen } from './ingress/http-server';
@@ -52,6 +55,8 @@ const QUERIES_AT_A_TIME = { perKey: 8, total: 32 };
 const DIGEST_TIMEOUT = 60_000;
 /** Milliseconds of work for what was wrong with one signature. */
 const DIAGNOSIS_TIME = 100;
+/** Seen from dist/src. */
+const DOCS_FOLDER = path.join(__dirname, '../../public/docs');
 
 async function main(): Promise<void> {
   const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics } =
@@ -184,6 +189,7 @@ async function main(): Promise<void> {
     },
     health,
     document: createDocument(),
+    docsFiles: docsFilesOf(config),
     maxInFlight: config.MAX_IN_FLIGHT,
   });
   const server = await listen(app.callback(), { host: config.HOST, port: config.PORT });
@@ -193,6 +199,11 @@ async function main(): Promise<void> {
   });
   logger.info({ url: server.url, ingressId }, 'listening');
   announceReady({ url: server.url });
+}
+
+function docsFilesOf(config: Config): DocsFiles {
+  if (config.DOCS_PAGE === 'off') return new Map();
+  return readDocsFiles(DOCS_FOLDER, config.DOCS_DEMO === 'on' ? demoClientFile(config) : undefined);
 }
 
 runMain(main);

@@ -28,3 +28,5 @@ export const queryPath = (name: QueryName | typeof ORPHANS | typeof VERIFY) =>
 export const ALIVE_PATH = '/healthz';
 export const READY_PATH = '/readyz';
 export const DOCUMENT_PATH = '/openapi.json';
+/** The reference page; its files lie below. */
+export const DOCS_PATH = '/docs';

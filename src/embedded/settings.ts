@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { type Config, ConfigError, readConfig } from '../config';
 
@@ -15,6 +16,9 @@ export interface StartSettings {
   mongoUrl?: string;
   redisUrl?: string;
   secretKeys?: string;
+  docsPage: 'on' | 'off';
+  /** Whether the reference page has the demo client filled in. */
+  docsDemo: 'on' | 'off';
 }
 
 const MOST_WORKERS = 64;
@@ -43,7 +47,16 @@ export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSe
     mongoUrl: given.MONGO_URL,
     redisUrl: given.REDIS_URL,
     secretKeys: given.SECRET_KEYS,
+    docsPage: config.DOCS_PAGE,
+    docsDemo: given.DOCS_DEMO ? config.DOCS_DEMO : demoFor(config.HOST),
   };
+}
+
+/** Its secret is for who sits at this machine, not for the network. */
+function demoFor(host: string): 'on' | 'off' {
+  const isHere =
+    host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+  return isHere ? 'on' : 'off';
 }
 
 function workerCount(text: string): number {

@@ -41,7 +41,7 @@ export async function run(context: RunContext): Promise<number> {
 
 async function bringUp(bringing: Bringing): Promise<void> {
   const { context, settings, stop, releasers } = bringing;
-  const { host, dataDir, workers } = settings;
+  const { host, dataDir, workers, docsPage, docsDemo } = settings;
   await waitForEarlierRun(settings, context.say, stop.signal);
   const port = await choosePort(host, settings.port);
   const url = urlFor(host, port);
@@ -55,6 +55,7 @@ async function bringUp(bringing: Bringing): Promise<void> {
     DATA_DIR: dataDir,
     HOST: host,
     PORT: String(port),
+    DOCS_DEMO: docsDemo,
   };
   const demo = await prepareData(bringing, env);
   const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
@@ -67,6 +68,7 @@ async function bringUp(bringing: Bringing): Promise<void> {
   writeEndpoints(dataDir, { url, mongoUrl: mongo, redisUrl: redis, pid: process.pid });
   context.announce(`it listens on ${url}`);
   context.say(`Matter Push listens on ${url}; workers: ${workers}`);
+  if (docsPage === 'on') context.say(`To read and to try: ${url}/docs`);
   context.say(`Logs: ${join(dataDir, 'logs')}. Ctrl-C stops everything; the data stays.`);
   process.stdout.write(
     `\nA first push, to paste into another terminal:\n\n${firstPush(url, demo)}\n\n`,

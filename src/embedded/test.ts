@@ -20,6 +20,8 @@ const NOT_FOR_TESTS = [
   'WORKERS',
   'METRICS_PORT',
   'METRICS_HOST',
+  'DOCS_PAGE',
+  'DOCS_DEMO',
 ];
 const INTERRUPTED = 130;
 

@@ -1,4 +1,4 @@
-/** The HTTP surface: the four operations, their dry run, the queries, health, the document, and the envelope. */
+/** The HTTP surface: the four operations, their dry run, the queries, health, the document, its page. */
 import Router from '@koa/router';
 import Koa from 'koa';
 import {
@@ -13,6 +13,8 @@ import {
   VERIFY,
 } from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
+import type { DocsFiles } from './docs-files';
+import { koaDocsPage } from './docs-page';
 import type { HealthProbe } from './health';
 import {
   type EnvelopeOptions,
@@ -37,13 +39,15 @@ export interface AppOptions {
   readonly health: HealthProbe;
   /** What all of this looks like to a machine; asked for at each request of it. */
   readonly document: () => PlainDocument;
+  /** The reference page; empty: there is none. */
+  readonly docsFiles: DocsFiles;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
 }
 
 export function createApp(options: AppOptions): Koa<RequestState> {
   const { envelope, push, query, queries, orphans, verify } = options;
-  const { health, document, maxInFlight } = options;
+  const { health, document, docsFiles, maxInFlight } = options;
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
@@ -69,6 +73,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   });
   app.use(koaEnvelope(envelope));
   app.use(router.routes());
+  app.use(koaDocsPage(docsFiles));
   app.use(router.allowedMethods());
   return app;
 }

@@ -28,6 +28,8 @@ export interface PlainDocument {
   readonly type: string;
   /** Another one where the bytes are others. */
   readonly etag: string;
+  /** Besides the usual ones, or in their place. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What handlers find in and leave on `ctx.state`. */
@@ -102,9 +104,9 @@ function renderLines(ctx: Context, lines: BegunLines, options: EnvelopeOptions):
 }
 
 /** Anybody may ask, as often as they like: caches answer most of it, and most of the rest is a 304. */
-function renderDocument(ctx: Context, { bytes, type, etag }: PlainDocument): void {
+function renderDocument(ctx: Context, { bytes, type, etag, headers }: PlainDocument): void {
   closeIfUnread(ctx);
-  ctx.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });
+  ctx.set({ ETag: etag, 'Cache-Control': 'public, max-age=300', ...headers });
   ctx.status = 200;
   if (ctx.fresh) {
     ctx.status = 304;

@@ -25,6 +25,7 @@ const COPIED = [
   'scripts',
   'src',
   'workers',
+  'public',
   'bench',
   'chaos',
   'dist',
@@ -137,6 +138,9 @@ test('npm start serves, takes the push that it prints, and leaves nothing behind
   const push = run.output().split(`${SERVES} into another terminal:`)[1] ?? '';
   const answer = execFileSync('sh', ['-c', push], { encoding: 'utf8' });
   expect(JSON.parse(answer)).toMatchObject({ code: 0 });
+  expect(run.output()).toContain(`${url}/docs`);
+  const demo = await (await fetch(`${url}/docs/demo.json`)).text();
+  expect(demo).toBe(readFileSync(join(folder, '.data/demo-client.json'), 'utf8'));
 
   const second = npm(['start']);
   expect(await second.exited).toBe(1);

@@ -47,6 +47,8 @@ test('what is not set has its default', () => {
     DRAIN_TIMEOUT: 20_000,
     METRICS_PORT: 0,
     METRICS_HOST: '127.0.0.1',
+    DOCS_PAGE: 'on',
+    DOCS_DEMO: 'off',
     LOG_LEVEL: 'info',
   });
 });

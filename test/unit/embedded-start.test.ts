@@ -46,6 +46,21 @@ test('settings have their defaults, and an empty variable counts as absent', () 
   });
 });
 
+test.each([
+  ['127.0.0.1', 'on'],
+  ['127.1.2.3', 'on'],
+  ['localhost', 'on'],
+  ['::1', 'on'],
+  ['0.0.0.0', 'off'],
+  ['::', 'off'],
+  ['10.0.0.1', 'off'],
+  ['127.example', 'off'],
+])('listening on %s, the demo client is on the page: %s', (host, demo) => {
+  expect(readStartSettings({ HOST: host }, '/project').docsDemo).toBe(demo);
+  expect(readStartSettings({ HOST: host, DOCS_DEMO: 'off' }, '/project').docsDemo).toBe('off');
+  expect(readStartSettings({ HOST: host, DOCS_DEMO: 'on' }, '/project').docsDemo).toBe('on');
+});
+
 test('bad settings are all told before anything starts', () => {
   const read = () => readStartSettings({ PORT: '99999', REDIS_URL: 'http://x' }, '/project');
   expect(read).toThrow('PORT');

@@ -46,6 +46,7 @@ function routes(): string[] {
     queries,
     orphans: {},
     verify: {},
+    docsFiles: new Map(),
     maxInFlight: 1,
   } as unknown as AppOptions);
   type Layer = { readonly path: string; readonly methods: readonly string[] };

@@ -1,0 +1,88 @@
+/** What came of a call. */
+import { element, pretty, verbatim } from './dom.js';
+import { say } from './speech.js';
+import { pairOf } from './text.js';
+import { clockHint, HINTS, WORDS } from './words.js';
+
+/** @typedef {import('./shapes').Api} Api */
+/** @typedef {import('./shapes').SignedCall} SignedCall */
+/** @typedef {import('./shapes').Words} Words */
+/** @typedef {{ status: number, headers: Headers, text: string }} Answer */
+
+/** Seconds of difference between two clocks that are worth a word. */
+const CLOCK_SLACK = 60;
+const SHOWN = ['Idempotency-Replayed', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
+
+/** @param {Api} api @param {Answer} answer @param {number} now epoch milliseconds */
+export function answerNode(api, { status, headers, text }, now) {
+  const envelope = lastEnvelope(text);
+  const isGood = envelope?.code === 0;
+  const shown = SHOWN.filter((name) => headers.has(name)).map(
+    (name) => `${name}: ${headers.get(name)}`,
+  );
+  const hints = isGood || !envelope ? [] : hintsOf(api, envelope.reason ?? '', headers, now);
+  const reason = isGood ? '' : (envelope?.reason ?? '');
+  return element(
+    'div',
+    { class: isGood ? 'answer good' : 'answer bad' },
+    element(
+      'p',
+      { class: 'verdict' },
+      say(isGood ? WORDS.success : WORDS.refused),
+      element('code', {}, `HTTP ${status} ${reason}`.trim()),
+    ),
+    ...(headers.has('Idempotency-Replayed') ? [element('p', {}, say(WORDS.replayed))] : []),
+    ...(shown.length > 0 ? [verbatim(shown.join('\n'))] : []),
+    pretty(parsed(text) ?? text),
+    ...(hints.length > 0 ? [hintList(hints)] : []),
+  );
+}
+
+/** @param {readonly Words[]} hints */
+const hintList = (hints) =>
+  element(
+    'div',
+    { class: 'hints' },
+    element('h4', {}, say(WORDS.whatToLookAt)),
+    element('ul', {}, ...hints.map((words) => element('li', {}, say(words)))),
+  );
+
+/**
+ * @param {Api} api
+ * @param {string} reason
+ * @param {Headers} headers
+ * @param {number} now
+ * @returns {Words[]}
+ */
+function hintsOf(api, reason, headers, now) {
+  const meaning = api.components.examples[reason]?.description;
+  /** @type {Readonly<Record<string, readonly Words[]>>} */
+  const byReason = HINTS;
+  const ahead = Math.round((now - Date.parse(headers.get('Date') ?? '')) / 1000);
+  const isOff = reason === 'TIMESTAMP_OUT_OF_WINDOW' && Math.abs(ahead) > CLOCK_SLACK;
+  return [
+    ...(meaning ? [pairOf(meaning)] : []),
+    ...(isOff ? [clockHint(ahead)] : []),
+    ...(byReason[reason] ?? []),
+  ];
+}
+
+/**
+ * Of one document, or of lines: the last one tells how they ended.
+ *
+ * @param {string} text
+ * @returns {{ code?: number, reason?: string } | undefined}
+ */
+function lastEnvelope(text) {
+  const told = parsed(text) ?? parsed(text.trimEnd().split('\n').at(-1) ?? '');
+  return typeof told === 'object' && told !== null ? told : undefined;
+}
+
+/** @param {string} text @returns {unknown} undefined where it is not JSON */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+/** What the tables of a schema say. Pure. */
+import { pairOf } from './text.js';
+import { RULES } from './words.js';
+
+/** @typedef {import('./shapes').Schema} Schema */
+/** @typedef {import('./shapes').Words} Words */
+/** @typedef {string | { readonly ref: string }} TypePart */
+/** @typedef {{ name: string, required: boolean, type: TypePart[], rules: Words[], about: Words }} Field */
+
+/** The last part of `#/components/schemas/Party`. @param {string} ref */
+export const nameOf = (ref) => ref.slice(ref.lastIndexOf('/') + 1);
+
+/**
+ * Its fields, and those of objects that have no name of their own, as `lines[].externalId`.
+ *
+ * @param {Schema} schema
+ * @param {string} [prefix]
+ * @returns {Field[]}
+ */
+export function fieldsOf(schema, prefix = '') {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
+    const name = prefix + key;
+    const field = {
+      name,
+      required: schema.required?.includes(key) ?? false,
+      type: typeOf(value),
+      rules: rulesOf(value),
+      about: pairOf(value.description),
+    };
+    return [field, ...fieldsOf(value, `${name}.`)];
+  });
+  const list = schema.items ? fieldsOf(schema.items, `${prefix.replace(/\.$/, '')}[].`) : [];
+  return [...own, ...list, ...optionsOf(schema).flatMap((option) => fieldsOf(option, prefix))];
+}
+
+/** @param {Schema} schema */
+const optionsOf = ({ anyOf, oneOf }) => anyOf ?? oneOf ?? [];
+
+/** @param {Schema} schema @returns {TypePart[]} words, and names of other schemas */
+export function typeOf(schema) {
+  const { $ref, const: only, enum: values, items, type } = schema;
+  const options = optionsOf(schema);
+  if ($ref) return [{ ref: nameOf($ref) }];
+  if (options.length > 0) return between(options.map(typeOf));
+  if (only !== undefined) return [JSON.stringify(only)];
+  if (values) return [values.map((value) => JSON.stringify(value)).join(' | ')];
+  if (items) return listOf(items);
+  const named = [type ?? 'any'].flat().join(' | ');
+  return [schema.format ? `${named} (${schema.format})` : named];
+}
+
+/** @param {Schema} items @returns {TypePart[]} */
+const listOf = (items) =>
+  optionsOf(items).length > 0 || items.enum
+    ? ['(', ...typeOf(items), ')[]']
+    : [...typeOf(items), '[]'];
+
+/** @param {TypePart[][]} types @returns {TypePart[]} */
+const between = (types) =>
+  types.flatMap((parts, index) => (index === 0 ? parts : [' | ', ...parts]));
+
+/** Also those of the one form that is not null. @param {Schema} schema @returns {Words[]} */
+function rulesOf(schema) {
+  const keywords = /** @type {Readonly<Record<string, unknown>>} */ (schema);
+  const own = Object.entries(RULES)
+    .filter(([keyword]) => keywords[keyword] !== undefined)
+    .map(([keyword, say]) => say(keywords[keyword]));
+  return [...own, ...optionsOf(schema).flatMap(rulesOf)];
+}

@@ -1,0 +1,68 @@
+/** The parts of the page that are told once: overview, signing, errors, schemas. */
+import { element, verbatim } from './dom.js';
+import { say } from './speech.js';
+import { parametersTable, schemaNode, table } from './tables.js';
+import { aboutOf, pairOf } from './text.js';
+import { WORDS } from './words.js';
+
+/** @typedef {import('./shapes').Api} Api */
+/** @typedef {import('./shapes').ReasonExample} ReasonExample */
+
+/** @param {Api} api @returns {Node[]} */
+export function overview({ info }) {
+  const { intro, points } = aboutOf(info.description);
+  return [
+    element('p', {}, say(intro)),
+    element('ul', {}, ...points.map((words) => element('li', {}, say(words)))),
+  ];
+}
+
+/** @param {Api} api @returns {Node[]} */
+export function signing({ info, components }) {
+  return [
+    element('p', {}, say(WORDS.signingSteps)),
+    verbatim('clientId + "\\n" + timestamp + "\\n" + body'),
+    element('p', {}, say(WORDS.signingKey)),
+    parametersTable(Object.values(components.parameters)),
+    element('h3', {}, say(WORDS.signingExample)),
+    verbatim(aboutOf(info.description).example),
+  ];
+}
+
+/** @param {Api} api @returns {Node[]} */
+export function errors({ components }) {
+  const heads = [WORDS.code, WORDS.reason, WORDS.meaning, WORDS.retry];
+  return [
+    element('p', {}, say(WORDS.errorsAbout)),
+    table(heads, Object.values(components.examples).map(reasonRow)),
+  ];
+}
+
+/** @param {ReasonExample} example */
+const reasonRow = ({ summary, description, value: { code, message, retryable } }) =>
+  element(
+    'tr',
+    { id: `reason-${summary}` },
+    element('td', {}, String(code)),
+    element('th', { scope: 'row' }, element('code', {}, summary)),
+    element(
+      'td',
+      {},
+      element('b', { lang: 'zh-CN' }, message),
+      element('br'),
+      say(pairOf(description)),
+    ),
+    element('td', {}, say(retryable ? WORDS.yes : WORDS.no)),
+  );
+
+/** @param {Api} api @returns {Node[]} */
+export const schemas = ({ components }) =>
+  Object.entries(components.schemas).map(([name, schema]) =>
+    element(
+      'article',
+      { id: `schema-${name}` },
+      element('h3', {}, element('code', {}, name)),
+      element('p', {}, say(pairOf(schema.description))),
+      schemaNode(schema),
+    ),
+  );

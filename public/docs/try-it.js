@@ -1,0 +1,133 @@
+/** The form that signs a call in the browser and sends it. */
+import { answerNode } from './answer.js';
+import { endpointsOf, mediaOf, parametersOf } from './api.js';
+import { send, signCall } from './call.js';
+import { curlOf } from './curl.js';
+import { element, verbatim } from './dom.js';
+import { makeForm } from './form.js';
+import { say } from './speech.js';
+import { WORDS } from './words.js';
+
+/** @typedef {import('./shapes').Api} Api */
+/** @typedef {import('./shapes').Demo} Demo */
+/** @typedef {import('./shapes').SignedCall} SignedCall */
+/** @typedef {import('./shapes').Words} Words */
+/** @typedef {import('./form.js').Form} Form */
+
+/** What a header can carry everywhere. */
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+/**
+ * @param {Api} api
+ * @param {URL} base where the service is
+ * @param {Demo | undefined} demo
+ * @returns {{ node: HTMLElement, choose(operationId: string): void }}
+ */
+export function tryIt(api, base, demo) {
+  const endpoints = endpointsOf(api).filter(({ operation }) => operation.requestBody);
+  const form = makeForm(endpoints, demo);
+  const result = element('div', { class: 'result', tabindex: '-1' });
+
+  const chosen = () => {
+    const found = endpoints.find(({ operation }) => operation.operationId === form.operation.value);
+    if (!found) throw new Error(`There is no operation ${form.operation.value}.`);
+    return found;
+  };
+  const examples = () => mediaOf(chosen().operation.requestBody)?.examples ?? {};
+  const changeExample = () => {
+    form.body.value = bodyText(examples()[form.example.value]?.value, Date.now());
+  };
+  const changeOperation = () => {
+    const names = Object.keys(examples());
+    form.example.replaceChildren(...names.map((name) => element('option', {}, name)));
+    form.exampleField.hidden = names.length < 2;
+    const headers = parametersOf(api, chosen().operation).map(({ name }) => name);
+    form.keyField.hidden = !headers.includes('X-Idempotency-Key');
+    changeExample();
+  };
+  const sign = () => {
+    const { path, operation } = chosen();
+    const [type = ''] = Object.keys(operation.requestBody?.content ?? {});
+    return signCall(
+      { url: new URL(path.slice(1), base).href, type, ...valuesOf(form) },
+      Date.now(),
+    );
+  };
+  /** @param {(call: SignedCall) => Promise<Node[]>} then what to do with it */
+  const perform = async (then) => {
+    const problem = problemOf(form);
+    if (problem) {
+      result.replaceChildren(failure(problem));
+      return;
+    }
+    const call = sign();
+    form.send.disabled = true;
+    result.replaceChildren(element('p', {}, say(WORDS.sending)));
+    result.replaceChildren(...(await then(call)), ...callNodes(call));
+    form.send.disabled = false;
+    result.focus();
+  };
+
+  form.operation.addEventListener('change', changeOperation);
+  form.example.addEventListener('change', changeExample);
+  form.signOnly.addEventListener('click', () => void perform(async () => []));
+  form.node.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void perform(async (call) => {
+      const outcome = await outcomeOf(api, call);
+      return [element('h3', {}, say(WORDS.result)), outcome];
+    });
+  });
+  changeOperation();
+  const choose = (/** @type {string} */ operationId) => {
+    form.operation.value = operationId;
+    changeOperation();
+  };
+  return { node: element('div', {}, form.node, result), choose };
+}
+
+/** Browsers take away the space around the value of a header: it must not be signed either. @param {Form} form */
+const valuesOf = ({ clientId, secret, key, keyField, body }) => ({
+  clientId: clientId.value.trim(),
+  secret: secret.value,
+  key: keyField.hidden ? '' : key.value.trim(),
+  body: body.value,
+});
+
+/** Why it cannot be signed and sent. @param {Form} form @returns {Words | undefined} */
+function problemOf(form) {
+  const { clientId, secret, key } = valuesOf(form);
+  if (!clientId || !secret) return WORDS.incomplete;
+  return PRINTABLE.test(clientId + key) ? undefined : WORDS.notPrintable;
+}
+
+/** @param {Words} words */
+const failure = (words) => element('p', { class: 'answer bad', role: 'alert' }, say(words));
+
+/** @param {Api} api @param {SignedCall} call @returns {Promise<Node>} */
+const outcomeOf = (api, call) =>
+  send(call).then(
+    (answer) => answerNode(api, answer, Date.now()),
+    () => failure(WORDS.noAnswer),
+  );
+
+/** What was signed and sent; the secret is in neither. @param {SignedCall} call */
+const callNodes = (call) => [
+  element('h4', {}, say(WORDS.signedText)),
+  verbatim(call.signed),
+  element('h4', {}, say(WORDS.asCurl)),
+  verbatim(curlOf(call)),
+];
+
+/**
+ * The example as it is sent. Its time becomes now: one older than that of the last try would be
+ * ignored as stale.
+ *
+ * @param {unknown} value
+ * @param {number} now epoch milliseconds
+ */
+function bodyText(value, now) {
+  if (typeof value !== 'object' || value === null) return String(value ?? '');
+  const timed = 'sourceUpdatedAt' in value ? { sourceUpdatedAt: now } : {};
+  return JSON.stringify({ ...value, ...timed }, null, 2);
+}

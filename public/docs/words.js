@@ -1,0 +1,158 @@
+/**
+ * The page's own texts, English and Chinese; those of the operations come with the OpenAPI document.
+ * Marks: `code` and **emphasis**.
+ */
+
+/** @typedef {import('./shapes').Words} Words */
+
+/** @satisfies {Readonly<Record<string, Words>>} */
+export const WORDS = {
+  language: ['Language', '语言'],
+  contents: ['Contents', '目录'],
+  document: ['For machines: `openapi.json`', '机器可读：`openapi.json`'],
+  notLoaded: [
+    'The OpenAPI document could not be loaded. Load the page again.',
+    '无法加载 OpenAPI 文档，请刷新页面。',
+  ],
+
+  overview: ['Overview', '概述'],
+  signing: ['How to sign', '如何签名'],
+  signingSteps: [
+    'Every call carries three headers. The signature is over these bytes, with one line feed between the parts and none at the end:',
+    '每个请求携带三个请求头。签名串由以下字节组成，各部分之间一个换行符，末尾没有换行：',
+  ],
+  signingKey: [
+    'HMAC-SHA256 with the secret of the client (its UTF-8 bytes) as key, in hex, is `X-Signature`. Sign the very bytes that you send: a body that is written anew after signing does not match.',
+    '以 client_secret 的 UTF-8 字节为密钥计算 HMAC-SHA256，十六进制结果即 `X-Signature`。必须对实际发送的字节签名：签名后重新序列化请求体会导致验签失败。',
+  ],
+  signingExample: ['An example to check your own code by', '用于核对自己代码的示例'],
+  headers: ['Headers', '请求头'],
+  optional: ['optional', '可选'],
+  required: ['required', '必填'],
+
+  endpoints: ['Operations', '接口'],
+  body: ['Body', '请求体'],
+  answer: ['Answer', '响应'],
+  answerHeaders: ['Headers of answers', '响应头'],
+  answerFields: ['All fields', '全部字段'],
+  example: ['Example', '示例'],
+  refusals: ['May be refused with', '可能的错误'],
+  tryThis: ['Try it', '试一试'],
+  field: ['Field', '字段'],
+  meaning: ['Meaning', '说明'],
+  header: ['Header', '名称'],
+
+  errors: ['Errors', '错误'],
+  errorsAbout: [
+    'Program against `reason`, not against `message`. Where `retryable` is true the same push may succeed later.',
+    '请依据 `reason` 编程，不要依据 `message`。`retryable` 为 true 时，同一推送稍后可能成功。',
+  ],
+  code: ['Code', '状态码'],
+  reason: ['Reason', '原因'],
+  retry: ['Retry', '可重试'],
+  yes: ['retry later', '可稍后重试'],
+  no: ['do not retry', '不可重试'],
+  schemas: ['Schemas', '数据结构'],
+
+  tryIt: ['Try it', '在线试用'],
+  tryAbout: [
+    'The page signs in your browser and sends to this service. The secret stays in the memory of this page: it is neither stored nor sent.',
+    '在浏览器中完成签名并发送到本服务。密钥只保留在本页内存中，不会存储，也不会发送。',
+  ],
+  tryReal: ['What you push here is really written.', '在此推送的内容会真实写入台账。'],
+  demoFilled: [
+    'The demo client of `npm start` is filled in: press the button.',
+    '已填入 `npm start` 的演示客户端，直接点击按钮即可。',
+  ],
+  clientId: ['Client id', '客户端 ID'],
+  secret: ['Client secret', '客户端密钥'],
+  operation: ['Operation', '接口'],
+  exampleChoice: ['Example', '示例'],
+  idempotencyKey: ['X-Idempotency-Key (optional)', 'X-Idempotency-Key（可选）'],
+  idempotencyHint: [
+    'With the same key and body a second try is answered with the first outcome.',
+    '使用同一键和同一请求体重试时，返回首次结果。',
+  ],
+  send: ['Sign and send', '签名并发送'],
+  signOnly: ['Only sign', '仅签名'],
+  sending: ['Sending…', '发送中…'],
+  incomplete: ['Client id and secret are needed.', '请填写客户端 ID 和密钥。'],
+
+  notPrintable: [
+    'Client id and key may have printable ASCII characters only.',
+    '客户端 ID 和幂等键只能包含可打印的 ASCII 字符。',
+  ],
+
+  result: ['Result', '结果'],
+  success: ['Success', '成功'],
+  refused: ['Refused', '被拒绝'],
+  noAnswer: [
+    'There was no answer. Does the service run, and does nothing between here and there cut the connection?',
+    '没有收到响应。请检查服务是否在运行、中间网络是否断开。',
+  ],
+  replayed: [
+    'This is the outcome of the first try with this key; nothing was applied again.',
+    '这是该幂等键首次请求的结果，没有重复生效。',
+  ],
+  signedText: ['What was signed', '签名串'],
+  asCurl: ['The same with curl, good for 300 s', '等效 curl 命令，300 秒内有效'],
+  whatToLookAt: ['What to look at', '排查建议'],
+};
+
+/** What to look at when a call is refused with 401, by reason. */
+/** @satisfies {Readonly<Record<string, readonly Words[]>>} */
+export const HINTS = {
+  SIGNATURE_MISMATCH: [
+    [
+      'Is the client id right, letter for letter? An unknown client gets the same answer.',
+      '客户端 ID 是否逐字正确？未知客户端得到同样的响应。',
+    ],
+    [
+      'Is the secret the current one, without a space or line feed around it? After a rotation the old one stops working.',
+      '密钥是否为当前密钥、前后没有空格或换行？轮换后旧密钥会失效。',
+    ],
+    [
+      'Does your own code sign exactly the text shown below, with a line feed between the parts and none at the end?',
+      '自己的代码是否对下方完全相同的文本签名？各部分之间一个换行符，末尾没有换行。',
+    ],
+    [
+      'Does a gateway change the body on the way, or does your library write the JSON anew after signing?',
+      '网关是否改动了请求体，或代码在签名后重新序列化了 JSON？',
+    ],
+  ],
+  TIMESTAMP_OUT_OF_WINDOW: [
+    [
+      'The clock of the caller must be right to 300 s. `X-Timestamp` is in seconds, not in milliseconds.',
+      '调用方时钟误差不能超过 300 秒。`X-Timestamp` 的单位是秒，不是毫秒。',
+    ],
+  ],
+  SIGNATURE_REUSED: [
+    [
+      'The same body was signed in the same second for another operation. Send again: it is signed anew.',
+      '同一秒内同一请求体已用于其他接口。再次发送即可，会重新签名。',
+    ],
+  ],
+  HMAC_HEADERS_MISSING: [
+    [
+      'The page sent all three headers: something between here and the service takes them away.',
+      '本页已发送全部三个请求头：中间的网关或代理去掉了它们。',
+    ],
+  ],
+};
+
+/** @param {number} seconds that this browser is ahead @returns {Words} */
+export const clockHint = (seconds) => [
+  `The clock of this browser is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service.`,
+  `本机时钟比服务${seconds > 0 ? '快' : '慢'} ${Math.abs(seconds)} 秒。`,
+];
+
+/** What a schema asks for, in words, by its keyword. */
+/** @satisfies {Readonly<Record<string, (value: unknown) => Words>>} */
+export const RULES = {
+  maxLength: (value) => [`at most ${value} characters`, `最多 ${value} 个字符`],
+  minimum: (value) => [`at least ${value}`, `不小于 ${value}`],
+  maximum: (value) => [`at most ${value}`, `不大于 ${value}`],
+  minItems: (value) => [`at least ${value} of them`, `至少 ${value} 个`],
+  maxItems: (value) => [`at most ${value} of them`, `最多 ${value} 个`],
+  default: (value) => [`absent: \`${value}\``, `默认 \`${value}\``],
+};

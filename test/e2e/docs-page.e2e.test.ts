@@ -1,0 +1,240 @@
+/**
+ * The reference page in a browser, over plain http from a host that is not this machine by name: the
+ * browser trusts it as little as it would an intranet.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
+import { importUsers } from '../../src/directory/user-admin';
+import { type AppProcess, startApp } from '../../src/embedded/app-process';
+import { freePort } from '../../src/embedded/ports';
+import { projectRoot } from '../../src/embedded/project';
+import { matterModel } from '../../src/ledger/matter-model';
+import { type Chromium, prepareChromium } from '../support/browser';
+import { type Service, startService } from '../support/service';
+
+const HOST = 'portal.test';
+const TEST_MS = 60_000;
+/** Those of the examples in the OpenAPI document. */
+const USERS = ['li.lei', 'han.meimei'];
+
+const chromium = prepareChromium();
+if ('problem' in chromium) {
+  console.warn(`SKIPPED: the reference page was not opened in a browser: ${chromium.problem}`);
+  test.skip(`the reference page in a browser (skipped: ${chromium.problem})`, () => {});
+} else {
+  describe('the reference page in a browser', () => inBrowser(chromium));
+}
+
+/** A page, and what it did since it was opened. */
+interface Opened {
+  readonly page: Page;
+  readonly requests: HTTPRequest[];
+  /** Of the console: errors, warnings, violations of the policy; and what was thrown. */
+  readonly complaints: string[];
+}
+
+async function open(browser: Browser, url: string, language = 'en'): Promise<Opened> {
+  const page = await browser.newPage();
+  const requests: HTTPRequest[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => void requests.push(request));
+  page.on('requestfailed', (request) => void complaints.push(`failed: ${request.url()}`));
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
+  });
+  await page.evaluateOnNewDocument(
+    `Object.defineProperty(navigator, 'language', { get: () => '${language}' })`,
+  );
+  const { port } = new URL(url);
+  await page.goto(`http://${HOST}:${port}/docs`, { waitUntil: 'networkidle0' });
+  await page.waitForSelector('#schemas');
+  return { page, requests, complaints };
+}
+
+const textOf = (page: Page, selector: string) =>
+  page.$eval(selector, (element) => element.textContent ?? '');
+
+function inBrowser({ launch, remove }: Chromium): void {
+  let service: Service;
+  let browser: Browser;
+  let opened: Opened;
+  beforeAll(async () => {
+    service = await startService();
+    await importUsers(
+      service.db,
+      USERS.map((username) => ({ username, displayName: username })),
+    );
+    browser = await launch(HOST);
+  }, TEST_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    remove();
+  }, TEST_MS);
+  /** Whatever the page did, it left its origin nowhere and complained of nothing. */
+  afterEach(async () => {
+    const { page, requests, complaints } = opened;
+    const { origin } = new URL(page.url());
+    const elsewhere = requests.map((it) => it.url()).filter((it) => new URL(it).origin !== origin);
+    expect({ elsewhere, complaints }).toEqual({ elsewhere: [], complaints: [] });
+    await page.close();
+  });
+
+  /** Fills the form in, sends it, and returns what is shown then. */
+  async function push(secret: string): Promise<string> {
+    const { page } = opened;
+    await page.type('#try-client', service.clientId);
+    await page.type('#try-secret', secret);
+    await page.click('.try button.main');
+    await page.waitForSelector('.result .answer');
+    return textOf(page, '.result');
+  }
+
+  test(
+    'is complete, with files of its own only, where there is no crypto.subtle',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page, requests } = opened;
+      expect(await page.evaluate('isSecureContext || crypto.subtle !== undefined')).toBe(false);
+      expect(requests.length).toBeGreaterThan(15);
+      for (const id of ['upsertMatter', 'findOrphans', 'schema-Party', 'try-it']) {
+        expect([id, (await page.$(`#${id}`)) === null]).toEqual([id, false]);
+      }
+      const error = await textOf(page, '#reason-RATE_LIMITED');
+      expect(error).toContain('429RATE_LIMITED请求过于频繁，请稍后重试');
+      expect(error).toMatch(/retry later$/);
+      const deadLinks = `[...document.querySelectorAll('a[href^="#"]')]
+        .map((link) => link.getAttribute('href'))
+        .filter((href) => document.getElementById(href.slice(1)) === null)`;
+      expect(await page.evaluate(deadLinks)).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a push is signed in the page, answered code 0, and in the ledger; the secret stays',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page, requests } = opened;
+      const shown = await push(service.secret);
+      expect(shown).toContain('"code": 0');
+      expect(shown).toContain('"outcome": "CREATED"');
+      expect(shown).toContain(`${service.clientId}\n`);
+      expect(shown).toContain(`curl -sS 'http://${HOST}:`);
+      const key = { systemCode: 'TEST', externalId: 'PR-2026-001' };
+      const matter = await matterModel(service.db).findOne(key).lean();
+      expect(matter).toMatchObject({ matterType: 'TODO', title: '审批：采购申请' });
+
+      const sent = requests.map((it) => [it.url(), JSON.stringify(it.headers()), it.postData()]);
+      expect(sent.join()).toContain('"x-signature"');
+      expect(sent.join() + (await page.content())).not.toContain(service.secret);
+      expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+      expect(await page.evaluate('document.cookie')).toBe('');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'after a wrong secret it says what to look at',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const shown = await push(`${service.secret} `);
+      expect(shown).toContain('SIGNATURE_MISMATCH');
+      expect(shown).toContain('What to look at');
+      expect(shown).toContain('Is the secret the current one');
+      // The browser itself notes every answer that is not good.
+      expect(opened.complaints.splice(0)).toEqual([expect.stringContaining('401')]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'every operation has a form, and its example is answered',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      await push(service.secret);
+      const values =
+        'Array.from(document.querySelectorAll("#try-operation option"), (it) => it.value)';
+      const operations = (await page.evaluate(values)) as string[];
+      expect(operations).toHaveLength(10);
+      for (const operation of operations) {
+        await page.select('#try-operation', operation);
+        // Another second: the bodies of two operations may be the same, and so their signatures.
+        await new Promise((passed) => setTimeout(passed, 1_000));
+        await page.click('.try button.main');
+        await page.waitForSelector('.try button.main:enabled');
+        const verdict = await textOf(page, '.result .answer');
+        expect([operation, verdict]).toEqual([operation, expect.stringMatching(/"code": ?0/)]);
+      }
+    },
+    TEST_MS,
+  );
+
+  test(
+    'it speaks the language of the browser, and the other one at a click; what is filled in stays',
+    async () => {
+      opened = await open(browser, service.urlOf(), 'zh-CN');
+      const { page } = opened;
+      expect(await page.$eval('html', (html) => html.getAttribute('lang'))).toBe('zh-CN');
+      const titles = 'Array.from(document.querySelectorAll("h2"), (it) => it.textContent)';
+      const chinese = (await page.evaluate(titles)) as string[];
+      expect(chinese).toContain('如何签名');
+      await page.type('#try-secret', 'kept');
+      await page.click('.languages button[value="en"]');
+      const english = (await page.evaluate(titles)) as string[];
+      expect(english).toContain('How to sign');
+      expect(english.join()).not.toMatch(/[\u4e00-\u9fff]/);
+      expect(await page.$eval('html', (html) => html.getAttribute('lang'))).toBe('en');
+      expect(await page.evaluate('document.querySelector("#try-secret").value')).toBe('kept');
+    },
+    TEST_MS,
+  );
+
+  test.each([360, 1280])(
+    'at a width of %i px nothing has to be scrolled sideways, and every input has its label',
+    async (width) => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      await page.setViewport({ width, height: 800 });
+      await push(service.secret);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+        width,
+      );
+      const unlabelled = `[...document.querySelectorAll('input, select, textarea')]
+        .filter((input) => !input.labels[0]?.textContent).length`;
+      expect(await page.evaluate(unlabelled)).toBe(0);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'with DOCS_DEMO the demo client is there: one press of a button',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'matter-push-docs-demo-'));
+      const { clientId, secret } = service;
+      writeFileSync(join(folder, 'demo-client.json'), JSON.stringify({ clientId, secret }));
+      const port = String(await freePort());
+      let web: AppProcess | undefined;
+      try {
+        web = await startApp({
+          name: 'web',
+          script: join(projectRoot(), 'dist/src/web.js'),
+          env: { ...process.env, ...service.env, PORT: port, DOCS_DEMO: 'on', DATA_DIR: folder },
+          logFile: join(folder, 'web.log'),
+          drainMs: 10_000,
+        });
+        opened = await open(browser, `http://${HOST}:${port}`);
+        await opened.page.click('.try button.main');
+        await opened.page.waitForSelector('.answer.good');
+      } finally {
+        await web?.stop();
+        rmSync(folder, { recursive: true });
+      }
+    },
+    TEST_MS,
+  );
+}

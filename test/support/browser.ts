@@ -1,0 +1,88 @@
+/** A headless Chromium that comes as a package: nothing has to be installed on the machine. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import puppeteer, { type Browser } from 'puppeteer-core';
+import { projectRoot } from '../../src/embedded/project';
+
+const UNPACK_MS = 120_000;
+const START_MS = 30_000;
+/** Everything but the names that a test maps is unknown to it: it cannot reach any other place. */
+const rulesFor = (name: string) =>
+  `--host-resolver-rules=MAP ${name} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`;
+const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--no-proxy-server'];
+
+export interface Chromium {
+  /** @param name a host that leads to this machine, and no other does */
+  launch(name: string): Promise<Browser>;
+  /** Takes the unpacked browser away. */
+  remove(): void;
+}
+
+/**
+ * Unpacks the browser into a folder of its own and tries it. Not asynchronous: tests are declared, or
+ * skipped, by what it returns.
+ *
+ * @returns the reason where it does not run on this machine
+ */
+export function prepareChromium(): Chromium | { readonly problem: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'matter-push-chromium-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const unpacked = unpack(folder);
+  const own = { ...process.env, TMPDIR: folder, HOME: folder };
+  const env = { ...own, FONTCONFIG_PATH: join(folder, 'fonts') };
+  // Libraries of the machine first; those of the package are for one that has none.
+  const envs = [env, { ...env, LD_LIBRARY_PATH: join(folder, 'al2023/lib') }];
+  const problems = unpacked.problem
+    ? [unpacked.problem]
+    : envs.map((each) => startProblem(unpacked.path, each));
+  const good = problems.indexOf(undefined);
+  if (good < 0) {
+    remove();
+    return { problem: problems.join('; ') };
+  }
+  const launch = (name: string) =>
+    puppeteer.launch({
+      executablePath: unpacked.path,
+      env: envs[good] ?? env,
+      headless: 'shell',
+      // By a pipe, not a port: it ends when whoever started it is gone.
+      pipe: true,
+      userDataDir: mkdtempSync(join(folder, 'profile-')),
+      args: [...FLAGS, rulesFor(name)],
+    });
+  return { launch, remove };
+}
+
+/** In a process of its own: the package is for `import` only, and unpacks to the folder for temporary files. */
+function unpack(folder: string): { path: string; problem?: string } {
+  const script = `import('@sparticuz/chromium').then(async (it) =>
+    process.stdout.write(await it.default.executablePath()))`;
+  const done = spawnSync(process.execPath, ['-e', script], {
+    cwd: projectRoot(),
+    // On the machines that the package is made for it unpacks the libraries as well.
+    env: { ...process.env, TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' },
+    encoding: 'utf8',
+    timeout: UNPACK_MS,
+  });
+  if (done.status === 0) return { path: done.stdout };
+  return { path: '', problem: `it could not be unpacked: ${lastLines(done.stderr)}` };
+}
+
+/** Starts and ends it once. */
+function startProblem(path: string, env: NodeJS.ProcessEnv): string | undefined {
+  const script = `require('puppeteer-core')
+    .launch({ executablePath: process.argv[1], headless: 'shell', args: process.argv.slice(2) })
+    .then((browser) => browser.close())`;
+  const tried = spawnSync(process.execPath, ['-e', script, path, ...FLAGS], {
+    cwd: projectRoot(),
+    env,
+    encoding: 'utf8',
+    timeout: START_MS,
+  });
+  if (tried.status === 0) return undefined;
+  return `it does not start: ${tried.error?.message ?? lastLines(tried.stderr)}`;
+}
+
+const lastLines = (text: string | null) => text?.trim().split('\n').slice(-3).join(' ') ?? '';

@@ -1,0 +1,200 @@
+/** The reference page: its texts, what it reads of the OpenAPI document, and what it signs. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { endpointsOf, parametersOf, refusalsOf } from '../../public/docs/api';
+import { curlOf } from '../../public/docs/curl';
+import { fieldsOf, typeOf } from '../../public/docs/schema';
+import type { Api, Schema, Words } from '../../public/docs/shapes';
+import { aboutOf, marksOf, pairOf, titleOf } from '../../public/docs/text';
+import { clockHint, HINTS, RULES, WORDS } from '../../public/docs/words';
+import { ALL_REASONS } from '../../src/errors';
+import { readDocsFiles } from '../../src/ingress/docs-files';
+import { SIGNATURE_EXAMPLE } from '../../src/openapi/about';
+import { DOCUMENT, nodes } from '../support/openapi';
+
+const ROOT = join(__dirname, '../..');
+const FOLDER = join(ROOT, 'public/docs');
+const API = DOCUMENT as unknown as Api;
+const CHINESE = /[\u4e00-\u9fff]/;
+
+const schemaNamed = (name: string): Schema => {
+  const schema = API.components.schemas[name];
+  if (!schema) throw new Error(`no schema ${name}`);
+  return schema;
+};
+
+/** English without Chinese, and Chinese in Chinese. */
+function expectBoth([english, chinese]: Words): void {
+  expect(english).toMatch(/[A-Za-z]/);
+  expect(english).not.toMatch(CHINESE);
+  expect(chinese).toMatch(CHINESE);
+}
+
+describe('every text is there in both languages', () => {
+  test.each(Object.entries(WORDS))('%s', (_name, words) => expectBoth(words));
+
+  test.each(Object.entries(HINTS))('the hints for %s', (reason, hints) => {
+    expect(ALL_REASONS).toContain(reason);
+    hints.forEach(expectBoth);
+  });
+
+  test.each(Object.entries(RULES))('the rule %s', (_name, rule) => expectBoth(rule(12)));
+
+  test.each([-400, 400])('a clock that is %s s ahead', (seconds) => {
+    expectBoth(clockHint(seconds));
+    expect(clockHint(seconds).join()).not.toContain('-400');
+  });
+
+  test('every description and title of the OpenAPI document that the page shows', () => {
+    const texts = [...nodes(DOCUMENT)]
+      .flatMap(([, { description }]) => (typeof description === 'string' ? [description] : []))
+      // Lists of reasons, which the page takes from the examples, and the head, which has a test below.
+      .filter((text) => !text.startsWith('- `') && text !== API.info.description);
+    expect(texts.length).toBeGreaterThan(200);
+    for (const text of texts) {
+      expect(text.split('\n\n')).toHaveLength(2);
+      expectBoth(pairOf(text));
+    }
+    for (const { operation } of endpointsOf(API)) expectBoth(titleOf(operation.summary));
+  });
+
+  test('the head of the document: introduction, points, example', () => {
+    const { intro, points, example } = aboutOf(API.info.description);
+    expectBoth(intro);
+    expect(points).toHaveLength(6);
+    points.forEach(expectBoth);
+    expect(example).toMatch(/^client id .*\n[^`]*$/);
+    expect(example).toContain(SIGNATURE_EXAMPLE.signature);
+  });
+
+  test('nothing is said that has no words: the page itself has only its name', () => {
+    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+    const shown = html.replace(/<noscript>.*<\/noscript>/s, '').replace(/<[^>]*>/g, '');
+    expect(shown.trim()).toBe('Matter Push');
+  });
+});
+
+test('marks of code and emphasis are taken apart, and nothing else is markup', () => {
+  expect(marksOf('**New** `a<b>` <i>')).toEqual([
+    { tag: 'strong', text: 'New' },
+    { text: ' ' },
+    { tag: 'code', text: 'a<b>' },
+    { text: ' <i>' },
+  ]);
+});
+
+describe('what it tells of the document', () => {
+  test('all fields of a body, those of lists and nameless objects too', () => {
+    const upsert = fieldsOf(schemaNamed('UpsertBody'));
+    const properties = Object.keys(schemaNamed('UpsertBody').properties ?? {});
+    expect(upsert.map(({ name }) => name)).toEqual(properties);
+    expect(upsert.find(({ name }) => name === 'title')).toMatchObject({
+      required: true,
+      type: ['string'],
+      rules: [['at most 512 characters', '最多 512 个字符']],
+    });
+    expect(upsert.find(({ name }) => name === 'parties')?.type).toEqual([
+      { ref: 'Party' },
+      '[]',
+      ' | ',
+      'null',
+    ]);
+    const diff = fieldsOf(schemaNamed('DiffBody')).map(({ name }) => name);
+    expect(diff).toEqual(expect.arrayContaining(['lines', 'lines[].externalId']));
+  });
+
+  test('every schema has fields or a type', () => {
+    for (const schema of Object.values(API.components.schemas)) {
+      const told = fieldsOf(schema).length > 0 ? ['fields'] : typeOf(schema);
+      expect(told).not.toEqual([]);
+      expect(told).not.toContain('any');
+    }
+  });
+
+  test('every reason of a code', () => {
+    const [upsert] = endpointsOf(API);
+    if (!upsert) throw new Error('no operations');
+    const refusals = new Map(refusalsOf(API, upsert.operation));
+    expect(refusals.get('401')).toEqual(
+      ALL_REASONS.filter((reason) => /^(HMAC|TIME|SIGN)/.test(reason)),
+    );
+    expect(refusals.get('400')).toContain('UNKNOWN_USER');
+    expect(refusals.has('200')).toBe(false);
+    expect(parametersOf(API, upsert.operation).map(({ name }) => name)).toEqual([
+      'X-Client-Id',
+      'X-Timestamp',
+      'X-Signature',
+      'X-Idempotency-Key',
+    ]);
+  });
+});
+
+test('the command sends what was signed, whatever stands in it', () => {
+  const body = '{\n  "title": "it\'s $HOME `x` \\\\ 张三"\n}';
+  const call = { url: 'http://h/a?b', headers: { 'X-Client-Id': "o'a" }, body, signed: '' };
+  const shell = `curl() { printf '%s\\0' "$@"; }\n${curlOf(call)}`;
+  const sent = execFileSync('sh', ['-c', shell], { encoding: 'utf8' }).split('\0');
+  expect(sent).toEqual(['-sS', 'http://h/a?b', '-H', "X-Client-Id: o'a", '--data-raw', body, '']);
+});
+
+describe('its files', () => {
+  const files = readDocsFiles(FOLDER);
+
+  test('are those of the folder and of @noble/hashes, and the page lies at /docs', () => {
+    const own = readdirSync(FOLDER)
+      .filter((name) => /\.(js|css|svg)$/.test(name))
+      .map((name) => `/docs/${name}`);
+    const noble = ['hmac', 'sha2', 'utils', '_md', '_u64'].map((name) => `/docs/noble/${name}.js`);
+    expect([...files.keys()].sort()).toEqual(['/docs', ...own, ...noble].sort());
+  });
+
+  test('name only files that are there', () => {
+    for (const [path, { bytes }] of files) {
+      const text = String(bytes);
+      const imported = [...text.matchAll(/^(?:import|export) [^;]*?from ["'](.+?)["'];/gms)];
+      const linked = [...text.matchAll(/ (?:src|href)="(docs\/[^"]+)"/g)];
+      const named = [...imported, ...linked].map(([, name = '']) => name);
+      const missing = named.filter((name) => !files.has(new URL(name, `http://h${path}`).pathname));
+      expect([path, missing]).toEqual([path, []]);
+    }
+  });
+
+  test('name no other origin', () => {
+    for (const [path, { bytes }] of files) {
+      if (path.startsWith('/docs/noble/')) continue;
+      const names = String(bytes).match(/\b(?:https?:)?\/\/[a-z][\w.-]*\.[a-z]{2,}[^\s'"]*/g) ?? [];
+      expect([path, names.filter((name) => name !== 'http://www.w3.org/2000/svg')]).toEqual([
+        path,
+        [],
+      ]);
+    }
+  });
+
+  test('sign every vector, without crypto.subtle', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'matter-push-docs-'));
+    try {
+      for (const [path, { bytes }] of files) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        if (path !== '/docs') writeFileSync(join(folder, path), bytes);
+      }
+      writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+      writeFileSync(
+        join(folder, 'main.js'),
+        `Object.defineProperty(globalThis, 'crypto', { value: undefined });
+        const { signature, signedText } = await import('./docs/sign.js');
+        const vectors = JSON.parse(process.argv[2]);
+        console.log(JSON.stringify(vectors.map((it) => signature(it.secret, signedText(it)))));`,
+      );
+      const vectors = readFileSync(join(ROOT, 'examples/signing/vectors.json'), 'utf8');
+      const args = [join(folder, 'main.js'), vectors];
+      const signed = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+      const expected = JSON.parse(vectors).map((it: { signature: string }) => it.signature);
+      expect(expected.length).toBeGreaterThan(3);
+      expect(signed).toEqual(expected);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
