@@ -33,6 +33,7 @@ export async function startBenchWeb(
       PORT: String(port),
       RATE_LIMIT: '0',
       LOG_LEVEL: 'info',
+      METRICS_PORT: '0',
     },
     logFile: join(folder, `${name}.log`),
     drainMs: 20_000,

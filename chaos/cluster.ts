@@ -115,6 +115,7 @@ function environment(
     HOST: '127.0.0.1',
     RATE_LIMIT: '0',
     LOG_LEVEL: 'warn',
+    METRICS_PORT: '0',
     ...env,
   };
 }
