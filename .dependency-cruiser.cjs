@@ -64,7 +64,15 @@ module.exports = {
       ...BASICS,
     ]),
     only('metrics', ['contract/paths\\.', 'domain/', 'clock\\.', 'errors\\.']),
-    only('openapi', ['contract/', 'doctor/', 'domain/', 'portal/', 'reconcile/', 'errors\\.', 'etag\\.']),
+    only('openapi', [
+      'contract/',
+      'doctor/',
+      'domain/',
+      'portal/',
+      'reconcile/',
+      'errors\\.',
+      'etag\\.',
+    ]),
     only('ingress', [
       'contract/',
       'domain/',
