@@ -31,24 +31,27 @@ export function schemaNode(schema) {
   return table([WORDS.field, WORDS.meaning], fields.map(fieldRow));
 }
 
-/** @param {Field} field */
-const fieldRow = ({ name, required, type, rules, about }) =>
+/** @param {string} name @param {(string | Node)[]} beside it @param {Node[]} about it */
+const row = (name, beside, about) =>
   element(
     'tr',
     {},
-    element(
-      'th',
-      { scope: 'row' },
-      element('code', {}, name),
+    element('th', { scope: 'row' }, element('code', {}, name), ...beside),
+    element('td', {}, ...about),
+  );
+
+/** @param {Node} text */
+const rule = (text) => element('small', { class: 'rule' }, text);
+
+/** @param {Field} field */
+const fieldRow = ({ name, required, type, rules, about }) =>
+  row(
+    name,
+    [
       ...(required ? [' ', element('em', { class: 'required' }, say(WORDS.required))] : []),
       typeNode(type),
-    ),
-    element(
-      'td',
-      {},
-      say(about),
-      ...rules.map((rule) => element('small', { class: 'rule' }, say(rule))),
-    ),
+    ],
+    [say(about), ...rules.map((words) => rule(say(words)))],
   );
 
 /** @param {TypePart[]} parts */
@@ -77,22 +80,10 @@ export const headersTable = (headers) =>
 
 /** @param {string} name @param {Header} header @param {boolean} isAsked */
 const headerRow = (name, { description, required, example }, isAsked) =>
-  element(
-    'tr',
-    {},
-    element(
-      'th',
-      { scope: 'row' },
-      element('code', {}, name),
-      ...(isAsked ? [' ', needed(required)] : []),
-    ),
-    element(
-      'td',
-      {},
-      say(pairOf(description)),
-      ...(example ? [element('small', { class: 'rule' }, element('code', {}, example))] : []),
-    ),
-  );
+  row(name, isAsked ? [' ', needed(required)] : [], [
+    say(pairOf(description)),
+    ...(example ? [rule(element('code', {}, example))] : []),
+  ]);
 
 /** @param {boolean} required */
 const needed = (required) =>
