@@ -17,17 +17,20 @@ export interface Sessions {
   /** The id of a slot's session, hex. */
   idOf(slot: number): string;
   /**
-   * Runs writes in one transaction of the slot's session; those of one slot never overlap.
+   * Runs writes in one transaction of a slot's session; those of one slot never overlap.
    *
    * @param as the id that `idOf` gave when the work began
    * @throws SessionRenewed where the slot has got another session since: the work was given up
    */
-  commit<T>(slot: number, as: string, work: Work<T>): Promise<T>;
+  commit<T>(as: string, work: Work<T>): Promise<T>;
   /** The same in a slot of which nobody else makes use. */
   commitAnywhere<T>(work: Work<T>): Promise<T>;
   /** The slot gets another session: whoever is still at work in the one that it had is cut off. */
   renew(slot: number): void;
-  /** Ends whatever transactions these sessions have open, whoever they belong to. */
+  /**
+   * Ends whatever transactions these sessions have open, whoever they belong to. Those of this
+   * process' own slots are left alone: they are in use, or ended before its next commit.
+   */
   kill(ids: readonly string[]): Promise<void>;
   /** Gives the sessions back. */
   end(): Promise<void>;
@@ -92,9 +95,14 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     await kill([slot.id]);
     slot.hasFailed = false;
   };
+  /** What another slot left open may hold what is to be written. */
+  const makeOthersReady = async (): Promise<void> => {
+    const failed = [...slots.values()].filter((one) => one.hasFailed && one.exclusively.isFree());
+    await Promise.all(failed.map((one) => one.exclusively(() => makeReady(one))));
+  };
   const commitIn = <T>(slot: Slot, work: Work<T>): Promise<T> =>
     slot.exclusively(async () => {
-      await makeReady(slot);
+      await Promise.all([makeReady(slot), makeOthersReady()]);
       slot.hasFailed = true;
       const result = await inTransaction(slot.session, work);
       slot.hasFailed = false;
@@ -127,9 +135,9 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
 
   return {
     idOf: (number) => slotOf(number).id,
-    commit: async (number, as, work) => {
-      const slot = slotOf(number);
-      if (slot.id !== as) throw new SessionRenewed(`slot ${number} has another session now`);
+    commit: async (as, work) => {
+      const slot = [...slots.values()].find(({ id }) => id === as);
+      if (!slot) throw new SessionRenewed('its slot has another session now');
       return commitIn(slot, work);
     },
     commitAnywhere: async (work) => {
@@ -145,7 +153,10 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
       if (old) given.add(old.id);
       slots.delete(number);
     },
-    kill,
+    kill: (ids) => {
+      const own = new Set([...slots.values()].map(({ id }) => id));
+      return kill(ids.filter((id) => !own.has(id)));
+    },
     end: async () => {
       await caring.stop();
       await Promise.all([...slots.values()].map(({ session }) => session.endSession()));

@@ -14,7 +14,7 @@ import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
 import { createSessions } from '../src/sessions';
-import { createApplyTurn } from './apply-turn';
+import { createApplyRound } from './apply-round';
 import { startExpiry } from './expire-lost';
 
 async function main(): Promise<void> {
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   const sessions = createSessions(mongo, logger);
   lifecycle.onStop('sessions', () => sessions.end());
 
-  const apply = createApplyTurn({
+  const apply = createApplyRound({
     ledger: createLedger(mongo),
     pushLog,
     lookups,

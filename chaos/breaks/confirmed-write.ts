@@ -8,17 +8,13 @@ const LATER = 200;
 
 replace(sessions, 'createSessions', (original) => (connection, logger) => {
   const real = original(connection, logger);
-  const underWay = new Map<number, Promise<unknown>>();
+  const underWay = new Map<string, Promise<unknown>>();
   return {
     ...real,
-    commit: async <T>(
-      lane: number,
-      as: string,
-      work: (session: mongo.ClientSession) => Promise<T>,
-    ) => {
-      await underWay.get(lane);
+    commit: async <T>(as: string, work: (session: mongo.ClientSession) => Promise<T>) => {
+      await underWay.get(as);
       return new Promise<T>((resolve, reject) => {
-        const commit = real.commit(lane, as, async (session) => {
+        const commit = real.commit(as, async (session) => {
           const result = work(session);
           await result;
           resolve(result);
@@ -26,7 +22,7 @@ replace(sessions, 'createSessions', (original) => (connection, logger) => {
           return result;
         });
         // After the answer nobody is left to be told.
-        underWay.set(lane, commit.catch(reject));
+        underWay.set(as, commit.catch(reject));
       });
     },
   };

@@ -9,21 +9,24 @@ import { replace } from './replace';
 replace(lanes, 'createLanes', (original) => (redis, keys, perLane) => {
   const real = original(redis, keys, perLane);
   const FOREVER = 9_999_999_999_999;
+  /** The head that a trim looks for has the deadline in it. */
+  const deadlines = new Map<string, number>();
   return {
     ...real,
-    read: async (lane, holder) => {
-      const read = await real.read(lane, holder);
-      return { ...read, pushes: read.pushes.map((push) => ({ ...push, deadline: FOREVER })) };
+    read: async (taken, holder, most) => {
+      const round = await real.read(taken, holder, most);
+      const heads = round.heads.map(({ lane, pushes }) => {
+        for (const { id, deadline } of pushes) deadlines.set(id, deadline);
+        return { lane, pushes: pushes.map((push) => ({ ...push, deadline: FOREVER })) };
+      });
+      return { ...round, heads };
     },
-    // The head that a trim looks for has the deadline in it.
-    finish: async (read, replies) => {
-      const again = await real.read(read.lane, read.holder);
-      const deadlines = new Map(again.pushes.map(({ id, deadline }) => [id, deadline]));
-      const pushes = read.pushes.map((push) => ({
-        ...push,
-        deadline: deadlines.get(push.id) ?? push.deadline,
+    finish: (round, replies) => {
+      const heads = round.heads.map(({ lane, pushes }) => ({
+        lane,
+        pushes: pushes.map((push) => ({ ...push, deadline: deadlines.get(push.id) ?? FOREVER })),
       }));
-      return real.finish({ ...read, pushes }, replies);
+      return real.finish({ ...round, heads }, replies);
     },
   };
 });

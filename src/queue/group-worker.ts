@@ -1,10 +1,16 @@
-/** The worker's end of the job groups: takes turns and runs them until the lane is empty. */
+/**
+ * The worker's end of the job groups: takes the lanes' turns and runs them until the lanes are empty.
+ * What waits in all lanes whose turns a worker has is applied together, round by round: a round costs
+ * the database and Redis much the same however many pushes it has.
+ */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { createBatcher } from '../batcher';
+import { LANES } from '../domain/group';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import { type RedisKeys, TURN_QUEUE } from './keys';
-import { type LaneRead, type Lanes, MAX_READ } from './lanes';
+import { type Lanes, MAX_READ, type Round } from './lanes';
 import { type Reply, toMessages } from './replies';
 import type { TurnData, Turns } from './turns';
 
@@ -21,14 +27,16 @@ const STALLED_INTERVAL = 500;
 const ROUND_TIMEOUT = 8_000;
 /** Rounds of one turn before it lets other lanes have the place. */
 const MAX_ROUNDS = 20;
+/** Rounds of a worker at the same time: while one waits for its commit, another one is made ready. */
+const AT_ONCE = 2;
 
 /**
- * Applies the pushes that were read from a lane.
+ * Applies the pushes of a round.
  *
  * @returns a reply for each push
- * @throws where the outcome of some is unknown: the turn fails and the lane is read again later
+ * @throws where the outcome of some is unknown: the turns fail and the lanes are read again later
  */
-export type ApplyTurn<S> = (read: LaneRead) => Promise<Reply<S>[]>;
+export type ApplyRound<S> = (round: Round) => Promise<Reply<S>[]>;
 
 export interface GroupWorkerOptions<S> {
   /** BullMQ duplicates it for blocking; must have maxRetriesPerRequest null. */
@@ -36,11 +44,11 @@ export interface GroupWorkerOptions<S> {
   readonly keys: RedisKeys;
   readonly lanes: Lanes;
   readonly turns: Turns;
-  /** Names who commits the pushes of a lane: see LaneRead. */
-  readonly holderOf: (lane: number) => string;
-  readonly apply: ApplyTurn<S>;
-  /** Told that a round was given up: what it holds must not be used by the next one. */
-  readonly giveUp: (lane: number) => void;
+  /** Names who commits a round: see there. Rounds under way at the same time have slots of their own. */
+  readonly holderOf: (slot: number) => string;
+  readonly apply: ApplyRound<S>;
+  /** Told that a round was given up: what its slot holds must not be used by the next one. */
+  readonly giveUp: (slot: number) => void;
   readonly concurrency: number;
   /** Milliseconds of one round; 8,000 where it is not given. */
   readonly roundTimeout?: number;
@@ -58,33 +66,42 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
   const { roundTimeout = ROUND_TIMEOUT, metrics = NO_METRICS } = options;
   let closing = false;
 
-  /** How many pushes a lane's next round takes, where it takes fewer than it might. */
-  const bounds = new Map<number, number>();
-  const givenUp = (lane: number, took: number) => {
-    giveUp(lane);
-    // It may just have been too much for a slow database: the same again would never get done.
-    bounds.set(lane, Math.max(1, Math.floor(took / 2)));
+  /** How many pushes the next round takes. */
+  let bound = MAX_READ;
+
+  /** @returns how many pushes each of the lanes still holds */
+  const runRound = async (taken: readonly number[], slot: number): Promise<number[]> => {
+    const began = performance.now();
+    const round = await lanes.read(taken, holderOf(slot), bound);
+    const pushes = round.heads.flatMap((head) => head.pushes);
+    if (pushes.length === 0) return taken.map(() => 0);
+    const readAt = performance.now();
+    metrics.turnBegan(pushes, round.now);
+    const replies = await withDeadline(apply(round), roundTimeout, () => {
+      giveUp(slot);
+      // It may just have been too much for a slow database: the same again would never get done.
+      bound = Math.max(1, Math.floor(pushes.length / 2));
+    });
+    bound = Math.min(MAX_READ, 2 * bound);
+    const sentAt = Math.round(round.now + performance.now() - readAt);
+    const left = await lanes.finish(round, toMessages(replies, sentAt));
+    metrics.stage('turn', began);
+    return left;
   };
-  const done = (lane: number) => {
-    const bound = 2 * (bounds.get(lane) ?? MAX_READ);
-    if (bound < MAX_READ) bounds.set(lane, bound);
-    else bounds.delete(lane);
-  };
+  const free = Array.from({ length: AT_ONCE }, (_, slot) => slot);
+  /** By lane. Turns that are under way at the same time share their rounds. */
+  const rounds = createBatcher<number, number>({
+    run: async (taken) => {
+      const slot = Number(free.shift());
+      return runRound(taken, slot).finally(() => free.unshift(slot));
+    },
+    maxBatch: LANES,
+    maxRunning: AT_ONCE,
+  });
 
   const runTurn = async (lane: number): Promise<void> => {
     for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
-      const began = performance.now();
-      const read = await lanes.read(lane, holderOf(lane), bounds.get(lane));
-      const count = read.pushes.length;
-      if (count === 0) return;
-      const readAt = performance.now();
-      metrics.turnBegan(read.pushes, read.now);
-      const replies = await withDeadline(apply(read), roundTimeout, () => givenUp(lane, count));
-      done(lane);
-      const sentAt = Math.round(read.now + performance.now() - readAt);
-      const left = await lanes.finish(read, toMessages(replies, sentAt));
-      metrics.stage('turn', began);
-      if (left === 0) return;
+      if ((await rounds.add(lane)) === 0) return;
     }
     // What is left is owed a turn; while this one is active, BullMQ keeps it for afterwards.
     await turns.wake([lane]);

@@ -5,17 +5,22 @@ import type { RedisKeys } from './keys';
 import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
 import { createRedisTime, type RedisTime } from './redis-time';
 
-/** What a turn read from the head of its lane. */
-export interface LaneRead {
-  readonly lane: number;
+/** What one round read from the heads of its lanes: it is applied together. */
+export interface Round {
   readonly holder: string;
   /**
-   * Earlier holders that read this lane and never finished: they died, or lost their lock and may
-   * still be at work. Whatever they have open must be ended before this turn commits.
+   * Earlier holders that read one of the lanes and never finished: they died, or lost their lock and
+   * may still be at work. Whatever they have open must be ended before this round commits.
    */
   readonly displaced: readonly string[];
   /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
   readonly now: number;
+  readonly heads: readonly LaneHead[];
+}
+
+/** The first pushes of a lane, in their order. */
+export interface LaneHead {
+  readonly lane: number;
   readonly pushes: readonly WaitingPush[];
 }
 
@@ -41,19 +46,19 @@ export interface Lanes {
    */
   append(pushes: readonly TimedPush[]): Promise<{ taken: boolean[]; toWake: number[] }>;
   /**
-   * Reads from the head, until 4 MiB are reached. Nothing is removed.
+   * Reads from the heads, until 4 MiB are reached; each lane has an equal share. Nothing is removed.
    *
    * @param holder names who will commit what was read
-   * @param most pushes, at most and by default 500
+   * @param most pushes of all lanes together (but one of each at least), at most and by default 500
    */
-  read(lane: number, holder: string, most?: number): Promise<LaneRead>;
+  read(lanes: readonly number[], holder: string, most?: number): Promise<Round>;
   /**
-   * Replies, and only then trims what was read, in one step. A turn whose lane has moved on without
-   * it (it lost its lock) trims nothing.
+   * Replies, and only then trims what was read, in one step. Of a lane that has moved on without the
+   * round (its turn lost its lock) nothing is trimmed.
    *
-   * @returns how many pushes the lane still holds
+   * @returns how many pushes each lane still holds
    */
-  finish(read: LaneRead, replies: readonly ReplyMessage[]): Promise<number>;
+  finish(round: Round, replies: readonly ReplyMessage[]): Promise<number[]>;
   /** The lanes that hold pushes. */
   waiting(): Promise<number[]>;
 }
@@ -79,47 +84,60 @@ for i = 2, #ARGV, 3 do
 end
 return {taken, wake, now}`;
 
-/** KEYS: lane, holders. ARGV: most items, most bytes, lane number, holder, most displaced. */
+/** KEYS: holders, lanes. ARGV: most items and most bytes of a lane, holder, most displaced, lane numbers. */
 const READ = `
 local time = redis.call('TIME')
-local items, bytes, from = {}, 0, 0
-while #items < tonumber(ARGV[1]) and bytes < tonumber(ARGV[2]) do
-  local last = math.min(from + 31, tonumber(ARGV[1]) - 1)
-  local chunk = redis.call('LRANGE', KEYS[1], from, last)
-  if #chunk == 0 then break end
-  for _, item in ipairs(chunk) do
-    items[#items + 1] = item
-    bytes = bytes + #item
+local most, mostBytes, holder = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local heads, displaced = {}, {}
+for l = 2, #KEYS do
+  local items, bytes, from = {}, 0, 0
+  while #items < most and bytes < mostBytes do
+    local chunk = redis.call('LRANGE', KEYS[l], from, math.min(from + 31, most - 1))
+    if #chunk == 0 then break end
+    for _, item in ipairs(chunk) do
+      items[#items + 1] = item
+      bytes = bytes + #item
+    end
+    from = from + 32
   end
-  from = from + 32
+  -- The holder in front, then those that it displaced, until a turn finishes.
+  local lane, others = ARGV[3 + l], {}
+  for other in string.gmatch(redis.call('HGET', KEYS[1], lane) or '', '%S+') do
+    if other ~= holder and #others < tonumber(ARGV[4]) then
+      others[#others + 1] = other
+      displaced[#displaced + 1] = other
+    end
+  end
+  if #items > 0 then
+    redis.call('HSET', KEYS[1], lane, holder .. ' ' .. table.concat(others, ' '))
+  end
+  heads[#heads + 1] = items
 end
--- The holder in front, then those that it displaced, until a turn finishes.
-local displaced = {}
-for other in string.gmatch(redis.call('HGET', KEYS[2], ARGV[3]) or '', '%S+') do
-  if other ~= ARGV[4] and #displaced < tonumber(ARGV[5]) then displaced[#displaced + 1] = other end
-end
-if #items > 0 then
-  redis.call('HSET', KEYS[2], ARGV[3], ARGV[4] .. ' ' .. table.concat(displaced, ' '))
-end
-return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, items}`;
+return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, heads}`;
 
 /**
- * KEYS: lane, holders. ARGV: how many were read, head of the first one, lane number, holder, then
- * channel and message of each reply.
+ * KEYS: holders, lanes. ARGV: holder, then per lane its number, how many were read and the head of the
+ * first one, then channel and message of each reply.
  */
 const FINISH = `
-for i = 5, #ARGV, 2 do
+local holder, left = ARGV[1], {}
+for i = 3 * #KEYS - 1, #ARGV, 2 do
   redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
 end
-local first = redis.call('LINDEX', KEYS[1], 0)
-if first and string.sub(first, 1, #ARGV[2]) == ARGV[2] then
-  redis.call('LTRIM', KEYS[1], ARGV[1], -1)
+for l = 2, #KEYS do
+  local at = 3 * l - 4
+  local lane, count, head = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local first = redis.call('LINDEX', KEYS[l], 0)
+  if first and string.sub(first, 1, #head) == head then
+    redis.call('LTRIM', KEYS[l], count, -1)
+  end
+  local held = redis.call('HGET', KEYS[1], lane) or ''
+  if string.match(held, '^%S*') == holder then redis.call('HDEL', KEYS[1], lane) end
+  left[#left + 1] = redis.call('LLEN', KEYS[l])
 end
-local holder = redis.call('HGET', KEYS[2], ARGV[3]) or ''
-if string.match(holder, '^%S*') == ARGV[4] then redis.call('HDEL', KEYS[2], ARGV[3]) end
-return redis.call('LLEN', KEYS[1])`;
+return left`;
 
-/** Pushes of one turn. */
+/** Pushes of one round. */
 export const MAX_READ = 500;
 /** Holders that can die on one lane, one after the other, before the oldest is forgotten. */
 const MAX_DISPLACED = 20;
@@ -127,8 +145,8 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 interface LaneCommands {
   appendToLanes(keys: number, ...args: (string | number)[]): Promise<[number[], number[], number]>;
-  readLane(...args: (string | number)[]): Promise<[number, string[], string[]]>;
-  finishTurn(...args: (string | number)[]): Promise<number>;
+  readLanes(keys: number, ...args: (string | number)[]): Promise<[number, string[], string[][]]>;
+  finishRound(keys: number, ...args: (string | number)[]): Promise<number[]>;
 }
 
 /**
@@ -142,8 +160,8 @@ export function createLanes(
   time: RedisTime = createRedisTime(redis, () => performance.now()),
 ): Lanes {
   redis.defineCommand('appendToLanes', { lua: APPEND });
-  redis.defineCommand('readLane', { lua: READ, numberOfKeys: 2 });
-  redis.defineCommand('finishTurn', { lua: FINISH, numberOfKeys: 2 });
+  redis.defineCommand('readLanes', { lua: READ });
+  redis.defineCommand('finishRound', { lua: FINISH });
   const commands = redis as unknown as LaneCommands;
   return {
     append: async (pushes) => {
@@ -168,31 +186,38 @@ export function createLanes(
         toWake: distinct.filter((_, index) => wake[index] === 1),
       };
     },
-    read: async (lane, holder, most = MAX_READ) => {
-      const [now, displaced, items] = await commands.readLane(
-        keys.lane(lane),
+    read: async (lanes, holder, most = MAX_READ) => {
+      const share = (whole: number) => Math.max(1, Math.floor(whole / lanes.length));
+      const [now, displaced, heads] = await commands.readLanes(
+        1 + lanes.length,
         keys.holders,
-        most,
-        MAX_READ_BYTES,
-        lane,
+        ...lanes.map(keys.lane),
+        share(most),
+        share(MAX_READ_BYTES),
         holder,
         MAX_DISPLACED,
+        ...lanes,
       );
-      return { lane, holder, now, displaced, pushes: items.map(decodeItem) };
-    },
-    finish: ({ lane, holder, pushes }, replies) => {
-      const first = pushes[0];
-      const head = first ? headOf(first) : '';
-      return commands.finishTurn(
-        keys.lane(lane),
-        keys.holders,
-        pushes.length,
-        head,
-        lane,
+      return {
         holder,
-        ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
-      );
+        displaced: [...new Set(displaced)],
+        now,
+        heads: lanes.map((lane, n) => ({ lane, pushes: (heads[n] ?? []).map(decodeItem) })),
+      };
     },
+    finish: ({ holder, heads }, replies) =>
+      commands.finishRound(
+        1 + heads.length,
+        keys.holders,
+        ...heads.map(({ lane }) => keys.lane(lane)),
+        holder,
+        ...heads.flatMap(({ lane, pushes }) => [
+          lane,
+          pushes.length,
+          pushes[0] ? headOf(pushes[0]) : '',
+        ]),
+        ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
+      ),
     waiting: async () => {
       const all = Array.from({ length: LANES }, (_, lane) => lane);
       const lengths = await redis.pipeline(all.map((lane) => ['llen', keys.lane(lane)])).exec();

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { LANES, laneOf } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
 import { createLaneStates } from '../../src/queue/lane-states';
-import { createLanes, type Lanes } from '../../src/queue/lanes';
+import { createLanes, type Lanes, type Round } from '../../src/queue/lanes';
 import type { QueuedPush } from '../../src/queue/push';
 import { countWorkers, leaseWorkerNumber } from '../../src/queue/worker-number';
 import { testServers } from '../support/service';
@@ -40,15 +40,17 @@ const push = (n: number): QueuedPush => ({
 });
 const append = (...numbers: number[]) =>
   lanes.append(numbers.map((n) => ({ push: push(n), timeout: 5_000 })));
-const idsIn = async (holder: string) => (await lanes.read(LANE, holder)).pushes.map(({ id }) => id);
+const read = (holder: string) => lanes.read([LANE], holder);
+const pushesIn = ({ heads }: Round) => heads.flatMap(({ pushes }) => pushes);
+const idsIn = async (holder: string) => pushesIn(await read(holder)).map(({ id }) => id);
 
 test('pushes are read in the order of their acceptance, with their deadline in the time of Redis', async () => {
   await append(0, 1);
   await append(2);
-  const read = await lanes.read(LANE, 'a');
-  expect(read.pushes.map(({ id }) => id)).toEqual(ids.slice(0, 3));
-  expect(read.pushes[0]).toMatchObject({ ...push(0), deadline: expect.any(Number) });
-  const left = Number(read.pushes[0]?.deadline) - read.now;
+  const round = await read('a');
+  expect(pushesIn(round).map(({ id }) => id)).toEqual(ids.slice(0, 3));
+  expect(pushesIn(round)[0]).toMatchObject({ ...push(0), deadline: expect.any(Number) });
+  const left = Number(pushesIn(round)[0]?.deadline) - round.now;
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThanOrEqual(5_000);
 });
@@ -56,7 +58,7 @@ test('pushes are read in the order of their acceptance, with their deadline in t
 test('only a lane that was empty asks for a turn', async () => {
   expect((await append(0, 1)).toWake).toEqual([LANE]);
   expect((await append(2)).toWake).toEqual([]);
-  await lanes.finish(await lanes.read(LANE, 'a'), []);
+  await lanes.finish(await read('a'), []);
   expect((await append(3)).toWake).toEqual([LANE]);
 });
 
@@ -67,33 +69,33 @@ test('a full lane takes no more', async () => {
 test('reading removes nothing; finishing trims what was read and tells what is left', async () => {
   await append(0, 1);
   expect(await idsIn('a')).toEqual(ids.slice(0, 2));
-  const read = await lanes.read(LANE, 'a');
+  const round = await read('a');
   await append(2);
-  expect(await lanes.finish(read, [])).toBe(1);
+  expect(await lanes.finish(round, [])).toEqual([1]);
   expect(await idsIn('a')).toEqual([ids[2]]);
   expect(await lanes.waiting()).toEqual([LANE]);
 });
 
 test('a turn that was overtaken trims nothing of what came after it', async () => {
   await append(0, 1);
-  const overtaken = await lanes.read(LANE, 'a');
-  const successor = await lanes.read(LANE, 'b');
+  const overtaken = await read('a');
+  const successor = await read('b');
   await lanes.finish(successor, []);
   await append(2, 3);
-  expect(await lanes.finish(overtaken, [])).toBe(2);
+  expect(await lanes.finish(overtaken, [])).toEqual([2]);
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
 test('whoever takes a lane over is told of every holder that never finished', async () => {
   await append(0);
-  expect((await lanes.read(LANE, 'a')).displaced).toEqual([]);
-  expect((await lanes.read(LANE, 'a')).displaced).toEqual([]);
-  expect((await lanes.read(LANE, 'b')).displaced).toEqual(['a']);
-  const taken = await lanes.read(LANE, 'c');
+  expect((await read('a')).displaced).toEqual([]);
+  expect((await read('a')).displaced).toEqual([]);
+  expect((await read('b')).displaced).toEqual(['a']);
+  const taken = await read('c');
   expect(taken.displaced).toEqual(['b', 'a']);
   await lanes.finish(taken, []);
   await append(1);
-  expect((await lanes.read(LANE, 'd')).displaced).toEqual([]);
+  expect((await read('d')).displaced).toEqual([]);
 });
 
 test('replies go out with the trim, a message per ingress', async () => {
@@ -107,7 +109,7 @@ test('replies go out with the trim, a message per ingress', async () => {
     });
   });
   await append(0);
-  await lanes.finish(await lanes.read(LANE, 'a'), [
+  await lanes.finish(await read('a'), [
     { ingressId: 'one', payload: 'x' },
     { ingressId: 'two', payload: 'y' },
   ]);

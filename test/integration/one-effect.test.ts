@@ -2,7 +2,7 @@
 import type { Operation } from '../../src/domain/operation';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
-import { createTurnRig, laneRead, type TurnRig } from '../support/turn-rig';
+import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
 import { until } from '../support/wait';
 
 let rig: TurnRig;
@@ -35,9 +35,9 @@ test('a lane that is read again after a crash gives the same replies and no seco
     await rig.queued('AGAIN', upsert('revived')),
     await rig.queued('OTHER', status('DONE')),
   ];
-  const first = await rig.newWorker()(laneRead(pushes));
+  const first = await rig.newWorker()(roundOf(pushes));
   const before = await stored('AGAIN');
-  const second = await rig.newWorker()(laneRead(pushes));
+  const second = await rig.newWorker()(roundOf(pushes));
   expect(second).toEqual(first);
   expect(
     first.map(({ settlement }) => ('outcome' in settlement ? settlement.outcome : '')),
@@ -48,13 +48,13 @@ test('a lane that is read again after a crash gives the same replies and no seco
 test('what came later is kept where an old part of the lane is read again with it', async () => {
   const early = await rig.queued('LATE', upsert('early'));
   const done = await rig.queued('LATE', status('DONE'));
-  await rig.newWorker()(laneRead([early, done]));
+  await rig.newWorker()(roundOf([early, done]));
   await matterModel(rig.db).updateOne(
     { externalId: 'LATE' },
     { $set: { 'parties.0.unread': false } },
   );
   const more = await rig.queued('LATE', status('REOPENED'));
-  await rig.newWorker()(laneRead([early, done, more]));
+  await rig.newWorker()(roundOf([early, done, more]));
   expect(await stored('LATE')).toMatchObject({
     bizStatus: 'REOPENED',
     revision: 3,
@@ -66,7 +66,7 @@ test('two workers at the same pushes: one effect, one matterId, the same replies
   for (let round = 0; round < 5; round += 1) {
     const key = `TWICE-${round}`;
     const pushes = [await rig.queued(key, upsert('x')), await rig.queued(key, status('DONE'))];
-    const tries = [0, 1].map(() => rig.newWorker()(laneRead(pushes)));
+    const tries = [0, 1].map(() => rig.newWorker()(roundOf(pushes)));
     const ends = await Promise.allSettled(tries);
     const replies = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
     expect(replies.length).toBeGreaterThan(0);
@@ -77,11 +77,11 @@ test('two workers at the same pushes: one effect, one matterId, the same replies
 });
 
 test('a matter that changed under a turn is read again, and nothing of either is lost', async () => {
-  await rig.newWorker()(laneRead([await rig.queued('GUARD', upsert('one'))]));
+  await rig.newWorker()(roundOf([await rig.queued('GUARD', upsert('one'))]));
   const push = await rig.queued('GUARD', status('DONE'));
   const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
   const elsewhere = () => matterModel(rig.db).updateOne({ externalId: 'GUARD' }, bump);
-  await rig.newWorker(elsewhere)(laneRead([push]));
+  await rig.newWorker(elsewhere)(roundOf([push]));
   expect(await stored('GUARD')).toMatchObject({
     bizStatus: 'DONE',
     summary: 'from elsewhere',
@@ -93,28 +93,28 @@ test('a matter that another worker creates under a turn gets one id, not two', a
   const first = await rig.queued('BIRTH', upsert('first'));
   const second = await rig.queued('BIRTH', upsert('second'));
   const other = rig.newWorker();
-  const replies = await rig.newWorker(() => other(laneRead([first])))(laneRead([first, second]));
+  const replies = await rig.newWorker(() => other(roundOf([first])))(roundOf([first, second]));
   expect(replies).toHaveLength(2);
   expect(await stored('BIRTH')).toMatchObject({ title: 'second', revision: 2 });
   expect(await matterModel(rig.db).countDocuments({ externalId: 'BIRTH' })).toBe(1);
 });
 
 test('a turn that died between its first write and its commit is ended by its successor', async () => {
-  await rig.newWorker()(laneRead([await rig.queued('DIED', upsert('before'))]));
+  await rig.newWorker()(roundOf([await rig.queued('DIED', upsert('before'))]));
   const dead = rig.db.getClient().startSession();
   dead.startTransaction();
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
   await matterModel(rig.db).updateOne({ externalId: 'DIED' }, half, { session: dead });
   const push = await rig.queued('DIED', status('DONE'));
   const displaced = [dead.id?.id.toString('hex') ?? ''];
-  const [reply] = await rig.newWorker()({ ...laneRead([push]), displaced });
+  const [reply] = await rig.newWorker()({ ...roundOf([push]), displaced });
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
   expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
   await dead.endSession();
 });
 
 test('what a dead process left open is ended also where Redis has forgotten it', async () => {
-  await rig.newWorker()(laneRead([await rig.queued('FORGOTTEN', upsert('before'))]));
+  await rig.newWorker()(roundOf([await rig.queued('FORGOTTEN', upsert('before'))]));
   // A process that has recorded its session, and then neither commits nor beats.
   const dead = rig.db.getClient().startSession();
   const sessions = [dead.id?.id.toString('hex') ?? ''];
@@ -127,7 +127,7 @@ test('what a dead process left open is ended also where Redis has forgotten it',
   await matterModel(rig.db).updateOne({ externalId: 'FORGOTTEN' }, half, { session: dead });
   const worker = rig.newWorker();
   const outcome = await until('the matter to be free', async () => {
-    const [reply] = await worker(laneRead([await rig.queued('FORGOTTEN', status('DONE'))]));
+    const [reply] = await worker(roundOf([await rig.queued('FORGOTTEN', status('DONE'))]));
     return reply?.settlement.state === 'PERSISTED' && reply.settlement.outcome;
   });
   expect(outcome).toBe('UPDATED');
@@ -140,7 +140,7 @@ test('what a dead process left open is ended also where Redis has forgotten it',
 test('a push past its deadline is settled as expired and not applied', async () => {
   const late = await rig.queued('EXPIRED', upsert('too late'), { deadline: Date.now() - 1 });
   const intime = await rig.queued('IN-TIME', upsert('in time'));
-  const replies = await rig.newWorker()(laneRead([late, intime]));
+  const replies = await rig.newWorker()(roundOf([late, intime]));
   expect(replies.map(({ settlement }) => settlement.state).sort()).toEqual([
     'EXPIRED',
     'PERSISTED',
@@ -153,7 +153,7 @@ test('a push that was settled as expired is never applied later', async () => {
   const push = await rig.queued('SETTLED', upsert('x'));
   const settlement = { state: 'EXPIRED' } as const;
   await rig.pushLog.settle([{ id: push.id, settlement }], { now: Date.now(), worker: 'sweeper' });
-  const replies = await rig.newWorker()(laneRead([push]));
+  const replies = await rig.newWorker()(roundOf([push]));
   expect(replies).toEqual([{ id: push.id, replyTo: 'ingress', settlement }]);
   expect(await stored('SETTLED')).toBeNull();
 });
@@ -169,14 +169,14 @@ test('an entry whose push was lost on the way is ended once it is old enough, no
 });
 
 test('a matter that somebody else holds is answered as retryable, and its neighbours go on', async () => {
-  await rig.newWorker()(laneRead([await rig.queued('HELD', upsert('held'))]));
+  await rig.newWorker()(roundOf([await rig.queued('HELD', upsert('held'))]));
   const holder = rig.db.getClient().startSession();
   holder.startTransaction();
   const touch = { $set: { summary: 'held' } };
   await matterModel(rig.db).updateOne({ externalId: 'HELD' }, touch, { session: holder });
   const held = await rig.queued('HELD', status('DONE'));
   const free = await rig.queued('FREE', upsert('free'));
-  const replies = await rig.newWorker()(laneRead([held, free]));
+  const replies = await rig.newWorker()(roundOf([held, free]));
   await holder.abortTransaction();
   const ends = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(ends.get(held.id)).toEqual({ state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' });
@@ -184,7 +184,7 @@ test('a matter that somebody else holds is answered as retryable, and its neighb
 });
 
 test('a group in trouble among a hundred is found in a few steps, not in one per group', async () => {
-  await rig.newWorker()(laneRead([await rig.queued('HELD-ONE', upsert('before'))]));
+  await rig.newWorker()(roundOf([await rig.queued('HELD-ONE', upsert('before'))]));
   const holder = rig.db.getClient().startSession();
   holder.startTransaction();
   await matterModel(rig.db).updateOne(
@@ -196,7 +196,7 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   const pushes = await Promise.all(names.map((name) => rig.queued(name, upsert(name))));
   pushes.splice(37, 0, await rig.queued('HELD-ONE', upsert('after')));
   const settle = jest.spyOn(rig.pushLog, 'settle');
-  const replies = await rig.newWorker()(laneRead(pushes));
+  const replies = await rig.newWorker()(roundOf(pushes));
   const commits = settle.mock.calls.length;
   settle.mockRestore();
   await holder.abortTransaction();
@@ -210,13 +210,13 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
 test('a group that cannot be written does not hold up its neighbours in the lane', async () => {
   const broken = { ...upsert('broken'), title: { toBSON: 1 } } as unknown as Operation;
   const poison = await rig.queued('POISON', { op: 'status' } as Operation);
-  await rig.newWorker()(laneRead([await rig.queued('POISON', upsert('fine'))]));
+  await rig.newWorker()(roundOf([await rig.queued('POISON', upsert('fine'))]));
   const bad = await rig.queued('POISON', {
     ...broken,
     content: { summary: 'x'.repeat(17 << 20) },
   } as Operation);
   const good = await rig.queued('NEIGHBOUR', upsert('good'));
-  const replies = await rig.newWorker()(laneRead([poison, bad, good]));
+  const replies = await rig.newWorker()(roundOf([poison, bad, good]));
   const states = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(states.get(good.id)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
   expect(states.get(bad.id)).toEqual({ state: 'REFUSED', reason: 'OPERATION_FAILED' });

@@ -179,8 +179,8 @@ test('a worker at work is seen, with those it displaced; once it falls silent, i
   });
   // Its lock is not renewed: it is as if the process had died right after this.
   await worker.getNextJob('a worker', { block: false });
-  await lanes.read(lane, 'first');
-  await lanes.read(lane, 'second');
+  await lanes.read([lane], 'first');
+  await lanes.read([lane], 'second');
   expect(await viewOf(lane)).toMatchObject({
     turn: { state: 'active', starts: 1, isLocked: true },
     holder: 'second',

@@ -1,7 +1,7 @@
 /** Sessions in which turns commit: never two at once in one, and never one that was given up. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection, mongo } from 'mongoose';
+import mongoose, { type Connection, type mongo } from 'mongoose';
 import pino from 'pino';
 import { connectMongo } from '../../src/mongo';
 import { createSessions, type Sessions } from '../../src/sessions';
@@ -28,10 +28,8 @@ test('work that was given up does not commit in the session of its successor', a
   const given = sessions.idOf(0);
   sessions.renew(0);
   const successor = sessions.idOf(0);
-  const late = sessions.commit(0, given, (session) =>
-    marks().insertOne({ _id: 'late' }, { session }),
-  );
-  const now = sessions.commit(0, successor, (session) =>
+  const late = sessions.commit(given, (session) => marks().insertOne({ _id: 'late' }, { session }));
+  const now = sessions.commit(successor, (session) =>
     marks().insertOne({ _id: 'now' }, { session }),
   );
   const error = await late.catch((caught: unknown) => caught);
@@ -47,7 +45,7 @@ test('commits of one slot wait for each other, and none is ended by whoever look
   let running = 0;
   let most = 0;
   const commit = (number: number) =>
-    sessions.commit(1, holder, async (session) => {
+    sessions.commit(holder, async (session) => {
       running += 1;
       most = Math.max(most, running);
       await marks().insertOne({ _id: `slow-${number}` }, { session });
@@ -62,16 +60,48 @@ test('commits of one slot wait for each other, and none is ended by whoever look
 
 test('a commit that fails leaves its session to the next one', async () => {
   const holder = sessions.idOf(2);
-  const failed = sessions.commit(2, holder, async (session) => {
+  const failed = sessions.commit(holder, async (session) => {
     await marks().insertOne({ _id: 'undone' }, { session });
     throw new Error('on purpose');
   });
-  const next = sessions.commit(2, holder, (session) =>
+  const next = sessions.commit(holder, (session) =>
     marks().insertOne({ _id: 'done' }, { session }),
   );
   await expect(failed).rejects.toThrow('on purpose');
   await next;
   expect(await marks().distinct('_id', { _id: /done$/ })).toEqual(['done']);
+});
+
+test('what a commit left open does not stand in the way of another slot', async () => {
+  await marks().insertOne({ _id: 'shared' });
+  const write = (session: mongo.ClientSession) =>
+    marks().updateOne({ _id: 'shared' }, { $inc: { writes: 1 } }, { session });
+  const { Connection } = jest.requireActual('mongodb/lib/cmap/connection');
+  const command = Connection.prototype.command;
+  const loses = jest.spyOn(Connection.prototype, 'command');
+  loses.mockImplementation(function lossy(this: unknown, ...args: unknown[]) {
+    const isAbort = (args[1] as object) && 'abortTransaction' in (args[1] as object);
+    if (!isAbort) return command.apply(this, args);
+    return Promise.reject(new mongoose.mongo.MongoNetworkError('the abort is lost'));
+  });
+  const left = sessions.commit(sessions.idOf(4), async (session) => {
+    await write(session);
+    throw new Error('on purpose');
+  });
+  await expect(left).rejects.toThrow();
+  loses.mockRestore();
+  await sessions.commit(sessions.idOf(5), write);
+  expect(await marks().findOne({ _id: 'shared' })).toMatchObject({ writes: 1 });
+});
+
+test('a round that takes over from another slot of its worker does not cut it off', async () => {
+  const holder = sessions.idOf(6);
+  await sessions.commit(holder, async (session) => {
+    await marks().insertOne({ _id: 'first half' }, { session });
+    await sessions.kill([holder]);
+    await marks().insertOne({ _id: 'second half' }, { session });
+  });
+  expect(await marks().countDocuments({ _id: /half$/ })).toBe(2);
 });
 
 test('a connection that breaks while a commit is written leaves its outcome unknown, and is no defect', async () => {
@@ -88,7 +118,7 @@ test('a connection that breaks while a commit is written leaves its outcome unkn
   try {
     const holder = sessions.idOf(3);
     const work = (session: mongo.ClientSession) => marks().insertOne({ _id: 'cut' }, { session });
-    const error = await sessions.commit(3, holder, work).catch((caught: unknown) => caught);
+    const error = await sessions.commit(holder, work).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(Error);
     expect({ error: String(error), isOutage: isOutage(error) }).toMatchObject({ isOutage: true });
   } finally {

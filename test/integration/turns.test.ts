@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { groupOf, laneOf } from '../../src/domain/group';
+import { groupOf, LANES, laneOf } from '../../src/domain/group';
 import { createGroupWorker, type GroupWorker } from '../../src/queue/group-worker';
-import { createRedisKeys } from '../../src/queue/keys';
+import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
 import { createLanes, type Lanes } from '../../src/queue/lanes';
 import { createTurns, type Turns } from '../../src/queue/turns';
 import { testServers } from '../support/service';
@@ -46,12 +46,12 @@ async function append(externalId: string): Promise<number[]> {
   return (await lanes.append([{ push, timeout: 60_000 }])).toWake;
 }
 
-/** Lanes whose round was given up. */
-const givenUp: number[] = [];
+/** Rounds that were given up. */
+let givenUp = 0;
 
 interface More {
   readonly lanes?: Lanes;
-  readonly apply?: (pushes: number) => Promise<void>;
+  readonly apply?: (pushes: number, inLanes: number) => Promise<void>;
   readonly roundTimeout?: number;
 }
 
@@ -63,13 +63,16 @@ function start(more: More = {}): string[] {
     keys,
     lanes: more.lanes ?? lanes,
     turns,
-    holderOf: () => 'holder',
-    giveUp: (lane) => givenUp.push(lane),
+    holderOf: (slot) => `holder-${slot}`,
+    giveUp: () => {
+      givenUp += 1;
+    },
     concurrency: 4,
     ...(more.roundTimeout !== undefined && { roundTimeout: more.roundTimeout }),
     logger,
-    apply: async ({ pushes }) => {
-      await more.apply?.(pushes.length);
+    apply: async ({ heads }) => {
+      const pushes = heads.flatMap((head) => head.pushes);
+      await more.apply?.(pushes.length, heads.filter((head) => head.pushes.length > 0).length);
       applied.push(...pushes.map(({ externalId }) => externalId));
       return [];
     },
@@ -79,8 +82,8 @@ function start(more: More = {}): string[] {
 
 test('a push that comes between the last look of a turn and its end gets a turn of its own', async () => {
   let late = false;
-  const finish: Lanes['finish'] = async (read, replies) => {
-    const left = await lanes.finish(read, replies);
+  const finish: Lanes['finish'] = async (round, replies) => {
+    const left = await lanes.finish(round, replies);
     // The turn has seen its lane empty and is about to end; its job is still active.
     if (!late) {
       late = true;
@@ -111,6 +114,39 @@ test('many wakes of a lane are one turn, and what came meanwhile is applied in i
   expect(applied).toEqual(mine);
 });
 
+test('what waits in several lanes is applied together, each lane in its order', async () => {
+  const lanesOf: number[] = [];
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const applied = start({
+    apply: async (_pushes, inLanes) => {
+      lanesOf.push(inLanes);
+      await held;
+    },
+  });
+  const sent = Array.from({ length: 40 }, (_, n) => `T-${n}`);
+  const ofLane = (lane: number) => sent.filter((one) => laneOf(groupOf('S', one)) === lane);
+  const all = Array.from({ length: LANES }, (_, lane) => lane);
+  // Two rounds are under way, a lane each, before there is more.
+  for (const lane of [0, 1]) {
+    await turns.wake(await append(String(ofLane(lane)[0])));
+    await until('its round', async () => lanesOf.length === lane + 1);
+  }
+  const rest = sent.filter((one) => one !== ofLane(0)[0] && one !== ofLane(1)[0]);
+  for (const one of rest) await turns.wake(await append(one));
+  const active = `${keys.bullPrefix}:${TURN_QUEUE}:active`;
+  await until('a turn of each lane', async () => (await redis.llen(active)) === LANES);
+  release();
+  await until('all of them', async () => applied.length === sent.length);
+  for (const lane of all) {
+    expect(applied.filter((one) => laneOf(groupOf('S', one)) === lane)).toEqual(ofLane(lane));
+  }
+  expect(lanesOf.slice(0, 2)).toEqual([1, 1]);
+  expect(Math.max(...lanesOf)).toBeGreaterThan(1);
+});
+
 test('a turn that failed leaves its pushes in the lane, and the next wake applies them', async () => {
   let fail = true;
   const applied = start({
@@ -139,7 +175,7 @@ test('a turn that never ends is given up, and its lane goes on', async () => {
   });
   await turns.wake(await append('HUNG'));
   const lane = laneOf(groupOf('S', 'HUNG'));
-  await until('the round to be given up', async () => givenUp.includes(lane), 20_000);
+  await until('the round to be given up', async () => givenUp === 1, 20_000);
   await until('its push', async () => {
     await turns.wake([lane]);
     return applied.includes('HUNG');

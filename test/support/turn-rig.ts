@@ -12,10 +12,10 @@ import { connectMongo } from '../../src/mongo';
 import { createFinalize } from '../../src/push-log/finalize';
 import { createPushLog, type PushLog } from '../../src/push-log/log';
 import { createLogLookups } from '../../src/push-log/lookups';
-import type { LaneRead } from '../../src/queue/lanes';
+import type { Round } from '../../src/queue/lanes';
 import type { WaitingPush } from '../../src/queue/push';
 import { createSessions, type Sessions } from '../../src/sessions';
-import { createApplyTurn } from '../../workers/apply-turn';
+import { createApplyRound } from '../../workers/apply-round';
 import { testServers, withDatabase } from './service';
 
 export interface TurnRig {
@@ -26,7 +26,7 @@ export interface TurnRig {
    *
    * @param afterLoad runs once, between the turn's first read of the ledger and its write
    */
-  newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createApplyTurn>;
+  newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createApplyRound>;
   /** Records a push in the log, as an ingress does, and gives it as a turn would read it. */
   queued(
     externalId: string,
@@ -62,7 +62,7 @@ export async function createTurnRig(): Promise<TurnRig> {
       const ledger = createLedger(db);
       let interrupt = afterLoad;
       const own = newSessions();
-      const apply = createApplyTurn({
+      const apply = createApplyRound({
         ledger: {
           write: ledger.write,
           load: async (keys) => {
@@ -85,7 +85,7 @@ export async function createTurnRig(): Promise<TurnRig> {
         logger,
         metrics: NO_METRICS,
       });
-      return (read) => apply({ ...read, holder: own.idOf(read.lane) });
+      return (round) => apply({ ...round, holder: own.idOf(0) });
     },
     queued: async (externalId, operation, more) => {
       const _id = new Types.ObjectId();
@@ -123,7 +123,7 @@ export async function createTurnRig(): Promise<TurnRig> {
   };
 }
 
-/** What a turn reads where its lane holds these pushes. */
-export function laneRead(pushes: readonly WaitingPush[], lane = 0): LaneRead {
-  return { lane, holder: 'none', displaced: [], now: Date.now(), pushes };
+/** What a round reads where one lane holds these pushes. */
+export function roundOf(pushes: readonly WaitingPush[]): Round {
+  return { holder: 'none', displaced: [], now: Date.now(), heads: [{ lane: 0, pushes }] };
 }

@@ -33,7 +33,7 @@ export interface PlanSettings {
   readonly concluded: ReadonlySet<string>;
 }
 
-export interface TurnPlan {
+export interface RoundPlan {
   readonly changes: readonly MatterChange[];
   readonly settled: readonly SettledPush[];
 }
@@ -56,11 +56,11 @@ export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
 }
 
 /** Folds every group. The same input gives the same plan, but for the ids of created matters. */
-export function planTurn(
+export function planRound(
   groups: readonly Group[],
   loaded: Loaded,
   settings: PlanSettings,
-): TurnPlan {
+): RoundPlan {
   const changes: MatterChange[] = [];
   const settled: SettledPush[] = [];
   for (const { systemCode, externalId, pushes } of groups) {

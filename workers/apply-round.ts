@@ -1,7 +1,7 @@
 /**
- * One turn's work: load, fold, commit. Everything that a turn read commits in one transaction,
- * matters and push-log entries together. When that fails, the turn is halved until the groups in
- * trouble are on their own, so that neighbours in a lane do not suffer from each other's faults.
+ * One round's work: load, fold, commit. Everything that it read commits in one transaction, matters
+ * and push-log entries together. When that fails, the round is halved until the groups in trouble
+ * are on their own, so that neighbours do not suffer from each other's faults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf } from '../src/domain/group';
@@ -13,7 +13,7 @@ import type { Finalize } from '../src/push-log/finalize';
 import type { PushLog, SettledPush } from '../src/push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import type { Settlement } from '../src/push-log/settlement';
-import type { ApplyTurn } from '../src/queue/group-worker';
+import type { ApplyRound } from '../src/queue/group-worker';
 import type { WaitingPush } from '../src/queue/push';
 import type { Sessions } from '../src/sessions';
 import { CommitConflict, isContention, isOutage } from './failures';
@@ -23,21 +23,21 @@ import {
   type Loaded,
   ownerOf,
   type PlanSettings,
-  planTurn,
-} from './plan-turn';
+  planRound,
+} from './plan-round';
 
 /** Tries of one group on its own before it is given up. */
 const MAX_TRIES = 4;
-/** Milliseconds of a turn for such tries, all groups together: the rest of the lane waits meanwhile. */
+/** Milliseconds of a round for such tries, all groups together: what else waits does so meanwhile. */
 const PATIENCE = 1_000;
 
-export interface TurnDependencies {
+export interface RoundDependencies {
   readonly ledger: Ledger;
   readonly pushLog: PushLog;
   readonly lookups: LogLookups;
   readonly finalize: Finalize;
   readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
-  /** The sessions in which turns commit: a slot per lane. */
+  /** The sessions in which rounds commit. */
   readonly sessions: Sessions;
   readonly clock: () => number;
   readonly newMatterId: () => bigint;
@@ -47,9 +47,8 @@ export interface TurnDependencies {
   readonly metrics: Metrics;
 }
 
-/** The turn at work. */
-interface Turn {
-  readonly lane: number;
+/** The round at work. */
+interface Work {
   /** The session in which it commits. */
   readonly holder: string;
   /** Redis time, epoch milliseconds. */
@@ -58,23 +57,25 @@ interface Turn {
   readonly patientUntil: number;
 }
 
-/** Builds the function that applies the pushes of a turn. */
-export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
-  return async ({ lane, holder, now, pushes, displaced }) => {
+/** Builds the function that applies the pushes of a round. */
+export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement> {
+  return async ({ heads, holder, now, displaced }) => {
     if (displaced.length > 0) {
+      const lanes = heads.map(({ lane }) => lane);
       deps.logger.warn(
-        { lane, displaced },
+        { lanes, displaced },
         'ending the transactions of a turn that never finished',
       );
       await deps.sessions.kill(displaced);
     }
-    const turn = { lane, holder, startedAt: now, patientUntil: performance.now() + PATIENCE };
+    const pushes = heads.flatMap((head) => head.pushes);
+    const work = { holder, startedAt: now, patientUntil: performance.now() + PATIENCE };
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
     const settled = [
-      ...(await end(deps, turn, late, { state: 'EXPIRED' })),
-      ...(await applyAll(deps, turn, groupPushes(live))),
+      ...(await end(deps, work, late, { state: 'EXPIRED' })),
+      ...(await applyAll(deps, work, groupPushes(live))),
     ];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
     return pushes.flatMap(({ id, replyTo }) => {
@@ -90,34 +91,34 @@ export function createApplyTurn(deps: TurnDependencies): ApplyTurn<Settlement> {
  * each half goes on its own: one group in trouble is found in a few steps, not in one per group.
  */
 async function applyAll(
-  deps: TurnDependencies,
-  turn: Turn,
+  deps: RoundDependencies,
+  work: Work,
   groups: readonly Group[],
 ): Promise<readonly SettledPush[]> {
   const [only] = groups;
   if (!only) return [];
-  if (groups.length === 1) return applyAlone(deps, turn, only);
+  if (groups.length === 1) return applyAlone(deps, work, only);
   try {
-    return await attempt(deps, turn, groups);
+    return await attempt(deps, work, groups);
   } catch (error) {
     if (isOutage(error)) throw error;
     noteFailure(deps, error);
     deps.metrics.retried();
-    deps.logger.info({ error: String(error), groups: groups.length }, 'turn split');
+    deps.logger.info({ error: String(error), groups: groups.length }, 'round split');
   }
   const pushes = groups.flatMap((group) => group.pushes);
   const { kept, open } = await splitSettled(deps, pushes);
   const left = groupPushes(open);
-  if (kept.length > 0) return [...kept, ...(await applyAll(deps, turn, left))];
+  if (kept.length > 0) return [...kept, ...(await applyAll(deps, work, left))];
   const middle = Math.ceil(left.length / 2);
-  const first = await applyAll(deps, turn, left.slice(0, middle));
-  return [...first, ...(await applyAll(deps, turn, left.slice(middle)))];
+  const first = await applyAll(deps, work, left.slice(0, middle));
+  return [...first, ...(await applyAll(deps, work, left.slice(middle)))];
 }
 
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
 async function attempt(
-  deps: TurnDependencies,
-  turn: Turn,
+  deps: RoundDependencies,
+  work: Work,
   groups: readonly Group[],
 ): Promise<readonly SettledPush[]> {
   if (groups.length === 0) return [];
@@ -127,12 +128,12 @@ async function attempt(
     newMatterId: deps.newMatterId,
     concluded: deps.concluded,
   };
-  const { changes, settled } = planTurn(groups, loaded, settings);
+  const { changes, settled } = planRound(groups, loaded, settings);
   if (settled.length === 0) return settled;
   const began = performance.now();
-  await deps.sessions.commit(turn.lane, turn.holder, async (session) => {
+  await deps.sessions.commit(work.holder, async (session) => {
     const written = await deps.ledger.write(changes, session);
-    const { startedAt } = turn;
+    const { startedAt } = work;
     const by = { now: settings.now, startedAt, worker: deps.workerName, session };
     const marked = await deps.pushLog.settle(settled, by);
     if (written !== changes.length) throw new CommitConflict('a matter changed after it was read');
@@ -144,45 +145,45 @@ async function attempt(
 
 /** One group, careful: pushes that are settled already keep their settlement and take no effect. */
 async function applyAlone(
-  deps: TurnDependencies,
-  turn: Turn,
+  deps: RoundDependencies,
+  work: Work,
   group: Group,
 ): Promise<readonly SettledPush[]> {
   for (let tries = 1; ; tries += 1) {
     const { kept, open } = await splitSettled(deps, group.pushes);
     try {
-      return [...kept, ...(await attempt(deps, turn, [{ ...group, pushes: open }]))];
+      return [...kept, ...(await attempt(deps, work, [{ ...group, pushes: open }]))];
     } catch (error) {
       if (isOutage(error)) throw error;
       noteFailure(deps, error);
-      if (tries >= MAX_TRIES || performance.now() > turn.patientUntil)
-        return [...kept, ...(await giveUp(deps, turn, group, { open, error }))];
+      if (tries >= MAX_TRIES || performance.now() > work.patientUntil)
+        return [...kept, ...(await giveUp(deps, work, group, { open, error }))];
       deps.metrics.retried();
       await sleep(10 * 2 ** tries * (0.5 + Math.random()));
     }
   }
 }
 
-function noteFailure({ metrics }: TurnDependencies, error: unknown): void {
+function noteFailure({ metrics }: RoundDependencies, error: unknown): void {
   if (isContention(error)) metrics.conflict();
 }
 
 /** A group that cannot be written must not hold up its lane: its pushes end without an effect. */
 function giveUp(
-  deps: TurnDependencies,
-  turn: Turn,
+  deps: RoundDependencies,
+  work: Work,
   { systemCode, externalId }: Group,
   { open, error }: { readonly open: readonly WaitingPush[]; readonly error: unknown },
 ): Promise<readonly SettledPush[]> {
   const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
   deps.logger.error({ systemCode, externalId, reason, error: String(error) }, 'group given up');
-  return end(deps, turn, open, { state: 'REFUSED', reason });
+  return end(deps, work, open, { state: 'REFUSED', reason });
 }
 
 /** Ends pushes without an effect, unless somebody settled them first. */
 async function end(
-  deps: TurnDependencies,
-  { startedAt }: Turn,
+  deps: RoundDependencies,
+  { startedAt }: Work,
   pushes: readonly WaitingPush[],
   settlement: Settlement,
 ): Promise<readonly SettledPush[]> {
@@ -194,7 +195,7 @@ async function end(
 
 /** What was settled before, with its settlement, and what still may take effect. */
 async function splitSettled(
-  deps: TurnDependencies,
+  deps: RoundDependencies,
   pushes: readonly WaitingPush[],
 ): Promise<{ kept: SettledPush[]; open: WaitingPush[] }> {
   const found = await deps.lookups.settlements(pushes.map(({ id }) => id));
@@ -212,7 +213,7 @@ async function splitSettled(
   return { kept, open };
 }
 
-async function load(deps: TurnDependencies, groups: readonly Group[]): Promise<Loaded> {
+async function load(deps: RoundDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const replayKeys = pushes.flatMap((push) => push.replayKey ?? []);
   const [matters, names, keyUses] = await Promise.all([

@@ -3,7 +3,7 @@ import type { Precedent } from '../../src/domain/fold';
 import { groupOf } from '../../src/domain/group';
 import type { Matter } from '../../src/domain/matter';
 import type { WaitingPush } from '../../src/queue/push';
-import { groupPushes, type Loaded, planTurn } from '../../workers/plan-turn';
+import { groupPushes, type Loaded, planRound } from '../../workers/plan-round';
 import { aDelete, aMatter, anUpsert, aParty, aPush, aRef, aStatus, NOW } from '../support/builders';
 
 const push = (id: string, over: Partial<WaitingPush> = {}): WaitingPush => ({
@@ -36,7 +36,7 @@ function plan(pushes: readonly WaitingPush[], known: Known = {}) {
     return id;
   };
   const concluded = new Set(['DONE']);
-  return planTurn(groupPushes(pushes), loaded, { now: NOW, newMatterId, concluded });
+  return planRound(groupPushes(pushes), loaded, { now: NOW, newMatterId, concluded });
 }
 
 test('pushes are grouped by their matter, in the order in which they came', () => {
