@@ -5,7 +5,7 @@ import type { MemorySummary } from '../chaos/samples';
 /** A tenth of the pushes. */
 export interface Tenth {
   readonly perSecond: number;
-  /** Answers other than code 0, by status and code. */
+  /** Answers other than code 0, by status and reason. */
   readonly others: Readonly<Record<string, number>>;
   /** By type of process, bytes. */
   readonly memory: Readonly<Record<string, MemorySummary>>;
@@ -24,14 +24,17 @@ const NOISE = 4;
 /** Of the second tenth. */
 const RATE = 0.9;
 /** What is to stay flat; the embedded database fills its cache, and is told beside. */
-const FLAT = ['web', 'worker', 'redis', 'redis data'];
+const FLAT = ['web', 'worker', 'redis data'];
 /** A key-value server grows by its data: less what it is to hold. */
-const HOLDS_SIGNATURES = ['redis', 'redis data'];
+const HOLDS_SIGNATURES = ['redis data'];
+/** Told to come again later: what an ingress does while nothing is settled for seconds. */
+const SHED = '503 BACKLOG_FULL';
 
 export function millionRows({ tenths, crashes }: MillionFigures): Row[] {
   const rates = tenths.map(({ perSecond }) => perSecond);
   const kept = (rates.at(-1) ?? 0) / (rates[1] || 1);
-  const failed = tenths.flatMap(({ others }) => Object.entries(others));
+  const others = tenths.flatMap((tenth) => Object.entries(tenth.others));
+  const failed = others.filter(([what]) => what !== SHED);
   const count = failed.reduce((sum, [, number]) => sum + number, 0);
   return [
     { what: 'pushes per second, by tenths', seen: line(rates) },
@@ -41,6 +44,7 @@ export function millionRows({ tenths, crashes }: MillionFigures): Row[] {
       least: RATE,
     }),
     ...FLAT.filter((type) => tenths[0]?.memory[type]).map((type) => flatRow(type, tenths)),
+    overheadRow(tenths),
     {
       what: 'database: MiB, by tenths',
       seen: line(tenths.map(({ memory }) => mib(memory.mongo?.last ?? 0))),
@@ -49,9 +53,13 @@ export function millionRows({ tenths, crashes }: MillionFigures): Row[] {
       what: 'memory of signatures in Redis: MiB, by tenths',
       seen: line(tenths.map(({ signatures }) => mib(signatures))),
     },
-    goalRow('answers other than code 0', {
+    {
+      what: `shed (${SHED}), by tenths`,
+      seen: tenths.map((tenth) => tenth.others[SHED] ?? 0).join(' '),
+    },
+    goalRow('other answers than code 0', {
       value: count,
-      seen: [count, ...failed.map(([code, number]) => `${code}: ${number}`)].join(' '),
+      seen: [count, ...failed.map(([what, number]) => `${what}: ${number}`)].join(' '),
       most: 0,
     }),
     goalRow('processes that ended', {
@@ -73,6 +81,19 @@ function flatRow(type: string, tenths: readonly Tenth[]): Row {
   return goalRow(`${type}${isLess ? ' without signatures' : ''}: MiB, by tenths`, {
     value: growth,
     seen: `${line(sizes)}: ${(after / before).toFixed(2)}`,
+    most: MEMORY,
+  });
+}
+
+/** What the process of Redis takes for what it holds, signatures included: its memory must not fray. */
+function overheadRow(tenths: readonly Tenth[]): Row {
+  const shares = tenths.map(
+    ({ memory }) => (memory.redis?.last ?? 0) / (memory['redis data']?.last || 1),
+  );
+  const growth = (shares.at(-1) ?? 0) / (shares[2] || 1);
+  return goalRow("redis' process, of all that it holds, by tenths", {
+    value: growth,
+    seen: `${shares.map((one) => one.toFixed(2)).join(' ')}: ${growth.toFixed(2)}`,
     most: MEMORY,
   });
 }

@@ -24,7 +24,7 @@ export interface Round {
 export interface RoundResult {
   /** Answered with code 0 within the counted time. */
   readonly accepted: number;
-  /** Whatever else was answered at any time, by status and code. */
+  /** Whatever else was answered at any time, by status and the envelope's reason (or else its code). */
   readonly others: Readonly<Record<string, number>>;
   /** Milliseconds that were counted. */
   readonly elapsed: number;
@@ -61,7 +61,10 @@ export async function runRound(round: Round, turning: Turning): Promise<RoundRes
       if (code === 0) {
         if (window.counts(endedAt)) accepted += 1;
         if (window.counts(sentAt)) times.push(endedAt - sentAt);
-      } else others[`${status} ${code}`] = (others[`${status} ${code}`] ?? 0) + 1;
+      } else {
+        const what = `${status} ${reasonOf(body) ?? code}`;
+        others[what] = (others[what] ?? 0) + 1;
+      }
     }
   };
   try {
@@ -85,6 +88,12 @@ const CODE = /"code":(\d+)/;
 
 function codeOf(body: Buffer): number {
   return Number(CODE.exec(body.toString('latin1', 0, 64))?.[1] ?? Number.NaN);
+}
+
+const REASON = /"reason":"(\w+)"/;
+
+function reasonOf(body: Buffer): string | undefined {
+  return REASON.exec(body.toString('latin1'))?.[1];
 }
 
 /** @returns signed requests, ready to be written to a socket */
