@@ -1,20 +1,34 @@
 /** The files for Prometheus and Grafana: well formed, about metrics that there are, with a runbook. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readConfig } from '../../src/config';
+import { ALL_REASONS } from '../../src/errors';
 import { createRegistry } from '../../src/metrics/registry';
+import { STUCK } from '../../src/queue/stuck';
 import {
   alerts,
   dashboard,
   dashboardExpressions,
   type Panel,
+  parseExpression,
   samplesIn,
   selectorsIn,
 } from '../support/prometheus';
+import { runbookMetrics, runbookNames } from '../support/runbook';
 
 const ROOT = join(__dirname, '../..');
 const RUNBOOK = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+/** Whatever has their form. */
+const REQUIRED = {
+  MONGO_URL: 'mongodb://host/db',
+  REDIS_URL: 'redis://host',
+  SECRET_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+};
 const DASHBOARD = dashboard();
 const ALERTS = alerts();
+/** How a legend and an alert name a label. */
+const LEGEND = /\{\{\s*(\w+)\s*\}\}/g;
+const LABEL = /\$labels\.(\w+)/g;
 const PANELS = DASHBOARD.panels.filter(({ type }) => type !== 'row');
 
 /** Every name that a scrape can have: a histogram has three. */
@@ -31,15 +45,30 @@ const unknownIn = async (expr: string) => {
     .filter((name) => !known.has(name));
 };
 
-/** Every bracket that is opened is closed, and strings hold none. */
-function isBalanced(expr: string): boolean {
-  const open: string[] = [];
-  const pairs: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
-  for (const character of expr.replace(/"[^"]*"/g, '')) {
-    if ('([{'.includes(character)) open.push(character);
-    else if (character in pairs && open.pop() !== pairs[character]) return false;
-  }
-  return open.length === 0;
+/** Labels that a scrape brings, and those of the metric itself; `le` where it has buckets. */
+const SCRAPED = ['process', 'instance', 'job'];
+
+async function labelsOf(name: string): Promise<string[]> {
+  const { registry } = createRegistry('web');
+  const metric = registry.getSingleMetric(name.replace(/_(?:bucket|sum|count)$/, ''));
+  // Not in its type.
+  const { labelNames = [] } = (metric ?? {}) as { labelNames?: string[] };
+  return [...SCRAPED, ...labelNames, ...(name.endsWith('_bucket') ? ['le'] : [])];
+}
+
+/** What is wrong with an expression: its form, a metric or a label that there is not. */
+async function wrongIn(expr: string): Promise<string[]> {
+  const { problems, labels, selectors } = parseExpression(expr);
+  const known = await Promise.all(selectors.map(({ name }) => labelsOf(name)));
+  const strange = labels.filter((label) => !known.flat().includes(label));
+  return [...problems, ...(await unknownIn(expr)), ...strange];
+}
+
+/** A text that names labels, of a legend or of an alert, and the expression that brings them. */
+function nameless(text: string, expr: string, name: RegExp): string[] {
+  const { resultLabels } = parseExpression(expr);
+  const named = [...text.matchAll(name)].map(([, label = '']) => label);
+  return named.filter((label) => !resultLabels.includes(label));
 }
 
 describe('selectors', () => {
@@ -58,8 +87,22 @@ describe('selectors', () => {
     }
   });
 
-  test('a name that no metric has is noticed', async () => {
-    expect(await unknownIn('rate(matter_push_request_total[5m])')).toHaveLength(1);
+  test.each([
+    ['a name that no metric has', 'rate(matter_push_request_total[5m])'],
+    ['a label that no metric has', 'max by (lanes) (matter_push_lane_waiting)'],
+    ['a label of another metric', 'matter_push_lane_waiting{stage="log"}'],
+    ['brackets that do not fit', 'sum(rate(matter_push_sweeps_total[5m])'],
+    ['a grouping without brackets', 'max by lane (matter_push_lane_waiting)'],
+    ['half of a comparison', 'max(matter_push_workers) <'],
+    ['a rate of no span', 'rate(matter_push_sweeps_total[])'],
+  ])('%s is noticed', async (_what, expr) => {
+    expect(await wrongIn(expr)).not.toEqual([]);
+  });
+
+  test('labels of the result are those that it is grouped by, or that absent asks for', () => {
+    const expr = 'sum by (le) (a{b="c"}) / max by (d) (e) or absent(f{g="h"})';
+    expect(parseExpression(expr).resultLabels).toEqual(['le', 'd', 'g']);
+    expect(nameless('{{g}} {{b}}', expr, LEGEND)).toEqual(['b']);
   });
 });
 
@@ -89,8 +132,8 @@ describe('the dashboard', () => {
     expect(targets?.length).toBeGreaterThan(0);
     for (const target of targets ?? []) {
       expect(target.datasource).toEqual(datasource);
-      expect(isBalanced(target.expr)).toBe(true);
-      expect(await unknownIn(target.expr)).toEqual([]);
+      expect(await wrongIn(target.expr)).toEqual([]);
+      expect(nameless(target.legendFormat, target.expr, LEGEND)).toEqual([]);
     }
   });
 
@@ -113,13 +156,14 @@ describe('the alerts', () => {
   });
 
   test.each(ALERTS)('$alert is about metrics that there are', async ({ expr, ...alert }) => {
-    expect(isBalanced(expr)).toBe(true);
-    expect(await unknownIn(expr)).toEqual([]);
+    expect(await wrongIn(expr)).toEqual([]);
     expect(alert.for ?? '0s').toMatch(/^\d+[smh]$/);
     expect(['critical', 'warning', 'info']).toContain(alert.labels.severity);
   });
 
-  test.each(ALERTS)('$alert says what it is and where to read on', ({ alert, annotations }) => {
+  test.each(ALERTS)('$alert says what it is and where to read on', (told) => {
+    const { alert, annotations, expr } = told;
+    expect(nameless(Object.values(annotations).join(), expr, LABEL)).toEqual([]);
     expect(Object.keys(annotations).sort()).toEqual(['description', 'runbook_url', 'summary']);
     const [paper = '', anchor] = annotations.runbook_url?.split('#') ?? [];
     expect(existsSync(join(ROOT, paper))).toBe(true);
@@ -144,6 +188,25 @@ describe('the alerts', () => {
       return anchor !== undefined && !slugs(readFileSync(target, 'utf8')).includes(anchor);
     });
     expect(dead).toEqual([]);
+  });
+
+  test('the runbook names only settings, reasons and metrics that there are', async () => {
+    const settings = Object.keys(readConfig(REQUIRED));
+    const known = new Set<string>([...settings, ...ALL_REASONS, ...Object.keys(STUCK)]);
+    expect([...runbookNames()].filter((name) => !known.has(name))).toEqual([]);
+    expect(runbookNames().size).toBeGreaterThan(20);
+    const told = [...runbookMetrics()];
+    const metrics = await names();
+    expect(told.filter((name) => !metrics.has(name))).toEqual([]);
+    expect(told.length).toBeGreaterThan(2);
+  });
+
+  test('the runbook tells of every metric that the service itself has', async () => {
+    const own = (await createRegistry('web').registry.getMetricsAsJSON())
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith('matter_push_'))
+      .map((name) => name.slice('matter_push_'.length));
+    expect(own.filter((name) => !RUNBOOK.includes(`\`${name}\``))).toEqual([]);
   });
 
   test('the runbook has no alert that there is not', () => {

@@ -1,0 +1,122 @@
+/** Each alert fires in its own trouble, and none where all is well: from what the service tells on. */
+import { PushError, type Reason } from '../../src/errors';
+import type { Metrics } from '../../src/metrics/metrics';
+import { createMetrics } from '../../src/metrics/observe';
+import { readServers } from '../../src/metrics/read-servers';
+import { createRegistry } from '../../src/metrics/registry';
+import { alerts, type Sample, samplesIn } from '../support/prometheus';
+import { evaluate } from '../support/promql';
+
+const ALERTS = alerts();
+/** Seconds between two looks. */
+const APART = 300;
+const NOW = 1_000_000;
+const UPSERT = '/api/open/matters/upsert';
+const GOOD = { database: true, queue: true, oldest: 100, workers: 2 };
+
+type Servers = typeof GOOD;
+
+/** Processes of a deployment, and what Prometheus would know of them. */
+function deployment(types: readonly ('web' | 'worker')[]) {
+  const registries = types.map(createRegistry);
+  const all = registries.map((registry) =>
+    createMetrics(registry, { clock: () => NOW, redisTime: async () => NOW }),
+  );
+  const scrape = async ({ database, queue, oldest, workers }: Servers): Promise<Sample[]> => {
+    const answer = async <T>(value: T, is = queue) =>
+      is ? value : Promise.reject(new Error('away'));
+    const texts = registries.map(async (registry) => {
+      const servers = {
+        pingDatabase: () => answer(1, database),
+        pingQueue: () => answer(1),
+        lanes: () => answer([{ waiting: 3, oldest }]),
+        workers: () => answer(workers),
+      };
+      await readServers(servers, registry);
+      return samplesIn(await registry.registry.metrics());
+    });
+    return (await Promise.all(texts)).flat();
+  };
+  const every = (times: number, act: (metrics: Metrics) => void) => {
+    for (const metrics of all) for (let n = 0; n < times; n += 1) act(metrics);
+  };
+  return { scrape, every };
+}
+
+const answered = (ms: number) => (metrics: Metrics) =>
+  metrics.answered(UPSERT, NOW - ms, 'CREATED');
+const refused = (reason: Reason) => (metrics: Metrics) =>
+  metrics.refused(UPSERT, NOW - 5, new PushError(reason));
+const REASONS: readonly Reason[] = [
+  'INTERNAL_ERROR',
+  'CONFIRMATION_TIMEOUT',
+  'BACKLOG_FULL',
+  'RATE_LIMITED',
+  'SIGNATURE_MISMATCH',
+  'CLIENT_PAUSED',
+  'VALIDATION_FAILED',
+];
+
+interface Trouble {
+  readonly types?: readonly ('web' | 'worker')[];
+  readonly servers?: Partial<Servers>;
+  /** What every process tells, and how often in five minutes. */
+  readonly told?: readonly [times: number, act: (metrics: Metrics) => void];
+}
+
+/** Which alerts fire after five minutes of it, beside a thousand pushes that go well. */
+async function firing({ types = ['web', 'worker'], servers = {}, told }: Trouble) {
+  const { scrape, every } = deployment(types);
+  // Everything has been there once.
+  every(1, answered(20));
+  for (const reason of REASONS) every(1, refused(reason));
+  const before = await scrape(GOOD);
+  every(1_000, answered(20));
+  if (told) every(...told);
+  const after = await scrape({ ...GOOD, ...servers });
+  const scrapes = { before, after, apart: APART };
+  return ALERTS.filter(({ expr }) => evaluate(expr, scrapes).length > 0).map(({ alert }) =>
+    alert.replace('MatterPush', ''),
+  );
+}
+
+test.each<[string, Trouble]>([
+  ['all is well', {}],
+  ['some bodies are wrong', { told: [900, refused('VALIDATION_FAILED')] }],
+  ['an operator has paused a busy client', { told: [900, refused('CLIENT_PAUSED')] }],
+  ['a few are over their rate', { told: [100, refused('RATE_LIMITED')] }],
+  ['a worker died', { told: [1, (metrics) => metrics.turnTakenOver()] }],
+  ['pushes wait for a moment', { servers: { oldest: 2_000 } }],
+  ['two pushes in a hundred are slow', { told: [20, answered(4_000)] }],
+])('%s: nothing fires', async (_what, trouble) => {
+  expect(await firing(trouble)).toEqual([]);
+});
+
+const troubles: [string, Trouble, string[]][] = [
+  ['no web is there', { types: ['worker'] }, ['NotScraped']],
+  ['no worker tells anything', { types: ['web'] }, ['NotScraped']],
+  ['MongoDB is away', { servers: { database: false } }, ['ServerDown']],
+  ['Redis is away', { servers: { queue: false } }, ['ServerDown']],
+  ['there is no worker', { servers: { workers: 0 } }, ['NoWorker']],
+  ['a lane stands still', { servers: { oldest: 31_000 } }, ['LaneStuck', 'OldestWaiting']],
+  ['pushes wait for long', { servers: { oldest: 6_000 } }, ['OldestWaiting']],
+  ['pushes fail', { told: [60, refused('INTERNAL_ERROR')] }, ['Failing']],
+  ['pushes are not confirmed', { told: [20, refused('CONFIRMATION_TIMEOUT')] }, ['Timeouts']],
+  ['pushes are shed', { told: [20, refused('BACKLOG_FULL')] }, ['Shedding']],
+  ['a client is over its rate', { told: [200, refused('RATE_LIMITED')] }, ['RateLimited']],
+  ['signatures are wrong', { told: [200, refused('SIGNATURE_MISMATCH')] }, ['BadSignatures']],
+  ['pushes are slow', { told: [100, answered(3_000)] }, ['Slow']],
+  ['turns fail', { told: [20, (metrics) => metrics.turnFailed()] }, ['TurnsFailing']],
+  ['turns change hands', { told: [2, (metrics) => metrics.turnTakenOver()] }, ['TurnsTakenOver']],
+  ['guards fail', { told: [200, (metrics) => metrics.conflict()] }, ['GuardConflicts']],
+  ['replies are lost', { told: [5, (metrics) => metrics.replyLost()] }, ['RepliesLost']],
+];
+
+test.each(troubles)('%s: that is what fires', async (_what, trouble, expected) => {
+  expect(await firing(trouble)).toEqual(expected);
+});
+
+test('every alert has its trouble here', () => {
+  const told = new Set(troubles.flatMap(([, , names]) => names));
+  expect([...told].sort()).toEqual(ALERTS.map(({ alert }) => alert.slice(10)).sort());
+});
