@@ -9,7 +9,7 @@ export interface Resealed {
   readonly keyId: string;
   /** Secrets that were put under it. */
   readonly resealed: number;
-  /** By key id, secrets that are under another key still; empty: only `keyId` is needed. */
+  /** By key id, secrets that work and are under another key still; empty: only `keyId` is needed. */
   readonly left: Readonly<Record<string, number>>;
 }
 
@@ -24,10 +24,10 @@ const LOOKS = 3;
 
 /**
  * One secret after the other; each works before and after. Safe to break off, to run again and to run
- * beside rotations. Secrets that have ended are left as they are: nothing ever opens them.
+ * beside rotations. Secrets that have ended are moved too: the doctor knows by them that one was used.
  *
- * A secret whose key is not in the ring is left, and told in `left`; so is what a process with another
- * first key has sealed meanwhile.
+ * A secret whose key is not in the ring is left, and told in `left` unless it has ended; so is what a
+ * process with another first key has sealed meanwhile.
  */
 export async function resealSecrets(
   connection: Connection,
@@ -37,7 +37,7 @@ export async function resealSecrets(
   const model = clientModel(connection);
   const { sealingKey: keyId } = keyRing;
   const findOthers = async () =>
-    (await findWorking(model, clock())).filter(({ sealed }) => keyIdOf(sealed) !== keyId);
+    (await findAll(model, clock())).filter(({ sealed }) => keyIdOf(sealed) !== keyId);
   let resealed = 0;
   let others = await findOthers();
   for (let look = 0; look < LOOKS && others.length > 0; look += 1) {
@@ -48,7 +48,7 @@ export async function resealSecrets(
     }
     others = await findOthers();
   }
-  return { keyId, resealed, left: countByKey(others) };
+  return { keyId, resealed, left: countByKey(others.filter(({ hasEnded }) => !hasEnded)) };
 }
 
 /** A secret and where it stands. */
@@ -57,14 +57,16 @@ interface Found {
   readonly place: number;
   readonly id: string;
   readonly sealed: string;
+  readonly hasEnded: boolean;
 }
 
-async function findWorking(model: Model<ClientRecord>, now: number): Promise<Found[]> {
+async function findAll(model: Model<ClientRecord>, now: number): Promise<Found[]> {
   const records = await model.find().sort({ _id: 1 }).lean();
   return records.flatMap(({ _id: clientId, secrets }) =>
-    secrets.flatMap(({ id, sealed, expiresAt }, place) =>
-      expiresAt && expiresAt.getTime() <= now ? [] : [{ clientId, place, id, sealed }],
-    ),
+    secrets.map(({ id, sealed, expiresAt }, place) => {
+      const hasEnded = (expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) <= now;
+      return { clientId, place, id, sealed, hasEnded };
+    }),
   );
 }
 

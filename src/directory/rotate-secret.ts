@@ -39,7 +39,9 @@ export async function rotateSecret(
   const retiring = current ? [{ ...current, expiresAt: oldEndsAt }] : [];
   // Names the secret that was read, with its seal: of two rotations at once, one finds it gone, and
   // what was sealed anew meanwhile is not put back under its old key.
-  const asRead = current && { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed };
+  const asRead = current
+    ? { 'secrets.0.id': current.id, 'secrets.0.sealed': current.sealed }
+    : { 'secrets.0': { $exists: false } };
   const { matchedCount } = await model.updateOne(
     { _id: clientId, ...asRead },
     { $set: { secrets: [stored, ...retiring] } },

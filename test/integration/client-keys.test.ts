@@ -6,6 +6,7 @@ import pino from 'pino';
 import { createClientAdmin } from '../../src/directory/client-admin';
 import { type ClientSecret, clientModel } from '../../src/directory/client-model';
 import { createClientDirectory } from '../../src/directory/clients';
+import { createFindHeldSecrets } from '../../src/directory/held-secrets';
 import { resealSecrets } from '../../src/directory/reseal';
 import { rotateSecret } from '../../src/directory/rotate-secret';
 import { createKeyRing, keyIdOf } from '../../src/directory/sealing';
@@ -48,6 +49,14 @@ describe('in a database of its own', () => {
     (await createClientDirectory(db, NEW, clock, logger).find(clientId))?.secrets.map(
       ({ secret }) => secret,
     );
+  /** All that can be opened with it, whoever's they are. */
+  const opened = async (ring: typeof NEW) => {
+    const find = createFindHeldSecrets(db, ring);
+    const held = await Promise.all(
+      (await clientModel(db).find().lean()).map(({ _id }) => find(_id)),
+    );
+    return held.flat().map(({ secret }) => secret);
+  };
   const reseal = (ring = BOTH) => resealSecrets(db, { keyRing: ring, clock });
 
   describe('uses of a secret', () => {
@@ -99,6 +108,33 @@ describe('in a database of its own', () => {
       expect(await secretsOf('a')).toEqual(before);
     });
 
+    test('killed after any of its writes it leaves every secret whole, and may be run again', async () => {
+      const secrets = [await add('a'), await add('b')];
+      secrets.push((await createClientAdmin(db, OLD, clock).rotate('a', 3_600_000)).secret);
+      const model = clientModel(db);
+      const before = await model.find().lean();
+      const updateOne = model.updateOne.bind(model);
+      for (const last of [1, 2, 3]) {
+        await model.deleteMany();
+        await model.insertMany(before);
+        let writes = 0;
+        const write = jest.spyOn(model, 'updateOne').mockImplementation(((
+          filter: object,
+          to: object,
+        ) =>
+          updateOne(filter, to).then((result) => {
+            writes += 1;
+            if (writes === last) throw new Error('killed');
+            return result;
+          })) as never);
+        await expect(reseal()).rejects.toThrow('killed');
+        write.mockRestore();
+        expect((await opened(BOTH)).sort()).toEqual([...secrets].sort());
+        expect(await reseal()).toEqual({ keyId: 'k2', resealed: 3 - last, left: {} });
+        expect((await opened(NEW)).sort()).toEqual([...secrets].sort());
+      }
+    });
+
     test('tells what it cannot open, and moves the rest', async () => {
       await add('a', createKeyRing([key('gone', 9)]));
       await add('b');
@@ -107,11 +143,20 @@ describe('in a database of its own', () => {
       expect(await reseal(NEW)).toMatchObject({ resealed: 0, left: { gone: 2 } });
     });
 
-    test('leaves secrets that have ended: nothing opens them', async () => {
-      await add('a');
+    test('moves secrets that have ended too: the doctor knows by them that one was used', async () => {
+      const first = await add('a');
+      const { secret } = await createClientAdmin(db, OLD, clock).rotate('a', 0);
+      expect(await reseal()).toEqual({ keyId: 'k2', resealed: 2, left: {} });
+      const held = await createFindHeldSecrets(db, NEW)('a');
+      expect(held.map((one) => one.secret)).toEqual([secret, first]);
+      expect(await usable('a')).toEqual([secret]);
+    });
+
+    test('one that has ended under a key that is gone keeps nobody waiting for that key', async () => {
+      await add('a', createKeyRing([key('gone', 9)]));
       await createClientAdmin(db, OLD, clock).rotate('a', 0);
       expect(await reseal()).toEqual({ keyId: 'k2', resealed: 1, left: {} });
-      expect(await keysOf('a')).toEqual(['k2', 'k1']);
+      expect(await keysOf('a')).toEqual(['k2', 'gone']);
     });
 
     test('a rotation that has read the old seal does not put it back', async () => {
@@ -122,6 +167,19 @@ describe('in a database of its own', () => {
       expect(await keysOf('a')).toEqual(['k2']);
       await createClientAdmin(db, BOTH, clock).rotate('a', 3_600_000);
       expect(await keysOf('a')).toEqual(['k2', 'k2']);
+    });
+
+    test('of two first secrets at once one is given, and no operator is told of one that is lost', async () => {
+      await add('a');
+      await clientModel(db).updateOne({ _id: 'a' }, { $set: { secrets: [] } });
+      const admin = createClientAdmin(db, NEW, clock);
+      let won = '';
+      const late = connectionThatWaits(db, async () => {
+        won = (await admin.rotate('a', 0)).secret;
+      });
+      const lost = rotateSecret(late, NEW, 'a', { overlap: 0, now: Date.now() });
+      await expect(lost).rejects.toThrow('was rotated or resealed meanwhile; retry');
+      expect(await usable('a')).toEqual([won]);
     });
 
     test('beside a crowd of rotations loses no secret, and leaves none behind', async () => {

@@ -15,7 +15,8 @@ To change the master key without a pause:
   2. make it the first one everywhere, and restart them
   3. run this command with the same SECRET_KEYS
   4. take the old key away, and restart them
-Clients keep their secrets and notice nothing. Secrets that have ended are left as they are.
+Clients keep their secrets and notice nothing. Secrets that have ended are moved too, where their key is
+at hand: the diagnosis of a refused signature knows by them that a retired one was used.
 
 Exit code: 0 every secret that works is under the first key, 1 some are not (or it failed).`;
 
