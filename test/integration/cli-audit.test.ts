@@ -55,6 +55,18 @@ const csv = async () => {
 const create = (id: string, ...more: string[]) =>
   run('client', 'create', '--id', id, '--system-code', 'OA', '--json', ...more);
 
+/** The commands that ask who does it. */
+async function changing(path: readonly string[] = []): Promise<string[]> {
+  const { stdout } = await run(...path, '--help');
+  const [, listed = ''] = stdout.split('\nCommands:\n');
+  const names = [...listed.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = '']) => name);
+  // `audit` asks for the operator whose entries are wanted.
+  const asked = names.filter((name) => !['help', 'audit'].includes(name));
+  const below = asked.map((name) => changing([...path, name]));
+  const here = stdout.includes('--operator <name>') && listed === '' ? [path.join(' ')] : [];
+  return [...here, ...(await Promise.all(below)).flat()];
+}
+
 test('each command that changes something leaves an entry of who, what, to whom, and what came of it', async () => {
   const by = ['--operator', '王五'];
   const made = JSON.parse((await create('oa', ...by)).stdout);
@@ -63,6 +75,8 @@ test('each command that changes something leaves an entry of who, what, to whom,
   await run('client', 'enable', 'oa', ...by);
   const rotated = JSON.parse((await run('client', 'rotate', 'oa', '--json', ...by)).stdout);
   await run('client', 'reseal', ...by);
+  await run('queue', 'pause', 'oa', '--reason', '月末结账', ...by);
+  await run('queue', 'resume', 'oa', ...by);
   await run('user', 'import', await csv(), ...by);
   const entries = (await audit()).reverse();
   const told = entries.map(({ command, subject, details, result }) => [
@@ -80,8 +94,13 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['client enable', 'oa', {}, {}],
     ['client rotate', 'oa', { overlapSeconds: 86_400 }, { secretId, oldSecretEndsAt }],
     ['client reseal', null, { keyId: 'k1' }, { keyId: 'k1', resealed: 0, left: {} }],
+    ['queue pause', 'oa', { reason: '月末结账' }, {}],
+    ['queue resume', 'oa', {}, {}],
     ['user import', 'users.csv', { users: 1 }, { created: 1, updated: 0 }],
   ]);
+  // The other one that does has tests of its own.
+  const known = [...entries.map(({ command }) => command), 'log replay'];
+  expect(known.sort()).toEqual((await changing()).sort());
   for (const entry of entries) {
     expect(entry).toMatchObject({
       operator: '王五',
@@ -108,6 +127,8 @@ test('a command that fails leaves one too, with the reason; one that only reads 
     [['client', 'limit', 'nobody', '--rate', '5'], 'there is no client nobody'],
     [['client', 'disable', 'nobody'], 'there is no client nobody'],
     [['client', 'rotate', 'nobody'], 'there is no client nobody'],
+    [['queue', 'pause', 'nobody'], 'there is no client nobody'],
+    [['queue', 'resume', 'nobody'], 'there is no client nobody'],
   ];
   for (const [args] of failing) expect((await run(...args)).exitCode).toBe(1);
   const entries = (await audit()).reverse();
@@ -136,6 +157,8 @@ test('where the trail cannot be written, nothing is changed', async () => {
       ['client', 'disable', 'oa'],
       ['client', 'rotate', 'oa'],
       ['client', 'reseal'],
+      ['queue', 'pause', 'oa'],
+      ['queue', 'resume', 'oa'],
       ['user', 'import', await csv()],
       ['log', 'replay', '--from', '1h', '--apply'],
     ];

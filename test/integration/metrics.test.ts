@@ -126,6 +126,9 @@ test('pushes and queries are counted by operation, outcome and reason, and their
   for (const stage of ['verify', 'log', 'wait', 'turn', 'commit', 'reply']) {
     await toBe(`matter_push_stage_seconds_count{stage="${stage}"}`, (count) => count > 0);
   }
+  for (const batch of ['log', 'queue']) {
+    await toBe(`matter_push_batch_size_sum{batch="${batch}"}`, (pushes) => pushes > 0);
+  }
 });
 
 test('lanes that nobody serves are seen, and what is shed or not confirmed', async () => {

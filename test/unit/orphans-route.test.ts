@@ -33,6 +33,7 @@ const ledger = {
   reading: 0,
 };
 const refused: LogEntry[] = [];
+const used: string[] = [];
 let ready: () => void = () => undefined;
 let server: Server;
 
@@ -43,7 +44,7 @@ beforeAll(async () => {
   const read = createReadStreamedRequest({
     findClient: async (id) => CLIENTS.find(({ clientId }) => clientId === id),
     logRefusal: (_clientId, entry) => refused.push(entry()),
-    noteUse: () => undefined,
+    noteUse: ({ clientId, secretId }) => void used.push(`${clientId} ${secretId}`),
     checkReady,
     newRequestId,
     clock: Date.now,
@@ -74,6 +75,7 @@ beforeEach(() => {
   Object.assign(ledger, { open: 3, pause: async () => undefined });
   ready = () => undefined;
   refused.length = 0;
+  used.length = 0;
 });
 
 interface Sending {
@@ -154,6 +156,12 @@ test('what is open and not listed comes out, and the envelope is the last line',
   });
   const { headers } = await send('').response;
   expect(headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
+});
+
+test('a list that its client has signed is a use of the secret, and no other one', async () => {
+  await send('"HD-1"').answer();
+  await send('"HD-1"', { secret: 'wrong' }).answer();
+  expect(used).toEqual(['oa one']);
 });
 
 test('an empty list finds everything, an empty ledger nothing', async () => {
