@@ -1,6 +1,6 @@
 /** From what the service does to what its metrics say. */
 import type { Clock } from '../clock';
-import { ORPHANS, pushPath, QUERIES, queryPath } from '../contract/paths';
+import { ORPHANS, pushPath, QUERIES, queryPath, VERIFY } from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
 import type { PushError } from '../errors';
 import { BATCHES, type Metrics, STAGES } from './metrics';
@@ -11,6 +11,7 @@ const OPERATION_OF = new Map<string, string>([
   ...OPERATIONS.map((name) => [pushPath(name), name] as const),
   ...QUERIES.map((name) => [queryPath(name), name] as const),
   [queryPath(ORPHANS), ORPHANS],
+  [queryPath(VERIFY), VERIFY],
 ]);
 
 /** @param redisTime what time it is for Redis, epoch milliseconds; it may reject */

@@ -108,6 +108,9 @@ test('pushes and queries are counted by operation, outcome and reason, and their
   await service.push('upsert', { ...todo('M-1'), title: 5 });
   await service.push('upsert', todo('M-1'), { secret: 'wrong' });
   await service.push('', { externalIds: ['M-1'] }, { path: '/api/open/matters/get' });
+  const dry = { operation: 'delete', push: { externalId: 'M-1' } };
+  await service.push('', dry, { path: '/api/open/verify' });
+  await service.push('', { operation: 'merge' }, { path: '/api/open/verify' });
   const counted = (await scrape())
     .filter(({ name, labels }) => name === 'matter_push_requests_total' && labels.process === 'web')
     .map(({ labels, value: count }) => {
@@ -122,6 +125,8 @@ test('pushes and queries are counted by operation, outcome and reason, and their
     'upsert REFUSED SIGNATURE_MISMATCH 1',
     'upsert REFUSED VALIDATION_FAILED 1',
     'upsert REPLAYED  1',
+    'verify ANSWERED  1',
+    'verify REFUSED VALIDATION_FAILED 1',
   ]);
   for (const stage of ['verify', 'log', 'wait', 'turn', 'commit', 'reply']) {
     await toBe(`matter_push_stage_seconds_count{stage="${stage}"}`, (count) => count > 0);

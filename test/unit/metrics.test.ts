@@ -21,6 +21,7 @@ describe('requests', () => {
     const { metrics, samples } = kept();
     metrics.answered('/api/open/matters/upsert', 4_000, 'CREATED');
     metrics.answered('/api/open/matters/get', 4_000, 'ANSWERED');
+    metrics.answered('/api/open/verify', 4_000, 'ANSWERED');
     metrics.refused('/api/open/matters/delete', 4_000, new PushError('MATTER_NOT_FOUND'));
     metrics.refused('/api/open/matters/delete', 4_000, new PushError('BACKLOG_FULL'));
     const counted = (await samples('matter_push_requests_total')).map(({ labels, value }) => {
@@ -30,6 +31,7 @@ describe('requests', () => {
     expect(counted).toEqual([
       ['upsert', 'CREATED', '', 1],
       ['matters/get', 'ANSWERED', '', 1],
+      ['verify', 'ANSWERED', '', 1],
       ['delete', 'REFUSED', 'MATTER_NOT_FOUND', 1],
       ['delete', 'FAILED', 'BACKLOG_FULL', 1],
     ]);
