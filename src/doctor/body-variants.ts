@@ -22,13 +22,21 @@ const MAX_BODY = 1024 * 1024;
 const BOM = '\ufeff';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Each other text once, by the first cause that gives it. Made one by one: they may be large. */
-export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant> {
+/**
+ * Each other text once, by the first cause that gives it. Made one by one: they may be large, and
+ * making one takes milliseconds.
+ *
+ * @returns undefined where one was made that is the same as another one
+ */
+export function* bodyVariants(body: Uint8Array | undefined): Generator<BodyVariant | undefined> {
   const seen = new Set(body && [digestOf(body)]);
   for (const [cause, how, signed] of variants(body)) {
     const bytes = typeof signed === 'string' ? Buffer.from(signed) : signed;
     const digest = digestOf(bytes);
-    if (seen.has(digest)) continue;
+    if (seen.has(digest)) {
+      yield undefined;
+      continue;
+    }
     seen.add(digest);
     const isWriting = !OTHER_THINGS.has(cause);
     yield { cause, bytes, isWriting, ...(how !== undefined && { how }) };

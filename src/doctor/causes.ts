@@ -1,4 +1,5 @@
 /** What can be wrong with a signature: stable codes, what each means, and what to do about it. */
+import type { Difference, Finding as Told } from '../contract/diagnosis';
 
 const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
 const THE_TEXT = 'Sign clientId + "\\n" + timestamp + "\\n" + body, with line feeds (0x0A).';
@@ -112,20 +113,8 @@ export type Cause = keyof typeof CATALOGUE;
 
 export const ALL_CAUSES = Object.keys(CATALOGUE) as readonly Cause[];
 
-export interface Finding {
+export interface Finding extends Told {
   readonly cause: Cause;
-  readonly explanation: string;
-  readonly fix: string;
-  /** Where the body was sent in another writing than it was signed in. */
-  readonly difference?: Difference;
-}
-
-/** Where two bodies part. Both texts are short, and escaped as in JSON. */
-export interface Difference {
-  /** The first byte that differs, from 0. */
-  readonly offset: number;
-  readonly sent: string;
-  readonly signed: string;
 }
 
 /** @param how what is known of it besides */

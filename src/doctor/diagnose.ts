@@ -4,20 +4,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock';
+import type { Diagnosis } from '../contract/diagnosis';
 import type { HeldSecret } from '../directory/held-secrets';
 import { type Finding, toFinding } from './causes';
 import type { RefusedRequest } from './refused-request';
 import { search } from './search';
 import { timestampFinding } from './timestamps';
-
-export interface Diagnosis {
-  /** At least one; several where several mistakes came together. */
-  readonly findings: readonly Finding[];
-  /** Digests that were made and compared. */
-  readonly tried: number;
-  /** False: it was cut off by its bounds before everything was tried. */
-  readonly complete: boolean;
-}
 
 export interface Bounds {
   /** Digests. */
@@ -29,8 +21,9 @@ export interface Bounds {
 }
 
 const MOST = 20_000;
-/** Milliseconds of work between two pauses, which are as long: others are served meanwhile. */
-const SLICE = 5;
+/** Milliseconds of work between two pauses: others are served meanwhile. One step may take a little longer. */
+const SLICE = 2;
+const PAUSE = 4;
 /** What a signature of this length is mostly. */
 const LENGTHS: Readonly<Record<number, string>> = {
   28: 'it is as long as SHA-1 in base64',
@@ -66,7 +59,7 @@ export async function diagnoseInSlices(
   for (;;) {
     const diagnosis = work(SLICE);
     if (diagnosis) return diagnosis;
-    await pause(SLICE);
+    await pause(PAUSE);
   }
 }
 
@@ -91,7 +84,7 @@ function begin(
       if (tried >= most) return end(undefined, false);
       const step = steps.next();
       if (step.done) return end(step.value, true);
-      tried += 1;
+      if (step.value) tried += 1;
       spent = clock() - from;
     }
     left -= spent;

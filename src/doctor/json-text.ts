@@ -102,7 +102,10 @@ export const dotnet: Quote = (text) =>
     .replace(/[<>&'+`\u007f-\uffff]/g, UNICODE)}"`;
 
 export const sorted: Order = (members) =>
-  [...members].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  members
+    .map((member) => [Buffer.from(member[0]), member] as const)
+    .sort(([a], [b]) => Buffer.compare(a, b))
+    .map(([, member]) => member);
 export const sortedAtTop: Order = (members, depth) => (depth === 0 ? sorted(members, 0) : members);
 export const byHash: Order = hashOrder;
 /** JavaScript puts names that are whole numbers first. */

@@ -12,8 +12,8 @@ export type Json =
 
 export type Member = readonly [name: string, value: Json];
 
-/** Deeper is no request of ours, and would exhaust the stack of whoever walks it. */
-const MAX_DEPTH = 64;
+/** Deeper is no request of ours (they have 32 levels at most), and indented it would be megabytes. */
+const MAX_DEPTH = 40;
 const TOKENS = /"(?:[^"\\]|\\.)*"|[-+.\w]+|[[\]{}]/g;
 
 /** @returns undefined where it is no JSON, or nested too deeply */

@@ -26,6 +26,8 @@ const SPACES: readonly (readonly [how: string, before: string, after: string])[]
   ['a line feed before it', '\n', ''],
   ['a byte order mark before it', '\ufeff', ''],
 ];
+const BASE64 = /^[\w+/-]+={0,2}$/;
+const HEX = /^(?:[\da-f]{2})+$/i;
 const NOTHINGS = [
   '',
   'undefined',
@@ -83,8 +85,11 @@ function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'single ones', `'${secret}'`];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
-  yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
-  yield ['SECRET_ENCODED', 'decoded from hex', Buffer.from(secret, 'hex')];
+  // Only where it is that as a whole: of any other text the decoders take the beginning, or nothing.
+  if (BASE64.test(secret)) {
+    yield ['SECRET_ENCODED', 'decoded from base64', Buffer.from(secret, 'base64')];
+  }
+  if (HEX.test(secret)) yield ['SECRET_ENCODED', 'decoded from hex', Buffer.from(secret, 'hex')];
   const bytes = Buffer.from(secret);
   yield ['SECRET_ENCODED', 'in base64', bytes.toString('base64')];
   yield ['SECRET_ENCODED', 'in hex', bytes.toString('hex')];

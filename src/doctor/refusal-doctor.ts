@@ -1,8 +1,9 @@
 /** Diagnoses refused requests of the push log when somebody asks for one of them; never when they come. */
+import type { Diagnosis } from '../contract/diagnosis';
 import type { FindHeldSecrets } from '../directory/held-secrets';
 import type { OneAtATime } from '../one-at-a-time';
 import type { LogEntry } from '../push-log/entry-model';
-import { type Bounds, type Diagnosis, diagnoseInSlices } from './diagnose';
+import { type Bounds, diagnoseInSlices } from './diagnose';
 import { refusedRequest } from './refused-request';
 
 /** @returns undefined where the entry was not refused for its signature or timestamp */
@@ -12,7 +13,7 @@ export type DiagnoseEntry = (
 ) => Promise<Diagnosis | undefined>;
 
 /**
- * One at a time: of the time of a process, diagnoses take half at most, whoever asks for how many.
+ * One at a time: of the time of a process, diagnoses take a third at most, whoever asks for how many.
  *
  * @param queue shared by all that the process diagnoses
  */

@@ -9,8 +9,8 @@ import { fill, RIGHT } from './signing-texts';
 import { timestampFinding } from './timestamps';
 import { type Deviation, trialsOf } from './trials';
 
-/** Findings, the most telling first; a step each time that a digest was made. */
-export type Search = Generator<undefined, readonly Finding[] | undefined>;
+/** Findings, the most telling first; a step each time that a digest was made, or only a body (false). */
+export type Search = Generator<boolean, readonly Finding[] | undefined>;
 
 /**
  * Whoever asks for the next step decides how long it takes; nothing but the given request and
@@ -23,10 +23,14 @@ export function* search(request: RefusedRequest, secrets: readonly HeldSecret[])
   if (secrets.some(({ secret }) => isSent(secret, sent))) return [toFinding('SIGNATURE_IS_SECRET')];
   const { keys, deviations } = trialsOf(request, secrets);
   for (const deviation of deviations) {
+    if (!deviation) {
+      yield false;
+      continue;
+    }
     for (const key of deviation.key ? [deviation.key] : keys) {
       const digest = digestOf(request, deviation, key);
       if (!digest) continue;
-      yield;
+      yield true;
       const form = formOf(digest, sent);
       if (form) return findingsOf(request, deviation, form);
     }

@@ -21,7 +21,7 @@ type Name = keyof Deviation;
 /** A way to go wrong. */
 interface Kind {
   /** Likely ones: they are tried first, and together with another kind. */
-  readonly common: () => Iterable<Deviation>;
+  readonly common: () => Iterable<Deviation | undefined>;
   readonly others: () => Iterable<Deviation>;
 }
 
@@ -42,8 +42,8 @@ const PAIRS: readonly (readonly [Name, Name])[] = [
 export interface Trials {
   /** The secrets that work: for all that deviate in something else. */
   readonly keys: readonly KeyVariant[];
-  /** First the one that does nothing otherwise. */
-  readonly deviations: Iterable<Deviation>;
+  /** First the one that does nothing otherwise; undefined where making one came to nothing new. */
+  readonly deviations: Iterable<Deviation | undefined>;
 }
 
 export function trialsOf(
@@ -53,7 +53,7 @@ export function trialsOf(
   const keys = keyVariants(clientId, secrets, receivedAt);
   const wrong = keys.filter(({ cause }) => cause !== undefined);
   const bodies = function* () {
-    for (const variant of bodyVariants(body)) yield { body: variant };
+    for (const variant of bodyVariants(body)) yield variant && { body: variant };
   };
   const kinds: Readonly<Record<Name, Kind>> = {
     key: kindOf(wrong, (key) => ({ key })),
@@ -74,13 +74,14 @@ function kindOf<T extends { readonly isCommon: boolean }>(
   return { common: () => common, others: () => others };
 }
 
-function* inOrder(kinds: Readonly<Record<Name, Kind>>): Generator<Deviation> {
+function* inOrder(kinds: Readonly<Record<Name, Kind>>): Generator<Deviation | undefined> {
   yield {};
   for (const name of SINGLES) yield* kinds[name].common();
   for (const name of SINGLES) yield* kinds[name].others();
   for (const [one, other] of PAIRS) {
     for (const first of kinds[one].common()) {
-      for (const second of kinds[other].common()) yield { ...first, ...second };
+      if (!first) yield undefined;
+      else for (const second of kinds[other].common()) yield { ...first, ...second };
     }
   }
 }

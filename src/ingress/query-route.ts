@@ -45,7 +45,7 @@ export function queryRoute(
     const request = await deps.read(ctx, { operation: name, bodyLimit });
     ctx.state.rate = await deps.admit({ ...request, path: ctx.path }, deps.timeout);
     const body = parseJsonBody(request.rawBody);
-    const { systemCode } = request.caller;
-    ctx.state.data = await databaseCall(answerInSlot({ systemCode, body }), timeout);
+    const { systemCode, clientId } = request.caller;
+    ctx.state.data = await databaseCall(answerInSlot({ systemCode, clientId, body }), timeout);
   };
 }

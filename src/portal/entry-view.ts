@@ -1,43 +1,6 @@
-/** A push-log entry as readers outside see it: JSON-safe, absent values null, instants ISO-8601 UTC. */
-import type { FieldChange } from '../domain/changes';
-import type { FieldError } from '../errors';
-import type { LogEntry, LogState } from '../push-log/entry-model';
-
-export interface EntryView {
-  readonly requestId: string;
-  readonly clientId: string;
-  readonly systemCode: string | null;
-  readonly operation: string;
-  readonly externalId: string | null;
-  readonly idempotencyKey: string | null;
-  /** The how-manieth request with this client, operation and key; null without a key, or beyond 100. */
-  readonly attempt: number | null;
-  /** SHA-256 of the raw body, hex. */
-  readonly bodyHash: string;
-  readonly bodySize: number;
-  /** Which of the client's secrets signed. */
-  readonly secretId: string | null;
-  readonly receivedAt: string;
-  readonly queuedAt: string | null;
-  readonly startedAt: string | null;
-  /** Persisted, where `state` says so; else when it ended without an effect. */
-  readonly settledAt: string | null;
-  readonly state: LogState;
-  readonly outcome: string | null;
-  readonly reason: string | null;
-  readonly problems: readonly FieldError[];
-  /** Of a push that was ignored as stale: its `sourceUpdatedAt`, and the newer one it met. */
-  readonly stale: { readonly sent: string; readonly stored: string } | null;
-  readonly matterId: string | null;
-  /** The matter's revision after it, where it changed the matter. */
-  readonly revision: number | null;
-  readonly changes: readonly FieldChange[];
-  /** The request whose outcome this retry was answered with. */
-  readonly origin: string | null;
-  /** The request that an operator sent again with this one. */
-  readonly replayOf: string | null;
-  readonly mark: 'KEY_REUSED' | null;
-}
+/** From a push-log entry to what readers outside see of it. */
+import type { EntryView } from '../contract/entry-view';
+import type { LogEntry } from '../push-log/entry-model';
 
 /** What operators see besides. */
 export interface OperatorEntryView extends EntryView {

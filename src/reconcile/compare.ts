@@ -1,18 +1,6 @@
 /** How one matter here differs from what another system believes of it: pure. */
+import type { MatterDifference } from '../contract/comparison';
 import type { Matter } from '../domain/matter';
-
-/**
- * MISSING: not here. DELETED: deleted here only. NOT_DELETED: deleted there only. STALE_HERE: our
- * `sourceUpdatedAt` is older. NEWER_HERE: ours is newer. STATUS_DIFFERS: `bizStatus` or
- * `externalStatusCode` is another one.
- */
-export type Difference =
-  | 'MISSING'
-  | 'DELETED'
-  | 'NOT_DELETED'
-  | 'STALE_HERE'
-  | 'NEWER_HERE'
-  | 'STATUS_DIFFERS';
 
 /** What the other side believes; what is undefined is not compared. */
 export interface Believed {
@@ -28,11 +16,11 @@ export interface Believed {
 export type Held = Pick<Matter, 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'>;
 
 /** @returns every difference, in the order of the type; none: the same as far as compared */
-export function compare(believed: Believed, held: Held | undefined): Difference[] {
+export function compare(believed: Believed, held: Held | undefined): MatterDifference[] {
   if (!held) return believed.deleted ? [] : ['MISSING'];
   if (held.deleted) return believed.deleted ? [] : ['DELETED'];
   if (believed.deleted) return ['NOT_DELETED'];
-  const differences: Difference[] = [];
+  const differences: MatterDifference[] = [];
   const age = compareAge(believed.sourceUpdatedAt, held.sourceUpdatedAt);
   if (age) differences.push(age);
   if (hasOtherStatus(believed, held)) differences.push('STATUS_DIFFERS');

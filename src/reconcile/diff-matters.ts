@@ -1,27 +1,8 @@
 /** `matters/diff`: where the ledger differs from what another system believes, line by line. */
+import type { HeldView, MatterDiff } from '../contract/comparison';
 import type { HeldMatter } from '../ledger/lean-matter';
 import type { MatterReader } from '../ledger/matter-reader';
-import { type Believed, compare, type Difference } from './compare';
-
-/** What the ledger has; instants are ISO-8601 UTC. */
-export interface HeldView {
-  readonly matterId: string;
-  readonly bizStatus: string;
-  readonly externalStatusCode: string | null;
-  readonly sourceUpdatedAt: string | null;
-  readonly deleted: boolean;
-}
-
-export interface MatterDiff {
-  readonly compared: number;
-  readonly equal: number;
-  /** Of the lines that differ, in the order sent. */
-  readonly differences: {
-    readonly externalId: string;
-    readonly differences: readonly Difference[];
-    readonly here: HeldView | null;
-  }[];
-}
+import { type Believed, compare } from './compare';
 
 export function createDiffMatters(reader: Pick<MatterReader, 'held'>) {
   return async (

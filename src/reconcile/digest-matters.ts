@@ -1,9 +1,10 @@
 /** `matters/digest`: counts and hashes of what the ledger has, by bizType and day. */
+import type { MatterDigest } from '../contract/comparison';
 import type { LocalDay } from '../contract/time';
 import { PushError } from '../errors';
 import type { MatterReader } from '../ledger/matter-reader';
 import { createDayCalendar } from './day-calendar';
-import { createBucketDigest, type Digest, type DigestBucket } from './digest';
+import { createBucketDigest } from './digest';
 import { createSlots } from './slots';
 
 /** A digest reads everything that a system has. */
@@ -17,13 +18,6 @@ export interface DigestQuery {
   readonly toDay?: LocalDay | undefined;
   /** Leaves concluded matters out. */
   readonly open?: boolean | undefined;
-}
-
-export interface MatterDigest {
-  /** The zone of the days. */
-  readonly timeZone: string;
-  readonly total: Digest;
-  readonly buckets: readonly DigestBucket[];
 }
 
 /**

@@ -9,24 +9,13 @@
  *   none. (It finds what differs by accident; it is no proof against somebody who wants a collision.)
  */
 import { hash } from 'node:crypto';
+import type { Digest, DigestBucket } from '../contract/comparison';
 import type { Matter } from '../domain/matter';
 
 export type DigestLine = Pick<
   Matter,
   'externalId' | 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt'
 >;
-
-export interface Digest {
-  readonly count: number;
-  /** 16 lower-case hex digits. */
-  readonly hash: string;
-}
-
-export interface DigestBucket extends Digest {
-  readonly bizType: string | null;
-  /** yyyy-MM-dd; null: the matter has no `sourceUpdatedAt`. */
-  readonly day: string | null;
-}
 
 /** Two 32-bit halves: a BigInt for each of some hundred thousand lines would be a slow one. */
 interface Sum {

@@ -1,17 +1,13 @@
 /** `matters/get`: the matters of given ids. */
+import type { GotMatters } from '../contract/comparison';
+import type { MatterView } from '../contract/matter-view';
 import { PushError } from '../errors';
 import type { MatterReader } from '../ledger/matter-reader';
-import { type MatterView, toMatterView } from '../portal/matter-view';
+import { toMatterView } from '../portal/matter-view';
 import { weightOf } from './weight';
 
 /** Heaviest answer; with contents of the full length, 500 matters would be hundreds of megabytes. */
 const MAX_WEIGHT = 32 * 1024 * 1024;
-
-export interface GotMatters {
-  /** In the order asked; what was asked twice stands once. */
-  readonly matters: MatterView[];
-  readonly missing: string[];
-}
 
 /** @throws (what is built) PushError VALIDATION_FAILED where the answer would be too heavy */
 export function createGetMatters(reader: Pick<MatterReader, 'byKeys'>, timeZone: string) {

@@ -32,9 +32,13 @@ const POSITION = /^[0-9a-f]{24}$/;
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
   const { search, keyUses, bodies, diagnose, timeZone } = deps;
   const schema = logQuerySchema(timeZone);
-  /** Of the one request that is asked for: each diagnosis may cost a tenth of a second. */
-  const diagnosisOf = async ([entry]: readonly LogEntry[]) => {
-    if (!entry?.signature) return undefined;
+  /**
+   * Of the one request that is asked for: each diagnosis may cost a tenth of a second. And only to
+   * its own client: another one of the system may not hold the secret, and could ask this way about
+   * guesses that it sent in the other's name.
+   */
+  const diagnosisOf = async ([entry]: readonly LogEntry[], clientId: string) => {
+    if (!entry?.signature || entry.clientId !== clientId) return undefined;
     const id = String(entry._id);
     return diagnose(entry, (await bodies.find([id])).get(id));
   };
@@ -47,7 +51,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
     }));
   };
 
-  return async ({ systemCode, body }) => {
+  return async ({ systemCode, clientId, body }) => {
     const {
       limit,
       cursor,
@@ -65,7 +69,8 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
       count ? search.count(filter, COUNT_BOUND) : undefined,
     ]);
     const views = await toViews(entries, includeBody);
-    const diagnosis = rest.requestId === undefined ? undefined : await diagnosisOf(entries);
+    const diagnosis =
+      rest.requestId === undefined ? undefined : await diagnosisOf(entries, clientId);
     return {
       entries: diagnosis ? views.map((view) => ({ ...view, diagnosis })) : views,
       nextCursor: next === undefined ? null : encodeCursor(filter, next),

@@ -15,6 +15,9 @@ export interface MatterQueriesDependencies {
   readonly clock: Clock;
 }
 
+/** Which client of the system asks makes no difference. */
+type Question = Pick<OpenQuery, 'systemCode' | 'body'>;
+
 /** @throws (what is built) PushError VALIDATION_FAILED naming what is wrong in the body */
 export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDependencies) {
   const read = createMatterQueryReaders(timeZone);
@@ -23,9 +26,9 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
   const diff = createDiffMatters(reader);
   const digest = createDigestMatters(reader, timeZone);
   return {
-    get: ({ systemCode, body }: OpenQuery) => get(systemCode, read.get(body)),
-    query: ({ systemCode, body }: OpenQuery) => query(systemCode, read.query(body)),
-    diff: ({ systemCode, body }: OpenQuery) => diff(systemCode, read.diff(body)),
-    digest: ({ systemCode, body }: OpenQuery) => digest(systemCode, read.digest(body)),
+    get: ({ systemCode, body }: Question) => get(systemCode, read.get(body)),
+    query: ({ systemCode, body }: Question) => query(systemCode, read.query(body)),
+    diff: ({ systemCode, body }: Question) => diff(systemCode, read.diff(body)),
+    digest: ({ systemCode, body }: Question) => digest(systemCode, read.digest(body)),
   };
 }

@@ -1,6 +1,8 @@
 /** A query of an authenticated caller, who sees only what belongs to its system. */
 export interface OpenQuery {
   readonly systemCode: string;
+  /** Who asks. */
+  readonly clientId: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 

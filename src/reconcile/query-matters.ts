@@ -1,9 +1,11 @@
 /** `matters/query`: what changed since, in pages. */
 import type { Clock } from '../clock';
+import type { ChangesPage } from '../contract/comparison';
 import { decodeCursor, encodeCursor } from '../contract/cursor';
+import type { MatterView } from '../contract/matter-view';
 import type { ChangePosition } from '../ledger/changed-matters';
 import type { MatterReader } from '../ledger/matter-reader';
-import { type MatterView, toMatterView } from '../portal/matter-view';
+import { toMatterView } from '../portal/matter-view';
 import { weightOf } from './weight';
 
 /**
@@ -26,14 +28,6 @@ export interface ChangesQuery {
   readonly bizType?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
-}
-
-export interface ChangesPage {
-  readonly matters: MatterView[];
-  /** null: this was the last page. A page may be short, or empty, and not be the last. */
-  readonly nextCursor: string | null;
-  /** ISO-8601: `updatedFrom` of the next query, so that nothing is missed in between. */
-  readonly watermark: string;
 }
 
 export function createQueryMatters(

@@ -1,8 +1,8 @@
 /** The signature doctor on a running service: what the client and the operator are told, and who not. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Diagnosis } from '../../src/contract/diagnosis';
 import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
-import type { Diagnosis } from '../../src/doctor/diagnose';
 import { matterctl } from '../support/cli-tool';
 import { type HeaderList, post } from '../support/hostile-post';
 import { documentsOf, logsOf } from '../support/hostile-search';
@@ -95,6 +95,10 @@ const show = (requestId: string, ...more: string[]) => {
   const { MONGO_URL, SECRET_KEYS } = service.env;
   return matterctl(['log', 'show', requestId, ...more], { env: { MONGO_URL, SECRET_KEYS } });
 };
+const systemOf = async (clientId: string) => {
+  const clients = service.db.collection<{ _id: string; systemCode: string }>('clients');
+  return (await clients.findOne({ _id: clientId }))?.systemCode ?? '';
+};
 const causesOf = (diagnosis?: Diagnosis) => diagnosis?.findings.map(({ cause }) => cause);
 const find = (cause: string) => {
   const found = refused.find((one) => one.cause === cause);
@@ -181,6 +185,25 @@ test('a stranger’s request is not recorded, and another system sees nothing of
   };
   const answer = await service.push('', { requestId }, asked);
   expect(answer.data).toEqual({ entries: [], nextCursor: null });
+});
+
+test('another client of the same system sees the request, but not what was wrong with it', async () => {
+  const keyRing = createKeyRing([String(service.env.SECRET_KEYS)]);
+  const { clientId } = service;
+  const admin = createClientAdmin(service.db, keyRing, Date.now);
+  const sibling = await admin.create({ clientId: 'sibling', systemCode: await systemOf(clientId) });
+  await sleep(200);
+  // What it sent in the other's name is no way to ask about the other's secret.
+  const { requestId } = find('SECRET_WHITE_SPACE');
+  const asked = {
+    path: '/api/open/push-logs/query',
+    clientId: 'sibling',
+    secret: sibling.secret ?? '',
+  };
+  const answer = await service.push('', { requestId }, asked);
+  const { entries } = answer.data as unknown as Awaited<ReturnType<typeof query>>;
+  expect(entries).toMatchObject([{ requestId, clientId, reason: 'SIGNATURE_MISMATCH' }]);
+  expect(entries[0]).not.toHaveProperty('diagnosis');
 });
 
 test('neither secrets nor signatures, sent or expected, stand anywhere', async () => {

@@ -1,10 +1,8 @@
 /** What third parties see of their own matters, signed, through HTTP: get, query, diff, digest. */
 import { createHash } from 'node:crypto';
+import type { ChangesPage, DigestBucket, MatterDigest } from '../../src/contract/comparison';
 import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
-import type { DigestBucket } from '../../src/reconcile/digest';
-import type { MatterDigest } from '../../src/reconcile/digest-matters';
-import type { ChangesPage } from '../../src/reconcile/query-matters';
 import { seedLedger } from '../support/ledger-seed';
 import type { PushOptions } from '../support/pusher';
 import { type Service, startService } from '../support/service';

@@ -1,7 +1,8 @@
 /** push-logs/query through HTTP: the third party asks what became of its pushes. */
+
+import type { EntryView } from '../../src/contract/entry-view';
 import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
-import type { EntryView } from '../../src/portal/entry-view';
 import { entryModel } from '../../src/push-log/entry-model';
 import { push } from '../support/pusher';
 import { type Service, startService } from '../support/service';

@@ -163,6 +163,7 @@ export const KEY_MISTAKES: readonly (readonly [Cause, Mistake])[] = [
   ['SECRET_CUT', withKey(({ secret }) => secret.slice(0, -1))],
   ['SECRET_IS_AN_ID', withKey(({ clientId }) => clientId)],
   ['SECRET_UNSET', withKey(() => 'undefined')],
+  ['SECRET_UNSET', withKey(() => '')],
 ];
 
 export const DIGEST_MISTAKES: readonly (readonly [Cause, Mistake])[] = [

@@ -1,9 +1,12 @@
 /** The signature doctor names what went wrong, and nothing that did not. */
 import { spawnSync } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { bodyVariants } from '../../src/doctor/body-variants';
 import { ALL_CAUSES } from '../../src/doctor/causes';
 import { type Bounds, diagnose, diagnoseInSlices } from '../../src/doctor/diagnose';
+import { WRITERS } from '../../src/doctor/json-writers';
 import type { RefusedRequest } from '../../src/doctor/refused-request';
+import { search } from '../../src/doctor/search';
 import { sentSignature } from '../../src/push-log/sent-signature';
 import {
   COMPACT,
@@ -221,6 +224,19 @@ describe('nothing is named without cause', () => {
     expect(causesOf({ ...random(), timestamp: 'yesterday' })).toEqual(['TIMESTAMP_NOT_SECONDS']);
   });
 
+  test('nor is the beginning of a secret told by what a decoder makes of it', () => {
+    // Of a text that is no hex, Node decodes what it can: here one byte.
+    const secrets = [{ id: 's', secret: 'ab-and no hex any more' }];
+    const signed = (key: Buffer) => {
+      const text = `${GIVEN.clientId}\n${GIVEN.seconds}\n${COMPACT}`;
+      const signature = createHmac('sha256', key).update(text).digest('hex');
+      const request = requestOf({ ...random(), signature });
+      return diagnose(request, secrets, BOUNDS).findings.map(({ cause }) => cause);
+    };
+    expect(signed(Buffer.from('ab', 'hex'))).toEqual(['UNEXPLAINED']);
+    expect(signed(Buffer.alloc(0))).toEqual(['SECRET_UNSET']);
+  });
+
   test('without the body, or a secret, that is said', () => {
     const request = requestOf(random());
     const causes = (over: Partial<RefusedRequest>, secrets = SECRETS) =>
@@ -270,6 +286,27 @@ describe('bounds', () => {
     const given = { ...GIVEN, secret: `${GIVEN.secret}\n` };
     const found = diagnosisOf({ ...signs(larger, larger)(given) }, { most: 500 });
     expect(found.findings[0]?.cause).toBe('SECRET_WHITE_SPACE');
+  });
+
+  test('each body that is made is a step of its own, also where it is the same as another one', () => {
+    // All writers write it the same on one line; without these steps a slice would end only after all.
+    const made = [...bodyVariants(Buffer.from('[0]'))];
+    expect(made.length).toBeGreaterThan(2 * WRITERS.length);
+    expect(made.filter((variant) => variant === undefined).length).toBeGreaterThan(WRITERS.length);
+    const steps = [...search(requestOf(wire('[0]')), SECRETS)];
+    const nothings = steps.filter((isDigest) => !isDigest).length;
+    expect(nothings).toBeGreaterThan(WRITERS.length);
+    expect(diagnosisOf(wire('[0]')).tried).toBe(steps.length - nothings);
+  });
+
+  test('what is nested more deeply than any push is not written anew: indented it would be megabytes', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+    const sizes = (body: string) =>
+      [...bodyVariants(Buffer.from(body))].map((variant) => variant?.bytes.length ?? 0);
+    const deep = `[${Array(120).fill(nested(60)).join()}]`;
+    const flat = `[${Array(220).fill(nested(32)).join()}]`;
+    expect(Math.max(...sizes(deep))).toBeLessThan(10 * deep.length);
+    expect(Math.max(...sizes(flat))).toBeGreaterThan(10 * flat.length);
   });
 
   test('in slices others get their turn', async () => {

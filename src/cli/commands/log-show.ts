@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Diagnosis } from '../../doctor/diagnose';
+import type { Diagnosis } from '../../contract/diagnosis';
 import { toOperatorEntryView } from '../../portal/entry-view';
 import { createBodies } from '../../push-log/bodies';
 import type { LogEntry } from '../../push-log/entry-model';

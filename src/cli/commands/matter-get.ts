@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import type { MatterView } from '../../contract/matter-view';
 import { createMatterReader } from '../../ledger/matter-reader';
-import { type MatterView, toMatterView } from '../../portal/matter-view';
+import { toMatterView } from '../../portal/matter-view';
 import { CommandFailure } from '../failure';
 import { withDatabase } from '../option-values';
 import { printFields, printJson } from '../print';

@@ -1,9 +1,8 @@
 /** What was wrong with a refused signature, for operators. */
 import type { Connection } from 'mongoose';
+import type { Diagnosis, Finding } from '../../contract/diagnosis';
 import { createFindHeldSecrets } from '../../directory/held-secrets';
 import { createKeyRing, type KeyRing } from '../../directory/sealing';
-import type { Finding } from '../../doctor/causes';
-import type { Diagnosis } from '../../doctor/diagnose';
 import { createRefusalDoctor } from '../../doctor/refusal-doctor';
 import { oneAtATime } from '../../one-at-a-time';
 import { createBodies } from '../../push-log/bodies';

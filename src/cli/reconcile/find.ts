@@ -1,10 +1,12 @@
 /** How one matter of the file differs from the ledger's, with both sides of each difference. */
+
+import type { MatterDifference } from '../../contract/comparison';
 import type { Matter } from '../../domain/matter';
 import { type ContentField, contentDifferences, nameOf } from '../../domain/restate';
-import { compare, type Difference } from '../../reconcile/compare';
+import { compare } from '../../reconcile/compare';
 import type { Statement } from './statement';
 
-export type Finding = Difference | 'CONTENT_DIFFERS';
+export type Finding = MatterDifference | 'CONTENT_DIFFERS';
 
 /** Values as JSON; null: there is no such matter on this side. */
 export type Side = Readonly<Record<string, unknown>> | null;
@@ -19,7 +21,7 @@ type ShownField = ContentField | 'bizStatus' | 'externalStatusCode' | 'sourceUpd
 type Fields = Partial<Pick<Matter, ShownField>>;
 
 const STATUS = ['bizStatus', 'externalStatusCode'] as const;
-const SHOWN: Readonly<Record<Difference, readonly ShownField[]>> = {
+const SHOWN: Readonly<Record<MatterDifference, readonly ShownField[]>> = {
   MISSING: [...STATUS, 'sourceUpdatedAt'],
   DELETED: ['deleted'],
   NOT_DELETED: ['deleted'],

@@ -1,16 +1,20 @@
 /** What the queries about matters answer with. */
 import { z } from 'zod';
-import type { Difference } from '../../reconcile/compare';
-import type { HeldView, MatterDiff } from '../../reconcile/diff-matters';
-import type { Digest, DigestBucket } from '../../reconcile/digest';
-import type { MatterDigest } from '../../reconcile/digest-matters';
-import type { GotMatters } from '../../reconcile/get-matters';
-import type { ChangesPage } from '../../reconcile/query-matters';
+import type {
+  ChangesPage,
+  Digest,
+  DigestBucket,
+  GotMatters,
+  HeldView,
+  MatterDiff,
+  MatterDifference,
+  MatterDigest,
+} from '../../contract/comparison';
 import type { matterSchemas } from './matter';
 import { count, instant, matterId, oneOf, type ShapeOf } from './shape';
 
 const difference = () =>
-  oneOf<Difference>({
+  oneOf<MatterDifference>({
     MISSING: true,
     DELETED: true,
     NOT_DELETED: true,

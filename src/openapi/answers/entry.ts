@@ -1,24 +1,11 @@
 /** A page of the push log, as the caller sees it. */
 import { z } from 'zod';
-import { ALL_CAUSES, type Difference, type Finding } from '../../doctor/causes';
-import type { Diagnosis } from '../../doctor/diagnose';
+import type { Diagnosis, Difference, Finding } from '../../contract/diagnosis';
+import type { EntryView, LogPage, PageEntry } from '../../contract/entry-view';
+import { ALL_CAUSES } from '../../doctor/causes';
 import type { FieldChange } from '../../domain/changes';
-import type { EntryView } from '../../portal/entry-view';
 import { fieldError } from './envelope';
 import { count, instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
-
-/** An entry with its body and what was wrong with its signature, where that was asked for. */
-export interface PageEntry extends EntryView {
-  readonly body?: string | null;
-  readonly diagnosis?: Diagnosis;
-}
-
-/** `data` of push-logs/query. */
-export interface LogPage {
-  readonly entries: readonly PageEntry[];
-  readonly nextCursor: string | null;
-  readonly count?: { readonly value: number; readonly exact: boolean };
-}
 
 const names = () => z.array(z.string()).optional();
 const value = () => z.union([z.string(), z.boolean(), z.null()]).optional();

@@ -1,12 +1,9 @@
 /** A question of each kind, and what it is answered. */
+import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../../contract/comparison';
+import type { LogPage } from '../../contract/entry-view';
+import type { MatterView } from '../../contract/matter-view';
 import type { QueryName } from '../../contract/paths';
-import type { MatterView } from '../../portal/matter-view';
-import type { MatterDiff } from '../../reconcile/diff-matters';
-import type { MatterDigest } from '../../reconcile/digest-matters';
-import type { GotMatters } from '../../reconcile/get-matters';
 import type { OrphanCount, OrphanView } from '../../reconcile/orphans';
-import type { ChangesPage } from '../../reconcile/query-matters';
-import type { LogPage } from '../answers/entry';
 import { EXTERNAL_ID, MATTER_ID, REQUEST_ID } from './moment';
 
 export const QUESTIONS: Readonly<Record<QueryName, object>> = {

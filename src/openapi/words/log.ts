@@ -87,8 +87,8 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
     '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
   ],
   diagnosis: [
-    'Of a request that was refused with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, where `requestId` asks for it alone',
-    '仅当按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
+    'Of a request that was refused with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, where `requestId` asks for it alone and its own client asks',
+    '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
   ],
   findings: [
     'At least one; several where several mistakes came together',
