@@ -1,9 +1,12 @@
 /** What the client is given, what it can do, and what it answers with. */
 import type { Agent } from 'node:http';
+import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../contract/comparison';
+import type { LogPage } from '../contract/entry-view';
 import type { PushData, Verified } from '../contract/envelope';
 import type { QueryName } from '../contract/paths';
 import type { OperationName } from '../domain/operation';
 import type { DeleteBody, PushBodies, StatusBody, UpsertBody } from './bodies';
+import type { MatterPushError } from './error';
 
 export interface MatterPushClientOptions {
   /** Of the service, for example `https://portal.example.com`. */
@@ -22,6 +25,11 @@ export interface MatterPushClientOptions {
   readonly queue?: number;
   /** In place of the client's own connections, for a proxy or a certificate; `close` leaves it open. */
   readonly agent?: Agent;
+  /**
+   * Told of each refusal after which a call is sent again, and in how many milliseconds. What it
+   * throws, the call fails with.
+   */
+  readonly onRetry?: ((refusal: MatterPushError, wait: number) => void) | undefined;
 }
 
 export interface CallOptions {
@@ -41,6 +49,15 @@ export interface PushResult extends PushData {
   readonly replayed: boolean;
   /** How often it was sent. */
   readonly tries: number;
+}
+
+/** `data` of the answers to the queries. */
+export interface QueryAnswers {
+  readonly 'push-logs/query': LogPage;
+  readonly 'matters/get': GotMatters;
+  readonly 'matters/query': ChangesPage;
+  readonly 'matters/diff': MatterDiff;
+  readonly 'matters/digest': MatterDigest;
 }
 
 /**
@@ -67,7 +84,11 @@ export interface MatterPushClient {
     options?: PushOptions,
   ): Promise<Verified>;
   /** @returns `data` of the answer, as docs/reconcile.md has it */
-  query(name: QueryName, body: object, options?: CallOptions): Promise<unknown>;
+  query<Name extends QueryName>(
+    name: Name,
+    body: object,
+    options?: CallOptions,
+  ): Promise<QueryAnswers[Name]>;
   /** Waits until every call has ended. */
   drain(): Promise<void>;
   /**

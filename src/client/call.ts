@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { OWN, type Refusal } from './error';
 
 export interface Call {
-  /** Epoch milliseconds. */
+  /** Milliseconds of `performance.now`: the time of day may jump. */
   readonly deadline: number;
   /** Aborted: no try begins any more. Its reason is a `Refusal`. */
   readonly stopped: AbortSignal;
@@ -16,7 +16,7 @@ export interface Call {
 }
 
 /** Milliseconds: a timer of more would end at once. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+export const LONGEST_TIMER = 2 ** 31 - 1;
 
 /**
  * @param timeout milliseconds; from 25 days on, no deadline
@@ -39,7 +39,7 @@ export function createCall(timeout: number, signal: AbortSignal | undefined): Ca
     signal.addEventListener('abort', abort, { once: true });
   }
   return {
-    deadline: Date.now() + timeout,
+    deadline: performance.now() + timeout,
     stopped: stopped.signal,
     cut: cut.signal,
     stop: (why) => stopped.abort(why),

@@ -18,9 +18,11 @@ export interface Gate {
 /**
  * Open until the first pause; from then on it spreads what passes evenly, at a rate that it learns
  * from the pauses. Without it every pause would end in a burst that earns the next one.
+ *
+ * @param clock milliseconds; it must not jump, as the time of day may
  */
-export function createGate(): Gate {
-  let opensAt = Date.now();
+export function createGate(clock: () => number = () => performance.now()): Gate {
+  let opensAt = clock();
   let passed = 0;
   let rate = Number.POSITIVE_INFINITY;
   let nextTurn = 0;
@@ -28,14 +30,14 @@ export function createGate(): Gate {
 
   const rateNow = (now: number) => rate * FASTER ** (Math.max(now - opensAt, 0) / 1_000);
   const waitForTurn = () => {
-    const now = Date.now();
+    const now = clock();
     const turn = Math.max(now, opensAt, nextTurn);
     nextTurn = turn + 1_000 / rateNow(now);
     return turn - now;
   };
   return {
     pause: (wait) => {
-      const now = Date.now();
+      const now = clock();
       // Of those that were under way together, the first tells it all.
       if (now >= opensAt) {
         const measured = (passed * 1_000) / Math.max(now - opensAt, SHORTEST_SPELL);
@@ -53,7 +55,7 @@ export function createGate(): Gate {
         givenOut = pauses;
         const wait = waitForTurn();
         if (wait > 0) await sleep(wait, undefined, { signal });
-      } while (givenOut !== pauses || Date.now() < opensAt);
+      } while (givenOut !== pauses || clock() < opensAt);
       passed += 1;
     },
   };

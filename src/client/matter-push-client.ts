@@ -5,16 +5,27 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { PushData, Verified } from '../contract/envelope';
-import { pushPath, queryPath, VERIFY } from '../contract/paths';
-import type { MatterPushClient, MatterPushClientOptions, PushOptions } from './api';
+import { pushPath, type QueryName, queryPath, VERIFY } from '../contract/paths';
+import type {
+  CallOptions,
+  MatterPushClient,
+  MatterPushClientOptions,
+  PushOptions,
+  QueryAnswers,
+} from './api';
 import { type Call, createCall } from './call';
 import { MatterPushError, OWN } from './error';
 import { createGate } from './gate';
 import { createKeyOrder } from './key-order';
+import { checkOptions } from './options';
 import { createSender, type OutgoingRequest } from './sender';
 import { type Settled, settle } from './settle';
 
+export type * from '../contract/comparison';
+export type * from '../contract/diagnosis';
+export type * from '../contract/entry-view';
 export type { PushData, Verified } from '../contract/envelope';
+export type * from '../contract/matter-view';
 export type { QueryName } from '../contract/paths';
 export type { OperationName } from '../domain/operation';
 export type { FieldError } from '../errors';
@@ -22,13 +33,12 @@ export type * from './api';
 export type * from './bodies';
 export { MatterPushError } from './error';
 
-/** @throws TypeError where `url` is not an address */
+/** @throws TypeError naming the option that is none */
 export function createMatterPushClient(options: MatterPushClientOptions): MatterPushClient {
-  const { clientId, secret, agent, timeout = 120_000, tryTimeout = 30_000 } = options;
-  const { retries = 8, concurrency = 32, queue = 10_000 } = options;
-  const url = new URL(options.url).href.replace(/\/+$/, '');
+  const { url, clientId, secret, agent, onRetry, ...numbers } = checkOptions(options);
+  const { timeout, tryTimeout, retries, concurrency, queue } = numbers;
   const sender = createSender({ url, clientId, secret, concurrency, timeout: tryTimeout, agent });
-  const ways = { sender, gate: createGate(), retries };
+  const ways = { sender, gate: createGate(), retries, onRetry };
   const order = createKeyOrder(concurrency);
   const calls = new Map<Call, Promise<unknown>>();
   let isClosed = false;
@@ -85,7 +95,10 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
       const { data } = await send(queryPath(VERIFY), { operation, push: body }, more);
       return data as Verified;
     },
-    query: async (name, body, more = {}) => (await send(queryPath(name), body, more)).data,
+    query: async <Name extends QueryName>(name: Name, body: object, more: CallOptions = {}) => {
+      const { data } = await send(queryPath(name), body, more);
+      return data as QueryAnswers[Name];
+    },
     drain,
     close: async () => {
       isClosed = true;

@@ -1,5 +1,6 @@
 /** One call from its first try to its end: answered, refused for good, or out of retries or time. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MatterPushClientOptions } from './api';
 import { backoff } from './backoff';
 import type { Call } from './call';
 import { MatterPushError, type Refusal } from './error';
@@ -12,6 +13,7 @@ export interface Ways {
   readonly gate: Gate;
   /** Most tries after the first; being told to slow down is not counted. */
   readonly retries: number;
+  readonly onRetry?: MatterPushClientOptions['onRetry'];
 }
 
 export interface Settled extends Answered {
@@ -32,7 +34,7 @@ const MAX_RATE_LIMITED = 100;
 export async function settle(
   request: OutgoingRequest,
   call: Call,
-  { sender, gate, retries }: Ways,
+  { sender, gate, retries, onRetry }: Ways,
 ): Promise<Settled> {
   const { stopped, cut, deadline } = call;
   const { idempotencyKey } = request;
@@ -58,7 +60,8 @@ export async function settle(
     const wait = waitAfter(verdict, isLimited ? Math.min(rateLimited, 5) : retried);
     if (isLimited) gate.pause(wait);
     // It would not be sent again in time: better told now than then.
-    if (Date.now() + wait >= deadline) throw last;
+    if (performance.now() + wait >= deadline) throw last;
+    onRetry?.(last, wait);
     if (!isLimited) await sleep(wait, undefined, { signal: stopped }).catch(() => undefined);
   }
 }

@@ -25,6 +25,10 @@ const ENVELOPE = z.object({
   errors: z.array(z.object({ field: z.string(), message: z.string() })).catch([]),
 });
 
+/** Others answer with `code: 0` too, and that must not pass for a write that was confirmed. */
+const isOurs = ({ code, requestId, data }: z.infer<typeof ENVELOPE>) =>
+  code !== 0 || (requestId !== null && typeof data === 'object' && data !== null);
+
 /** Longest wait that a service may impose, in milliseconds. */
 const MAX_RETRY_AFTER = 300_000;
 const RATE_LIMITED = 429;
@@ -34,7 +38,7 @@ const NEXT_SIGNATURE = 1_000;
 export function judge(answer: Answer): Answered | Refused {
   const envelope = ENVELOPE.safeParse(parseJson(answer.text)).data;
   const retryAfter = toMilliseconds(answer.retryAfter);
-  if (!envelope) {
+  if (!envelope || !isOurs(envelope)) {
     // Not from the service but from something before it, or from nothing of the kind.
     const message = `the answer is not one of Matter Push: ${answer.text.slice(0, 200).trim()}`;
     const { status: code } = answer;

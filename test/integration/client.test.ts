@@ -31,16 +31,9 @@ const todo = (externalId: string) =>
     title: `审批 ${externalId}`,
     parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }],
   }) as const;
-interface Page {
-  readonly entries: readonly {
-    readonly state: string;
-    readonly operation: string;
-    readonly body?: string;
-  }[];
-}
 const logOf = async (externalId: string) => {
-  const page = await client.query('push-logs/query', { externalId, includeBody: true });
-  return [...(page as Page).entries].reverse();
+  const { entries } = await client.query('push-logs/query', { externalId, includeBody: true });
+  return [...entries].reverse();
 };
 
 test('every operation is answered with what became of it', async () => {
@@ -103,6 +96,22 @@ test('a dry run passes or is refused, and nothing is written', async () => {
     ...{ matters: [], missing: ['DRY'] },
   });
   expect(await logOf('DRY')).toEqual([]);
+});
+
+test('the answers to queries have types', async () => {
+  await client.upsert(todo('TYPED'));
+  const { matters, missing } = await client.query('matters/get', { externalIds: ['TYPED', 'NO'] });
+  expect([matters.map(({ title, phase }) => [title, phase]), missing]).toEqual([
+    [['审批 TYPED', 'OPEN']],
+    ['NO'],
+  ]);
+  const lines = [{ externalId: 'TYPED', bizStatus: 'DONE' }];
+  const { differences } = await client.query('matters/diff', { lines });
+  expect(differences.map(({ here }) => here?.bizStatus)).toEqual(['PENDING']);
+  const { watermark } = await client.query('matters/query', { limit: 1 });
+  expect(Date.parse(watermark)).toBeGreaterThan(0);
+  const { buckets, total } = await client.query('matters/digest', {});
+  expect(buckets.reduce((sum, { count }) => sum + count, 0)).toBe(total.count);
 });
 
 /** Passes requests on to the service, and loses its first answers. */

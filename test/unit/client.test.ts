@@ -89,7 +89,10 @@ describe('a call', () => {
   test('sends bytes as they are, and a value as it was at the call', async () => {
     await withClient({}, async (client) => {
       const text = ' { "externalId" : "A",\n"n":1e2 } ';
-      await client.push('status', Buffer.from(text));
+      const bytes = Buffer.from(text);
+      const first = client.push('status', bytes);
+      bytes.fill(' ');
+      await first;
       const body = { externalId: 'A', bizStatus: 'DONE' };
       const call = client.status(body);
       body.bizStatus = 'CHANGED';
@@ -108,10 +111,37 @@ describe('a call', () => {
     agent.destroy();
   });
 
-  test('an address that is none is told at once', () => {
-    expect(() => createMatterPushClient({ url: 'here', clientId: 'erp', secret: SECRET })).toThrow(
-      'Invalid URL',
+  test.each<[Options, string]>([
+    [{ url: 'here' }, 'Invalid URL'],
+    [{ url: 'ftp://portal' }, 'url must begin with http'],
+    [{ url: 'http://portal?a=1' }, 'url must end with its path'],
+    [{ clientId: '' }, 'clientId is empty'],
+    [{ secret: '' }, 'secret is empty'],
+    [{ timeout: 0 }, 'timeout must be'],
+    [{ tryTimeout: Number.NaN }, 'tryTimeout must be'],
+    [{ retries: -1 }, 'retries must be'],
+    [{ concurrency: 0 }, 'concurrency must be'],
+    [{ queue: -1 }, 'queue must be'],
+  ])('an option that cannot work is told at once: %j', (option, message) => {
+    const options = { url: server.url, clientId: 'erp', secret: SECRET, ...option };
+    expect(() => createMatterPushClient(options)).toThrow(message);
+  });
+
+  test('no deadline at all is not one that has passed', async () => {
+    const forever = { timeout: Number.POSITIVE_INFINITY, tryTimeout: Number.POSITIVE_INFINITY };
+    const result = await withClient({ ...forever, retries: 0 }, (client) =>
+      client.upsert(todo('A')),
     );
+    expect(result.tries).toBe(1);
+  });
+
+  test('a clock that is set back holds nothing up', async () => {
+    await withClient({ timeout: 3_000, retries: 0 }, async (client) => {
+      const back = Date.now() - 3_600_000;
+      const clock = jest.spyOn(Date, 'now').mockReturnValue(back);
+      const result = await client.upsert(todo('A')).finally(() => clock.mockRestore());
+      expect(result.tries).toBe(1);
+    });
   });
 });
 
@@ -135,6 +165,17 @@ describe('what is retryable is tried again', () => {
     // Not before the service wants it, and signed anew.
     expect(Number(second?.at) - Number(first?.at)).toBeGreaterThanOrEqual(1_000);
     expect(Number(second?.timestamp)).toBeGreaterThan(Number(first?.timestamp));
+  });
+
+  test('and whoever wants to hear of it is told', async () => {
+    server.reply = (_, nth) =>
+      nth === 1 ? refuse(503, 'CLIENT_PAUSED', true, { 'Retry-After': '1' }) : ok;
+    const told: object[] = [];
+    const onRetry = ({ reason, tries }: MatterPushError, wait: number) => {
+      told.push({ reason, tries, isAsked: wait >= 1_000 && wait <= 1_400 });
+    };
+    await withClient({ onRetry }, (client) => client.upsert(todo('A')));
+    expect(told).toEqual([{ reason: 'CLIENT_PAUSED', tries: 1, isAsked: true }]);
   });
 
   test('a connection that hangs is left after its time', async () => {
@@ -167,6 +208,14 @@ describe('what is retryable is tried again', () => {
       ...{ code: 503, reason: 'QUEUE_UNAVAILABLE', retryable: true, requestId: 'r1' },
       ...{ tries: 3, idempotencyKey: 'k', retryAfter: 0 },
     });
+  });
+
+  test('a time to wait may be a date', async () => {
+    const date = new Date(Date.now() + 100_000).toUTCString();
+    server.reply = () => refuse(503, 'BACKLOG_FULL', true, { 'Retry-After': date });
+    const error = await withClient({ retries: 0 }, (client) => failureOf(client.upsert(todo('A'))));
+    expect(error.retryAfter).toBeGreaterThan(90_000);
+    expect(error.retryAfter).toBeLessThanOrEqual(100_000);
   });
 
   test('429 is waited for by all, and costs no retries', async () => {
@@ -204,6 +253,16 @@ describe('what is not retryable is told at once', () => {
     );
     expect(error).toMatchObject({ code: 0, reason: 'ERR_INVALID_CHAR', retryable: false });
     expect(server.received).toHaveLength(0);
+  });
+
+  test.each([
+    { code: 0 },
+    { code: 0, msg: 'ok', data: null, requestId: 'g1' },
+    { code: 0, data: { outcome: 'CREATED' } },
+  ])('also where something else answers with %j: nothing was confirmed', async (body) => {
+    server.reply = () => (response) => void response.writeHead(200).end(JSON.stringify(body));
+    const error = await withClient({}, (client) => failureOf(client.upsert(todo('A'))));
+    expect(error).toMatchObject({ code: 200, reason: 'HTTP_200', retryable: false });
   });
 
   test('also where the answer is of something else', async () => {
