@@ -5,8 +5,9 @@ import { createServer, type IncomingHttpHeaders, request, type Server } from 'no
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Check } from '../../src/cli/doctor/check';
+import { CHECKS, type Check } from '../../src/cli/doctor/check';
 import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
 import { matterModel } from '../../src/ledger/matter-model';
@@ -18,6 +19,8 @@ interface Gateway {
   readonly headers?: (headers: IncomingHttpHeaders) => IncomingHttpHeaders;
   readonly body?: (text: string) => string;
   readonly date?: () => string;
+  /** Of an answer. */
+  readonly back?: (text: string) => string;
   /** Answers itself where it gives a text. */
   readonly answer?: (url: string) => string | undefined;
 }
@@ -59,11 +62,13 @@ const statusOf = (checks: readonly Check[]) =>
   Object.fromEntries(checks.map(({ check, status }) => [check, status]));
 const failuresOf = (checks: readonly Check[]) =>
   checks.filter(({ status }) => status === 'failed').map(({ check }) => check);
-/** Of all that the doctor ever pushed, what is still alive. */
+/** All that the doctor ever pushed. */
+const made = () => matterModel(service.db).countDocuments({ externalId: /^matterctl-doctor-/ });
+/** Of that, what is still alive. */
 const alive = () =>
   matterModel(service.db).countDocuments({ externalId: /^matterctl-doctor-/, deletedAt: null });
 
-async function through({ headers, body, date, answer }: Gateway): Promise<string> {
+async function through({ headers, body, date, back: rewritten, answer }: Gateway): Promise<string> {
   gateway = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk);
@@ -72,8 +77,8 @@ async function through({ headers, body, date, answer }: Gateway): Promise<string
       res.end(own);
       return;
     }
-    const text = Buffer.concat(chunks).toString();
-    const sent = Buffer.from(body ? body(text) : text);
+    const came = Buffer.concat(chunks).toString();
+    const sent = Buffer.from(body ? body(came) : came);
     const all = { ...req.headers, 'content-length': String(sent.length) };
     const passed = headers ? headers(all) : all;
     const onward = request(
@@ -81,8 +86,16 @@ async function through({ headers, body, date, answer }: Gateway): Promise<string
       { method: req.method, headers: passed },
       (back) => {
         const given = date ? { ...back.headers, date: date() } : back.headers;
-        res.writeHead(back.statusCode ?? 500, given);
-        back.pipe(res);
+        if (!rewritten) {
+          res.writeHead(back.statusCode ?? 500, given);
+          back.pipe(res);
+          return;
+        }
+        void text(back).then((answered) => {
+          const bytes = Buffer.from(rewritten(answered));
+          const all = { ...given, 'content-length': String(bytes.length) };
+          res.writeHead(back.statusCode ?? 500, all).end(bytes);
+        });
       },
     );
     onward.end(sent);
@@ -103,8 +116,7 @@ test('all is well: every check passes, and the throw-away matter is deleted agai
     ...['reachable', 'clock', 'headers', 'secret', 'client', 'body', 'round trip'],
   ]);
   expect(new Set(Object.values(statusOf(checks)))).toEqual(new Set(['ok']));
-  const made = { externalId: /^matterctl-doctor-/ };
-  expect(await matterModel(service.db).countDocuments(made)).toBe(1);
+  expect(await made()).toBe(1);
   expect(await alive()).toBe(0);
 });
 
@@ -146,15 +158,37 @@ describe('the client', () => {
     expect(failuresOf(checks)).toEqual([failing]);
   });
 
+  test('is paused: that is said, and nothing is left', async () => {
+    const keyRing = createKeyRing([String(service.env.SECRET_KEYS)]);
+    const admin = createClientAdmin(service.db, keyRing, Date.now);
+    const { secret } = await admin.create({ clientId: 'c-paused', systemCode: 'DOC' });
+    await admin.pause('c-paused', 'the night run');
+    await sleep(200);
+    const checks = await examine(service.urlOf(), 'c-paused', secret ?? '');
+    expect(failuresOf(checks)).toEqual(['round trip']);
+    const [last] = checks.slice(-1);
+    expect(last?.detail).toBe(
+      'matters/upsert: an operator has paused its pushes; its queries are answered',
+    );
+  });
+
   test('is not known', async () => {
     expect(failuresOf(await examine(service.urlOf(), 'nobody-at-all'))).toEqual(['secret']);
   });
 });
 
 describe('a gateway', () => {
-  test('whose clock, or ours, is off', async () => {
+  test('whose own clock is off does no harm: the service’s counts', async () => {
     const url = await through({ date: () => new Date(Date.now() + 3_600_000).toUTCString() });
-    const checks = await examine(url);
+    expect(failuresOf(await examine(url))).toEqual([]);
+  });
+
+  test('behind which the clock, or ours, is off', async () => {
+    const ahead = (answer: string) =>
+      answer.replace(/(?<="timestamp":")[^"]+/, (time) =>
+        new Date(Date.parse(time) + 3_600_000).toISOString(),
+      );
+    const checks = await examine(await through({ back: ahead }));
     expect(failuresOf(checks)).toEqual(['clock']);
     expect(checks.find(({ check }) => check === 'clock')?.detail).toMatch(
       /3(?:599|600|601) s behind/,
@@ -164,6 +198,46 @@ describe('a gateway', () => {
   test('that sends the timestamp late', async () => {
     const url = await through({ headers: (all) => ({ ...all, 'x-timestamp': '1700000000' }) });
     expect(failuresOf(await examine(url))).toEqual(['clock']);
+  });
+
+  test('behind which only some clocks are off: that is not passed over in silence', async () => {
+    let requests = 0;
+    const headers = (all: IncomingHttpHeaders) => {
+      requests += 1;
+      return requests < 3 ? all : { ...all, 'x-timestamp': '1700000000' };
+    };
+    const checks = await examine(await through({ headers }));
+    expect(failuresOf(checks)).toEqual(['headers']);
+    expect(statusOf(checks)).toMatchObject({ clock: 'ok', 'round trip': 'skipped' });
+  });
+
+  test('that passes large bodies on without their signature', async () => {
+    const headers = (all: IncomingHttpHeaders) =>
+      Number(all['content-length']) > 100_000 ? without('x-signature')(all) : all;
+    const checks = await examine(await through({ headers }));
+    expect(failuresOf(checks)).toEqual(['body']);
+    expect(checks.map(({ check }) => check)).toEqual(CHECKS);
+    expect(checks.find(({ check }) => check === 'body')?.detail).toMatch(/^with 200 KiB in it/);
+  });
+
+  test('behind which a server is away: neither headers nor secret are blamed', async () => {
+    let requests = 0;
+    const away = {
+      code: 503,
+      data: null,
+      requestId: 'r',
+      timestamp: '',
+      reason: 'QUEUE_UNAVAILABLE',
+    };
+    const answer = () => {
+      requests += 1;
+      return requests === 1 ? undefined : JSON.stringify(away);
+    };
+    const checks = await examine(await through({ answer }));
+    expect(statusOf(checks)).toMatchObject({ headers: 'ok', secret: 'failed' });
+    expect(checks.find(({ check }) => check === 'secret')?.detail).toBe(
+      'refused with QUEUE_UNAVAILABLE',
+    );
   });
 
   test.each(['x-client-id', 'x-timestamp', 'x-signature'])('that strips %s', async (name) => {
@@ -201,11 +275,79 @@ describe('a gateway', () => {
     expect(await alive()).toBe(0);
   });
 
+  test('behind which the deletion fails at first: it is tried again', async () => {
+    let deletions = 0;
+    const busy = {
+      ...{ code: 503, data: null, requestId: 'r', timestamp: '' },
+      ...{ reason: 'BACKLOG_FULL', retryable: true },
+    };
+    const answer = (url: string) => {
+      if (!url.includes('delete')) return undefined;
+      deletions += 1;
+      return deletions < 3 ? JSON.stringify(busy) : undefined;
+    };
+    expect(failuresOf(await examine(await through({ answer })))).toEqual([]);
+    expect(await alive()).toBe(0);
+  });
+
   test('that does not let it be deleted: the doctor says what is left', async () => {
     const answer = (url: string) => (url.includes('delete') ? 'forbidden' : undefined);
     const checks = await examine(await through({ answer }));
     expect(failuresOf(checks)).toEqual(['round trip']);
     expect(checks.at(-1)?.detail).toMatch(/matterctl-doctor-\w+ may be left/);
+    await matterModel(service.db).deleteMany({ externalId: /^matterctl-doctor-/ });
+  });
+});
+
+test('an answer without an end is none of the service, and is not kept', async () => {
+  const endless = createServer((_, res) => {
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const pour = (): void => {
+      while (!res.destroyed && res.write(chunk));
+      if (!res.destroyed) res.once('drain', pour);
+    };
+    pour();
+  }).listen(0, '127.0.0.1');
+  gateway = endless;
+  await once(endless, 'listening');
+  const { port } = endless.address() as AddressInfo;
+  const [first] = await examine(`http://127.0.0.1:${port}`);
+  expect(first?.detail).toBe('something else answers, with status 200');
+});
+
+describe('Ctrl-C', () => {
+  const press = () => void process.emit('SIGINT', 'SIGINT');
+
+  test('before the round trip ends it at once', async () => {
+    const answer = (url: string) => (url.includes('matters/get') ? press() : undefined);
+    const { exitCode, stdout } = await run(await through({ answer }));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: '' });
+  });
+
+  test('in the middle of the round trip: the matter is deleted first', async () => {
+    const asked: string[] = [];
+    const answer = (url: string) => {
+      asked.push(url.replace('/api/open/', ''));
+      if (url.includes('upsert')) press();
+      return undefined;
+    };
+    const before = await made();
+    const { exitCode, stdout, stderr } = await run(await through({ answer }));
+    expect(exitCode).toBe(130);
+    expect(stdout).toMatch(/^ok {7}round trip .* was pushed and deleted again$/m);
+    expect(stderr).toMatch(/^Stopping: .*\nmatterctl: interrupted\n$/);
+    expect(asked.slice(-2)).toEqual(['matters/upsert', 'matters/delete']);
+    expect([await made(), await alive()]).toEqual([before + 1, 0]);
+  });
+
+  test('twice: it is not waited for, and what may be left is said', async () => {
+    const answer = (url: string) => {
+      if (url.includes('upsert') || url.includes('delete')) press();
+      return url.includes('delete') ? 'too late' : undefined;
+    };
+    const { exitCode, stdout } = await run(await through({ answer }), service.clientId, undefined);
+    expect(exitCode).toBe(130);
+    expect(stdout).toMatch(/^failed {3}round trip .*matterctl-doctor-\w+ may be left, delete it$/m);
     await matterModel(service.db).deleteMany({ externalId: /^matterctl-doctor-/ });
   });
 });

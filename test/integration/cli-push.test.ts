@@ -253,6 +253,33 @@ test('nobody listening ends the run with a clear error', async () => {
   expect(stderr).toMatch(/the service cannot be reached: .*ECONNREFUSED/);
 });
 
+describe('a client that is paused', () => {
+  const paused = refuse(503, 'CLIENT_PAUSED', true, { 'Retry-After': '0' });
+  const lines = Array.from({ length: 20 }, (_, index) => status(`P${index}`));
+
+  test('is told of once, and its lines are sent when it may push again', async () => {
+    await write(...lines);
+    reply = (_, nth) => (nth === 1 ? paused : ok);
+    const { exitCode, stdout, stderr } = await push();
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: 20, failed: 0, retries: 20 });
+    expect(stderr.match(/The client is paused: no\. Trying again/g)).toHaveLength(1);
+  });
+
+  test('ends the run in the end: no line has failed, the next run sends them all', async () => {
+    await write(...lines);
+    reply = () => paused;
+    const { exitCode, stderr } = await push('--retries', '1');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /\nmatterctl: the client is paused: no; the same command goes on from here\n$/,
+    );
+    expect(existsSync(`${file}.failed.ndjson`)).toBe(false);
+    reply = () => ok;
+    expect(JSON.parse((await push()).stdout)).toMatchObject({ lines: 20, ok: 20, failed: 0 });
+  });
+});
+
 test('Ctrl-C waits for what is under way; the next run goes on with the same run id, every line once', async () => {
   await write(...Array.from({ length: 60 }, (_, index) => status(`K${index % 7}`, index)), {
     op: 'merge',

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import type { Command } from 'commander';
 import type { Check } from '../doctor/check';
 import { examine } from '../doctor/examine';
 import { CommandFailure } from '../failure';
+import { listenForInterrupt } from '../interrupt';
 import { toServiceUrl, withJson } from '../option-values';
 import { printable, printJson, printLine } from '../print';
 import type { Tool } from '../tool';
@@ -20,7 +22,9 @@ secret right; may the client push; does the body arrive byte for byte; and a rou
 that nobody sees and that is deleted again. Needs nothing but the URL: run it where the business
 system runs.
 
-Exit code: 0 all is well, 1 something failed, 2 wrong usage.`;
+Ctrl-C in the middle of the round trip deletes that matter first; a second one does not wait for it.
+
+Exit code: 0 all is well, 1 something failed, 2 wrong usage, 130 interrupted.`;
 
 /** `doctor`: why pushes of a client do not get through, seen from where the client is. */
 export function addDoctor(parent: Command, tool: Tool): void {
@@ -36,17 +40,33 @@ export function addDoctor(parent: Command, tool: Tool): void {
   );
 }
 
-async function examineAll(options: Options, { settings, stdout }: Tool): Promise<void> {
+async function examineAll(options: Options, tool: Tool): Promise<void> {
+  const { settings, stdout, stderr } = tool;
   const { clientId, secretFile, json, url = settings.serviceUrl() } = options;
   const secret = (await readFile(secretFile, 'utf8')).trim();
   if (secret === '') throw new CommandFailure(`${secretFile} is empty: no secret in it`);
   const checks: Check[] = [];
-  for await (const check of examine({ url, clientId, secret })) {
-    checks.push(check);
-    if (!json) await printCheck(check);
+  const [stop, cut] = [new AbortController(), new AbortController()];
+  const interrupt = listenForInterrupt(
+    () => {
+      stderr.write('Stopping: what was pushed is deleted first; Ctrl-C again ends at once.\n');
+      stop.abort();
+    },
+    () => cut.abort(),
+  );
+  try {
+    const until = { stop: stop.signal, cut: cut.signal };
+    for await (const check of examine({ url, clientId, secret, ...until })) {
+      checks.push(check);
+      if (!json) await printCheck(check);
+    }
+  } finally {
+    interrupt.dispose();
   }
+  const signal = interrupt.signal();
   const failures = checks.filter(({ status }) => status === 'failed').length;
-  if (json) await printJson(stdout, { ok: failures === 0, checks });
+  if (json) await printJson(stdout, { ok: failures === 0 && !signal, checks });
+  if (signal) throw new CommandFailure('interrupted', 128 + constants.signals[signal]);
   if (failures > 0) throw new CommandFailure(`${failures} of ${checks.length} checks failed`);
 
   async function printCheck({ check, status, detail, fix }: Check): Promise<void> {

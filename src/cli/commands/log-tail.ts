@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import type { Command } from 'commander';
 import type { OperatorEntryView } from '../../portal/entry-view';
 import { CommandFailure, EXIT_USAGE } from '../failure';
+import { listenForInterrupt } from '../interrupt';
 import { entryLine } from '../log/entry-line';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { keepPolling } from '../log/keep-polling';
@@ -10,7 +11,6 @@ import { createPatience } from '../log/patience';
 import { createTailing, type Tailing } from '../log/tailing';
 import { wholeNumber, withDatabase } from '../option-values';
 import { printJson, printLine } from '../print';
-import { listenForInterrupt } from '../push/interrupt';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, withMongo } from '../with-mongo';
 

@@ -25,7 +25,8 @@ const ABOUT = `
 Each line is {"op":"upsert|status|reopen|delete","body":{...}}, and may have a "key", which is sent
 as X-Idempotency-Key. Lines of one externalId are sent in their order, others side by side.
 An interrupted run goes on where it was when the same command is given again.
-Lines that fail for good go to the failure file, which can be mended and pushed again.`;
+Lines that fail for good go to the failure file, which can be mended and pushed again.
+Where an operator has paused the client, the run says so, and ends when its retries are used up.`;
 
 /** `push`: a file of pushes, signed and sent. */
 export function addPush(parent: Command, tool: Tool): void {

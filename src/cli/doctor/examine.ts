@@ -6,44 +6,66 @@ import { judge } from './judge';
 import { roundTrip } from './round-trip';
 import { type Access, callSigned, callUnsigned, type Heard } from './service';
 
+/** Who is examined, and what ends it early. */
+export interface Examined extends Pick<Access, 'url' | 'clientId' | 'secret'> {
+  /** Aborted: nothing more is asked; what the round trip has pushed is still deleted. */
+  readonly stop: AbortSignal;
+  /** Aborted: not even that is waited for. */
+  readonly cut: AbortSignal;
+}
+
 /** A question that changes nothing. */
 const QUESTION = 'matters/get';
 const BODY = '{"externalIds":["matterctl-doctor"]}';
 const CLOCK_FIX = 'Set the clock of this machine by NTP; see that no gateway changes X-Timestamp.';
 
-/** Every check of the list once, in its order. */
-export async function* examine(access: Omit<Access, 'ahead'>): AsyncGenerator<Check> {
+/** Every check of the list once, in its order; fewer where it was stopped. */
+export async function* examine(examined: Examined): AsyncGenerator<Check> {
   let done = 0;
-  for await (const check of examineUntilFailed(access)) {
+  for await (const check of examineUntilFailed(examined)) {
+    // A question that was given up says nothing.
+    if (examined.stop.aborted && check.check !== 'round trip') return;
     // Those that hold without having been looked at by themselves.
-    for (; CHECKS[done] !== check.check; done += 1) yield skipped(CHECKS[done] ?? check.check);
-    done += 1;
+    const at = CHECKS.indexOf(check.check);
+    for (const name of CHECKS.slice(done, at)) yield skipped(name);
+    done = at + 1;
     yield check;
   }
+  if (examined.stop.aborted) return;
   for (const name of CHECKS.slice(done)) yield skipped(name);
 }
 
-async function* examineUntilFailed(given: Omit<Access, 'ahead'>): AsyncGenerator<Check> {
+async function* examineUntilFailed(examined: Examined): AsyncGenerator<Check> {
+  const access = { ...examined, signal: examined.stop, ahead: 0 };
   const sentAt = Date.now();
-  const first = await callUnsigned(given.url, QUESTION);
+  const first = await callUnsigned(access, QUESTION);
   const isService = first.envelope?.reason === 'HMAC_HEADERS_MISSING';
-  yield isService ? passed('reachable', `${given.url} answers`) : judge(first, 'reachable');
+  yield isService ? passed('reachable', `${access.url} answers`) : judge(first, 'reachable');
   if (!isService) return;
 
   const ahead = aheadOf(first, sentAt);
-  const { envelope } = await callSigned({ ...given, ahead: 0 }, QUESTION, BODY);
+  const { envelope } = await callSigned(access, QUESTION, BODY);
   const isRefused = envelope?.reason === 'TIMESTAMP_OUT_OF_WINDOW';
-  yield clockCheck(ahead, isRefused);
+  const clock = clockCheck(ahead, isRefused);
+  yield clock;
   // With a clock that is put right the rest can be looked at all the same.
-  yield* examineSigned({ ...given, ahead: isRefused ? ahead : 0 });
+  const setRight = { ...access, ahead: isRefused ? ahead : 0 };
+  yield* examineSigned(setRight, examined, clock.status === 'failed');
 }
 
-async function* examineSigned(access: Access): AsyncGenerator<Check> {
+/** @param isClockOff whether that was said already */
+async function* examineSigned(
+  access: Access,
+  { stop, cut }: Examined,
+  isClockOff: boolean,
+): AsyncGenerator<Check> {
   const heard = await callSigned(access, QUESTION, BODY);
   const isSigned = heard.envelope?.code === 0 || (await isBodyAltered(access, heard));
-  const verdict = isSigned ? undefined : judge(heard, 'headers');
-  // Said already.
-  if (verdict?.check === 'clock') return;
+  const verdict = isSigned ? undefined : judge(heard, heard.envelope ? 'secret' : 'headers');
+  if (verdict?.check === 'clock') {
+    if (!isClockOff) yield { ...verdict, check: 'headers' };
+    return;
+  }
   if (verdict?.check !== 'headers') {
     yield passed('headers', 'X-Client-Id, X-Timestamp and X-Signature arrive');
   }
@@ -55,7 +77,8 @@ async function* examineSigned(access: Access): AsyncGenerator<Check> {
   yield passed('client', `${access.clientId} is known, enabled and has a system code`);
   const body = await alteredBody(access, QUESTION);
   yield body;
-  if (body.status === 'ok') yield await roundTrip(access);
+  if (body.status !== 'ok' || stop.aborted) return;
+  yield await roundTrip({ ...access, signal: cut }, stop);
 }
 
 /** A body that is empty cannot be written anew on the way: with it, only the secret counts. */
@@ -65,7 +88,7 @@ async function isBodyAltered(access: Access, { envelope }: Heard): Promise<boole
   return empty.envelope?.reason === 'INVALID_JSON';
 }
 
-/** Milliseconds that the service's clock is ahead of this one, as far as a header with seconds tells. */
+/** Milliseconds that the service's clock is ahead of this one. */
 function aheadOf({ clock }: Heard, sentAt: number): number {
   const here = (sentAt + Date.now()) / 2;
   return clock === undefined ? 0 : clock - here;

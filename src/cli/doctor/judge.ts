@@ -33,6 +33,11 @@ const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: strin
       'Create a client with a secret, or look at SECRET_KEYS of the service.',
     ],
     CLIENT_DISABLED: ['client', 'the client is disabled', 'Run "matterctl client enable".'],
+    CLIENT_PAUSED: [
+      'client',
+      'an operator has paused its pushes; its queries are answered',
+      'Ask the operators when; "matterctl queue resume" lets it push again.',
+    ],
     NO_SYSTEM_CODE: [
       'client',
       'the client has no system code',

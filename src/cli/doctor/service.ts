@@ -11,7 +11,10 @@ export interface Heard {
   readonly envelope: HeardEnvelope | undefined;
   /** Why nobody answered; the status is 0 then. */
   readonly failure?: string;
-  /** By the clock of whoever answered, epoch milliseconds; undefined where it does not tell. */
+  /**
+   * By the service's clock, epoch milliseconds; undefined where it is not the service that answered.
+   * Not the Date header: gateways write their own.
+   */
   readonly clock: number | undefined;
 }
 
@@ -20,6 +23,7 @@ const ENVELOPE = z.object({
   requestId: z.string(),
   timestamp: z.string(),
   reason: z.string().optional(),
+  retryable: z.boolean().optional(),
   data: z.unknown(),
 });
 export type HeardEnvelope = z.infer<typeof ENVELOPE>;
@@ -31,18 +35,22 @@ export interface Access {
   readonly secret: string;
   /** Milliseconds that the caller's clock is to be put forward. */
   readonly ahead: number;
+  /** Aborted: no answer is waited for any more. */
+  readonly signal: AbortSignal;
 }
 
 /** Milliseconds for an answer: a push may wait for 10 s. */
 const TIMEOUT = 20_000;
+/** Bytes; what the doctor asks for is far shorter. */
+const MAX_ANSWER = 1024 * 1024;
 
 /** A request without any signature. */
-export const callUnsigned = (url: string, path: string) =>
-  call(`${url}${OPEN_PATH}/${path}`, {}, '{}');
+export const callUnsigned = ({ url, signal }: Pick<Access, 'url' | 'signal'>, path: string) =>
+  call(`${url}${OPEN_PATH}/${path}`, {}, '{}', signal);
 
 /** @param path below the open path */
 export function callSigned(
-  { url, clientId, secret, ahead }: Access,
+  { url, clientId, secret, ahead, signal }: Access,
   path: string,
   body: string,
   headers: Readonly<Record<string, string>> = {},
@@ -53,13 +61,14 @@ export function callSigned(
     'X-Timestamp': timestamp,
     'X-Signature': sign(secret, clientId, timestamp, body),
   };
-  return call(`${url}${OPEN_PATH}/${path}`, { ...signed, ...headers }, body);
+  return call(`${url}${OPEN_PATH}/${path}`, { ...signed, ...headers }, body, signal);
 }
 
 async function call(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
+  signal: AbortSignal,
 ): Promise<Heard> {
   try {
     const response = await fetch(url, {
@@ -67,14 +76,26 @@ async function call(
       headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
       body: Buffer.from(body),
       redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]),
     });
-    const envelope = envelopeOf(await response.text());
-    const clock = Date.parse(response.headers.get('date') ?? envelope?.timestamp ?? '');
+    const envelope = envelopeOf(await textOf(response));
+    const clock = Date.parse(envelope?.timestamp ?? '');
     return { status: response.status, envelope, clock: Number.isNaN(clock) ? undefined : clock };
   } catch (error) {
     return { status: 0, envelope: undefined, clock: undefined, failure: failureText(error) };
   }
+}
+
+/** @returns the beginning of what is too long to be an answer of the service */
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_ANSWER) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function envelopeOf(text: string): HeardEnvelope | undefined {

@@ -26,6 +26,8 @@ const UNREACHABLE = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
+/** By an operator, for how long nobody knows: its queries are answered, no push of it is. */
+export const PAUSED = 'CLIENT_PAUSED';
 /** The run ended before the line did. */
 const UNSETTLED = new Set(['CLOSED', 'ABORTED']);
 
@@ -72,6 +74,7 @@ function asResult(error: unknown): MatterPushError {
 
 /** @throws CommandFailure where it lies in the client, the address or the network: the run should end */
 function throwIfForAll({ code, reason, message, retryable }: MatterPushError): void {
+  if (reason === PAUSED) throw new CommandFailure(`the client is paused: ${message}`);
   if (UNREACHABLE.has(reason)) {
     throw new CommandFailure(`the service cannot be reached: ${message}`);
   }

@@ -1,7 +1,11 @@
 /** A whole run: the lines of a file, in order per key, to the service, with checkpoints. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { createMatterPushClient } from '../../client/matter-push-client';
+import {
+  createMatterPushClient,
+  type MatterPushClientOptions,
+} from '../../client/matter-push-client';
+import { listenForInterrupt } from '../interrupt';
 import { showProgress } from '../progress';
 import { readAhead } from '../read-ahead';
 import { readLines } from '../read-lines';
@@ -10,11 +14,11 @@ import { type Checkpoint, loadCheckpoint, type RunIdentity, removeCheckpoint } f
 import { startCheckpoints } from './checkpoint-writer';
 import type { DoneLines } from './done-lines';
 import { fingerprintOf } from './fingerprint';
-import { listenForInterrupt } from './interrupt';
 import { type BadLine, type PushLine, parsePushLine } from './push-line';
 import { createPushWork } from './push-work';
 import { createRunState, type RunState } from './run-state';
 import type { Counts } from './tally';
+import { tellPause } from './tell-pause';
 
 export interface PushJob {
   /** A path; undefined: standard input. */
@@ -67,7 +71,7 @@ export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
   });
   const startedAt = Date.now();
   const source = file === undefined ? tool.stdin : createReadStream(file);
-  const signal = await pushAll(source, job, state, stop);
+  const signal = await pushAll(source, job, state, stop, tellPause(job.retries, tool));
   const elapsed = Date.now() - startedAt;
   hideProgress();
   state.failures.close();
@@ -93,10 +97,11 @@ async function pushAll(
   job: PushJob,
   state: RunState,
   stop: AbortController,
+  onRetry: MatterPushClientOptions['onRetry'],
 ): Promise<NodeJS.Signals | undefined> {
   // Its retries bound a line, and the window what waits.
   const unbounded = { timeout: Number.POSITIVE_INFINITY, queue: Number.POSITIVE_INFINITY };
-  const client = createMatterPushClient({ ...job, ...unbounded });
+  const client = createMatterPushClient({ ...job, ...unbounded, onRetry });
   const cut = new AbortController();
   stop.signal.addEventListener('abort', () => void client.close(), { once: true });
   const interrupt = listenForInterrupt(
