@@ -6,6 +6,9 @@ import type { Json } from '../json-schema';
 import { refusals, success } from '../responses';
 import { both, inLine, type Words } from '../words/both';
 
+/** What is found before anybody has looked at the path. */
+const UNREADABLE = refusals(['MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
+
 const open = (id: string, title: Words, about: Words, responses: Json): Json => ({
   get: {
     operationId: id,
@@ -13,7 +16,7 @@ const open = (id: string, title: Words, about: Words, responses: Json): Json => 
     summary: inLine(title),
     description: both(about),
     security: [],
-    responses,
+    responses: { ...responses, ...UNREADABLE },
   },
 });
 

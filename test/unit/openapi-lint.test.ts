@@ -1,0 +1,71 @@
+/** The OpenAPI document before the rules of a public linter, which knows nothing of ours. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DOCUMENT } from '../support/openapi';
+
+const PROJECT = join(__dirname, '../..');
+const TIMEOUT = 60_000;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'matter-push-openapi-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Of a copy of the document, after `change`. */
+function lint(change: (copy: typeof DOCUMENT) => void) {
+  const copy = structuredClone(DOCUMENT);
+  change(copy);
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify(copy));
+  const script = join(PROJECT, 'scripts/lint-openapi.mjs');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, file], {
+    encoding: 'utf8',
+    timeout: TIMEOUT,
+  });
+  return { status, told: (stdout + stderr).trim().split('\n') };
+}
+
+test(
+  'nothing is to be said of it',
+  () => expect(lint(() => undefined)).toEqual({ status: 0, told: [''] }),
+  TIMEOUT,
+);
+
+/** Of the example, as anybody may change it. */
+type Loose = Record<string, Record<string, Record<string, unknown>>>;
+
+test.each<[string, (copy: typeof DOCUMENT) => void, string]>([
+  [
+    'an operation without its id',
+    ({ paths }) => void delete (paths['/healthz'] as unknown as Loose).get?.operationId,
+    'warn operation-operationId #/paths/~1healthz/get/operationId',
+  ],
+  [
+    'an example that its schema does not allow',
+    ({ components }) =>
+      Object.assign(components.examples.RATE_LIMITED?.value as object, { code: 'no' }),
+    'error no-invalid-media-type-examples #/components/examples/RATE_LIMITED/value/code',
+  ],
+  [
+    'a component that nobody uses',
+    ({ components }) => Object.assign(components.responses, { Left: { description: 'over' } }),
+    'warn no-unused-components #/components/responses/Left',
+  ],
+  [
+    'a reference to another place, which is not fetched',
+    ({ components }) =>
+      Object.assign(components.schemas, { Far: { $ref: 'http://127.0.0.1:1/far.json' } }),
+    'error no-unresolved-refs #/components/schemas/Far',
+  ],
+])(
+  '%s is found',
+  (_what, change, line) => {
+    const { status, told } = lint(change);
+    expect(status).toBe(1);
+    expect(told.join('\n')).toContain(line);
+  },
+  TIMEOUT,
+);
