@@ -6,8 +6,11 @@ import type { Metrics } from './metrics';
 export interface Servers {
   pingDatabase(): Promise<unknown>;
   pingQueue(): Promise<unknown>;
-  /** Per lane how many pushes it holds, and for how many milliseconds the first one has waited. */
-  lanes(): Promise<readonly { readonly waiting: number; readonly oldest: number }[]>;
+  /**
+   * Per lane how many pushes it holds, and for how many milliseconds the first one has waited; null
+   * where there is none.
+   */
+  lanes(): Promise<readonly { readonly waiting: number; readonly oldestMs: number | null }[]>;
   /** How many workers there are. */
   workers(): Promise<number>;
 }

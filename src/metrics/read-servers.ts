@@ -23,7 +23,7 @@ export async function readServers(servers: Servers, registry: MetricsRegistry): 
   }
   for (const [lane, state] of lanes?.entries() ?? []) {
     waiting.set({ lane }, state.waiting);
-    oldest.set({ lane }, state.oldest / 1000);
+    oldest.set({ lane }, (state.oldestMs ?? 0) / 1000);
   }
   if (count === undefined) workers.remove();
   else workers.set(count);

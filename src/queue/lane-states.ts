@@ -2,16 +2,18 @@
 import type { Redis } from 'ioredis';
 import { LANES } from '../domain/group';
 import type { RedisKeys } from './keys';
-import { queuedAtOf, TIMES_LENGTH } from './push';
+import { HEAD_LENGTH, readHead } from './push';
 
 export interface LaneState {
   /** Pushes in the lane. */
   readonly waiting: number;
-  /** Milliseconds since the first of them was appended; 0 where there is none. */
-  readonly oldest: number;
+  /** Milliseconds since the first of them was appended; null where there is none. */
+  readonly oldestMs: number | null;
+  /** Its request id. */
+  readonly oldestId: string | null;
 }
 
-/** KEYS: the lanes. ARGV: characters of an item. Returns the time, then per lane length and first item. */
+/** KEYS: the lanes. ARGV: characters of a head. Returns the time, then per lane length and head of the first item. */
 const LOOK = `
 local time = redis.call('TIME')
 local seen = {time[1] * 1000 + math.floor(time[2] / 1000)}
@@ -31,11 +33,12 @@ export function createLaneStates(redis: Redis, keys: RedisKeys): () => Promise<L
   const commands = redis as unknown as LookCommand;
   const lanes = Array.from({ length: LANES }, (_, lane) => lane);
   return async () => {
-    const [now, ...seen] = await commands.lookAtLanes(...lanes.map(keys.lane), TIMES_LENGTH);
+    const [now, ...seen] = await commands.lookAtLanes(...lanes.map(keys.lane), HEAD_LENGTH);
     return lanes.map((lane) => {
       const waiting = Number(seen[2 * lane]);
-      const first = String(seen[2 * lane + 1]);
-      return { waiting, oldest: waiting > 0 ? Math.max(0, Number(now) - queuedAtOf(first)) : 0 };
+      if (waiting === 0) return { waiting, oldestMs: null, oldestId: null };
+      const { queuedAt, id } = readHead(String(seen[2 * lane + 1]));
+      return { waiting, oldestMs: Math.max(0, Number(now) - queuedAt), oldestId: id };
     });
   };
 }

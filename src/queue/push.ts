@@ -37,24 +37,28 @@ export function encodePush(push: QueuedPush): string {
 
 const ID_DIGITS = 24;
 
+/** Characters of an item's head: its times and its id. */
+export const HEAD_LENGTH = 2 * TIME_DIGITS + ID_DIGITS;
+
 /** The head of a lane item, by which a trim recognizes what was read. */
 export function headOf({ deadline, queuedAt, id }: WaitingPush): string {
   return digits(deadline) + digits(queuedAt) + id;
 }
 
-/** @param item as read from a lane, times included */
-export function decodeItem(item: string): WaitingPush {
-  const push: QueuedPush = JSON.parse(item.slice(2 * TIME_DIGITS + ID_DIGITS));
-  const deadline = Number(item.slice(0, TIME_DIGITS));
-  return { ...push, deadline, queuedAt: queuedAtOf(item) };
+/** @param item as read from a lane, times included; its head is enough */
+export function readHead(item: string): Pick<WaitingPush, 'deadline' | 'queuedAt' | 'id'> {
+  return {
+    deadline: Number(item.slice(0, TIME_DIGITS)),
+    queuedAt: Number(item.slice(TIME_DIGITS, 2 * TIME_DIGITS)),
+    id: item.slice(2 * TIME_DIGITS, HEAD_LENGTH),
+  };
 }
 
-/** Characters of an item that tell its times. */
-export const TIMES_LENGTH = 2 * TIME_DIGITS;
-
-/** When an item was appended, epoch milliseconds of Redis; its beginning is enough. */
-export function queuedAtOf(item: string): number {
-  return Number(item.slice(TIME_DIGITS, TIMES_LENGTH));
+/** @param item as read from a lane, times included */
+export function decodeItem(item: string): WaitingPush {
+  const push: QueuedPush = JSON.parse(item.slice(HEAD_LENGTH));
+  const { deadline, queuedAt } = readHead(item);
+  return { ...push, deadline, queuedAt };
 }
 
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');

@@ -6,19 +6,14 @@
 import type { Redis } from 'ioredis';
 import { LANES } from '../domain/group';
 import type { RedisKeys } from './keys';
+import { createLaneStates, type LaneState } from './lane-states';
 import { decodeItem } from './push';
 import { createRedisTime } from './redis-time';
 import { createTurnReader, type TurnView } from './turn-view';
 import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
 
-export interface LaneView {
+export interface LaneView extends LaneState {
   readonly lane: number;
-  /** Pushes. */
-  readonly waiting: number;
-  /** For how long the first one has waited; null where none does. */
-  readonly oldestMs: number | null;
-  /** Its request id. */
-  readonly oldestId: string | null;
   /** Null where none is owed. */
   readonly turn: TurnView | null;
   /** Who read the lane last and has not finished: the id of its session in the database. */
@@ -51,26 +46,18 @@ const ALL_LANES = Array.from({ length: LANES }, (_, lane) => lane);
 export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
   const time = createRedisTime(redis, () => performance.now());
   const turns = createTurnReader(redis, keys);
-  const readLane = async (lane: number) => {
-    const [waiting, first, holders] = await Promise.all([
-      redis.llen(keys.lane(lane)),
-      redis.lindex(keys.lane(lane), 0),
-      redis.hget(keys.holders, String(lane)),
-    ]);
-    const [holder = null, ...displaced] = (holders ?? '').split(' ').filter(Boolean);
-    return { lane, waiting, oldest: first === null ? null : decodeItem(first), holder, displaced };
-  };
+  const look = createLaneStates(redis, keys);
   return {
     lanes: async () => {
-      const now = await time.now();
-      const owed = await turns.read(now);
-      const lanes = await Promise.all(ALL_LANES.map(readLane));
-      return lanes.map(({ oldest, ...lane }) => ({
-        ...lane,
-        oldestMs: oldest && Math.max(0, now - oldest.queuedAt),
-        oldestId: oldest?.id ?? null,
-        turn: owed.get(lane.lane) ?? null,
-      }));
+      const owed = await turns.read(await time.now());
+      const [states, holders] = await Promise.all([
+        look(),
+        redis.hmget(keys.holders, ...ALL_LANES.map(String)),
+      ]);
+      return states.map((state, lane) => {
+        const [holder = null, ...displaced] = (holders[lane] ?? '').split(' ').filter(Boolean);
+        return { lane, ...state, turn: owed.get(lane) ?? null, holder, displaced };
+      });
     },
     pushes: async (most = MOST) => {
       const tally = createWaitingTally(await time.now());

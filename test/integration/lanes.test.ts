@@ -123,15 +123,16 @@ test('replies go out with the trim, a message per ingress', async () => {
 
 test('one look tells how much waits in each lane, and for how long', async () => {
   const look = createLaneStates(redis, keys);
-  expect(await look()).toEqual(Array(LANES).fill({ waiting: 0, oldest: 0 }));
+  expect(await look()).toEqual(Array(LANES).fill({ waiting: 0, oldestMs: null, oldestId: null }));
   await append(0, 1);
   const item = await redis.lindex(keys.lane(LANE), 0);
-  await until('the first one to be older', async () => Number((await look())[LANE]?.oldest) > 50);
+  await until('the first one to be older', async () => Number((await look())[LANE]?.oldestMs) > 50);
   await append(2);
   const states = await look();
   expect(states[LANE]?.waiting).toBe(3);
   // By its first push, whatever came after it.
-  expect(states[LANE]?.oldest).toBeGreaterThan(50);
+  expect(states[LANE]?.oldestMs).toBeGreaterThan(50);
+  expect(item?.slice(26)).toMatch(new RegExp(`^${states[LANE]?.oldestId}{`));
   expect(states.filter(({ waiting }) => waiting > 0)).toHaveLength(1);
   expect(await redis.lindex(keys.lane(LANE), 0)).toBe(item);
 });

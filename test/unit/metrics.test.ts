@@ -84,7 +84,10 @@ describe('stages', () => {
 describe('servers', () => {
   const never = () => new Promise<never>(() => undefined);
   const no = async () => Promise.reject(new Error('away'));
-  const lanes = async () => [{ waiting: 3, oldest: 1_500 }];
+  const lanes = async () => [
+    { waiting: 3, oldestMs: 1_500 },
+    { waiting: 0, oldestMs: null },
+  ];
   const fine = {
     pingDatabase: async () => 1,
     pingQueue: async () => 1,
@@ -98,8 +101,8 @@ describe('servers', () => {
     const of = async (name: string) => (await samples(name)).map(({ value }) => value);
     expect(await of('matter_push_up')).toEqual([1, 1]);
     expect(await of('matter_push_workers')).toEqual([2]);
-    expect(await of('matter_push_lane_waiting')).toEqual([3]);
-    expect(await of('matter_push_lane_oldest_seconds')).toEqual([1.5]);
+    expect(await of('matter_push_lane_waiting')).toEqual([3, 0]);
+    expect(await of('matter_push_lane_oldest_seconds')).toEqual([1.5, 0]);
   });
 
   test.each([
