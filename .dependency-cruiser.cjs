@@ -82,6 +82,21 @@ module.exports = {
       'reconcile/',
       ...BASICS,
     ]),
+    // What src/web.ts wires beside the way of a push.
+    only('web', [
+      'contract/',
+      'directory/',
+      'doctor/',
+      'ingress/',
+      'ledger/',
+      'openapi/',
+      'push-log/',
+      'queue/',
+      'reconcile/',
+      'config\\.',
+      'one-at-a-time\\.',
+      ...BASICS,
+    ]),
     only('cli', [
       'contract/',
       'domain/',

@@ -1,0 +1,18 @@
+/** What is served unsigned: the OpenAPI document, and the page that shows it. */
+import path from 'node:path';
+import { type Config, demoClientFile } from '../config';
+import type { AppOptions } from '../ingress/app';
+import { type DocsFiles, readDocsFiles } from '../ingress/docs-files';
+import { createDocument } from '../openapi/served';
+
+/** Seen from dist/src/web. */
+const DOCS_FOLDER = path.join(__dirname, '../../../public/docs');
+
+export function openDocs(config: Config): Pick<AppOptions, 'document' | 'docsFiles'> {
+  return { document: createDocument(), docsFiles: docsFilesOf(config) };
+}
+
+function docsFilesOf(config: Config): DocsFiles {
+  if (config.DOCS_PAGE === 'off') return new Map();
+  return readDocsFiles(DOCS_FOLDER, config.DOCS_DEMO === 'on' ? demoClientFile(config) : undefined);
+}

@@ -1,0 +1,39 @@
+/** The push log as its own clients may search it, with the doctor for signatures that were refused. */
+import type { Connection } from 'mongoose';
+import type { Clock } from '../clock';
+import { createFindHeldSecrets } from '../directory/held-secrets';
+import type { KeyRing } from '../directory/sealing';
+import { createRefusalDoctor } from '../doctor/refusal-doctor';
+import { oneAtATime } from '../one-at-a-time';
+import { createBodies } from '../push-log/bodies';
+import type { FindKeyUses } from '../push-log/key-uses';
+import { createLogSearch } from '../push-log/search';
+import { createLogQuery } from '../reconcile/log-query';
+import type { AnswerQuery } from '../reconcile/open-query';
+
+/** Milliseconds of work for what was wrong with one signature. */
+const DIAGNOSIS_TIME = 100;
+
+export interface LogQueryParts {
+  readonly mongo: Connection;
+  readonly keyRing: KeyRing;
+  readonly keyUses: FindKeyUses;
+  readonly clock: Clock;
+  /** PORTAL_TIME_ZONE */
+  readonly timeZone: string;
+}
+
+export function openLogQuery(parts: LogQueryParts): AnswerQuery {
+  const { mongo, keyRing, keyUses, clock, timeZone } = parts;
+  return createLogQuery({
+    search: createLogSearch(mongo, clock),
+    keyUses,
+    bodies: createBodies(mongo),
+    diagnose: createRefusalDoctor(
+      createFindHeldSecrets(mongo, keyRing),
+      { time: DIAGNOSIS_TIME, clock: () => performance.now() },
+      oneAtATime(),
+    ),
+    timeZone,
+  });
+}

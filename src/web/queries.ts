@@ -1,0 +1,50 @@
+/** The signed questions of third parties: each with the largest body and the time that it is given. */
+import type { Config } from '../config';
+import { LINES_LIMIT, LIST_LIMIT } from '../contract/limits';
+import type { Admit } from '../ingress/admit';
+import type { AppOptions } from '../ingress/app';
+import type { ReadSignedRequest, SignedRequestDependencies } from '../ingress/signed-request';
+import { createReadStreamedRequest } from '../ingress/streamed-request';
+import { createMatterReader } from '../ledger/matter-reader';
+import { createMatterQueries } from '../reconcile/matter-queries';
+import { createFindOrphans } from '../reconcile/orphans';
+import { createSlots } from '../reconcile/slots';
+import { type LogQueryParts, openLogQuery } from './log-query';
+
+/** Of one system, and of all. */
+const QUERIES_AT_A_TIME = { perKey: 8, total: 32 };
+/** Milliseconds: a digest reads all matters of its window. */
+const DIGEST_TIMEOUT = 60_000;
+
+export interface QueryParts extends Omit<LogQueryParts, 'timeZone'> {
+  readonly config: Config;
+  readonly read: ReadSignedRequest;
+  /** The same for what is read bit by bit. */
+  readonly signed: SignedRequestDependencies;
+  readonly admit: Admit;
+}
+
+export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'queries' | 'orphans'> {
+  const { config, mongo, clock, read, signed, admit } = parts;
+  const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout, PORTAL_TIME_ZONE: timeZone } = config;
+  const reader = createMatterReader(mongo);
+  const matters = createMatterQueries({ reader, timeZone, clock });
+  return {
+    query: { read, admit, slots: createSlots(QUERIES_AT_A_TIME), timeout },
+    queries: {
+      'push-logs/query': { bodyLimit, answer: openLogQuery({ ...parts, timeZone }) },
+      'matters/get': { bodyLimit: LINES_LIMIT, answer: matters.get },
+      'matters/query': { bodyLimit, answer: matters.query },
+      'matters/diff': { bodyLimit: LINES_LIMIT, answer: matters.diff },
+      'matters/digest': { bodyLimit, timeout: DIGEST_TIMEOUT, answer: matters.digest },
+    },
+    orphans: {
+      read: createReadStreamedRequest(signed),
+      admit,
+      find: createFindOrphans(reader),
+      checkReady: signed.checkReady,
+      bodyLimit: LIST_LIMIT,
+      timeout,
+    },
+  };
+}
