@@ -16,11 +16,14 @@ const BASICS = [
   'slices\\.',
   // What tells of the work; what becomes of that, nobody needs to know.
   'metrics/metrics\\.',
+  'tracing/tracing\\.',
   'etag\\.',
 ];
 
 /** All of the room but the calls that the core makes, and the switch. */
 const KEPT_METRICS = '^src/metrics/(?!metrics\\.|options\\.|start\\.)';
+
+const KEPT_TRACING = '^src/tracing/(?!tracing\\.|options\\.|start\\.|settings\\.)';
 
 module.exports = {
   forbidden: [
@@ -64,6 +67,7 @@ module.exports = {
       ...BASICS,
     ]),
     only('metrics', ['contract/paths\\.', 'domain/', 'clock\\.', 'errors\\.']),
+    only('tracing', []),
     only('openapi', [
       'contract/',
       'doctor/',
@@ -127,10 +131,17 @@ module.exports = {
       to: { path: [KEPT_METRICS, 'prom-client'], dynamic: false },
     },
     {
+      // The same for traces: the library alone is dozens of files.
+      name: 'tracing-is-loaded-only-if-asked-for',
+      severity: 'error',
+      from: { pathNot: KEPT_TRACING },
+      to: { path: [KEPT_TRACING, '@opentelemetry'], dynamic: false },
+    },
+    {
       name: 'only-composition-roots-read-config',
       severity: 'error',
       from: {
-        path: '^src/(contract|doctor|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|client)/',
+        path: '^src/(contract|doctor|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|tracing|client)/',
       },
       to: { path: '^src/config\\.' },
     },

@@ -34,6 +34,7 @@ export async function startBenchWeb(
       RATE_LIMIT: '0',
       LOG_LEVEL: 'info',
       METRICS_PORT: '0',
+      TRACING: 'off',
     },
     logFile: join(folder, `${name}.log`),
     drainMs: 20_000,

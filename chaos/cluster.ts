@@ -116,6 +116,7 @@ function environment(
     RATE_LIMIT: '0',
     LOG_LEVEL: 'warn',
     METRICS_PORT: '0',
+    TRACING: 'off',
     ...env,
   };
 }

@@ -2,6 +2,8 @@
  * Group commit: items that arrive while a batch is under way, or within the same tick, go out
  * together in the next one; each caller gets its own result. The only batcher of the house.
  */
+import type { TracePoint, Tracing } from './tracing/tracing';
+
 export interface BatcherOptions<I, O> {
   /** Runs one batch; the result at index i belongs to item i. A throw fails every item of the batch. */
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
@@ -9,6 +11,10 @@ export interface BatcherOptions<I, O> {
   readonly maxBatch: number;
   /** Batches under way at the same time; the next one collects until a place is free. */
   readonly maxRunning: number;
+  /** Where it is given, a batch is a span in the traces that it serves. */
+  readonly tracing?: Tracing | undefined;
+  /** Of that span. */
+  readonly name?: string;
 }
 
 export interface Batcher<I, O> {
@@ -18,11 +24,13 @@ export interface Batcher<I, O> {
 
 interface Waiting<I, O> {
   readonly item: I;
+  readonly from: TracePoint | undefined;
   readonly resolve: (result: O) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
+  const { tracing, name = 'batch' } = options;
   let waiting: Waiting<I, O>[] = [];
   let running = 0;
   let scheduled = false;
@@ -48,7 +56,8 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
 
   const runBatch = async (batch: readonly Waiting<I, O>[]): Promise<void> => {
     try {
-      const results = await options.run(batch.map(({ item }) => item));
+      const work = () => options.run(batch.map(({ item }) => item));
+      const results = await (tracing ? tracing.together(name, pointsOf(batch), work) : work());
       if (results.length !== batch.length) throw new Error('a batch must give one result per item');
       results.forEach((result, index) => {
         batch[index]?.resolve(result);
@@ -58,10 +67,12 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     }
   };
 
+  const pointsOf = (batch: readonly Waiting<I, O>[]) => batch.flatMap(({ from }) => from ?? []);
+
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
+        waiting.push({ item, from: tracing?.here(), resolve, reject });
         schedule();
       }),
   };

@@ -1,6 +1,7 @@
 /** The only reader of the environment. Every problem is reported at once, before anything starts. */
 import path from 'node:path';
 import { z } from 'zod';
+import { tracingProblems } from './tracing/settings';
 
 const CONCLUDED =
   'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
@@ -106,6 +107,14 @@ const schema = z.object({
   METRICS_PORT: whole(0, 65_535).default(0),
   /** Address of that port. */
   METRICS_HOST: z.string().default('127.0.0.1'),
+  /** `on`: spans go to a collector. The OTEL_ settings below are read by its library. */
+  TRACING: z.enum(['on', 'off']).default('off'),
+  /** Base URL of the collector's OTLP over HTTP. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().default('http://localhost:4318'),
+  /** Which traces are recorded. */
+  OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
+  /** Part of the traces that the samplers with a ratio take. */
+  OTEL_TRACES_SAMPLER_ARG: z.string().default('1'),
   /** `off`: no reference page at /docs. */
   DOCS_PAGE: z.enum(['on', 'off']).default('on'),
   /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
@@ -138,10 +147,12 @@ export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'dem
 export function readConfig(env: Environment): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = consistent.safeParse(present, { error: englishMissing });
-  if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map(
-    (issue) => `  ${issue.path[0]?.toString()}: ${issue.message}`,
-  );
+  const issues = parsed.error?.issues ?? [];
+  const lines = [
+    ...issues.map((issue) => `  ${issue.path[0]?.toString()}: ${issue.message}`),
+    ...tracingProblems(present).map(([name, problem]) => `  ${name}: ${problem}`),
+  ];
+  if (parsed.success && lines.length === 0) return parsed.data;
   throw new ConfigError(`The configuration has problems:\n${lines.join('\n')}`);
 }
 
@@ -152,6 +163,7 @@ export function redactConfig(config: Config): Record<string, unknown> {
     SECRET_KEYS: config.SECRET_KEYS.map((key) => `${key.split(':')[0]}:[redacted]`),
     MONGO_URL: withoutPassword(config.MONGO_URL),
     REDIS_URL: withoutPassword(config.REDIS_URL),
+    OTEL_EXPORTER_OTLP_ENDPOINT: withoutPassword(config.OTEL_EXPORTER_OTLP_ENDPOINT),
   };
 }
 

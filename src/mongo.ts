@@ -15,9 +15,14 @@ export class DatabaseSetupError extends Error {
  * and push-log entry being committed together.
  *
  * @param socketTimeout milliseconds for one command; longer where indexes of large collections are made
+ * @param monitorCommands whether the driver tells of each command
  * @throws DatabaseSetupError where the server cannot be reached or is a standalone
  */
-export async function connectMongo(url: string, socketTimeout = 15_000): Promise<Connection> {
+export async function connectMongo(
+  url: string,
+  socketTimeout = 15_000,
+  monitorCommands = false,
+): Promise<Connection> {
   const connection = mongoose.createConnection(url, {
     useBigInt64: true,
     autoIndex: false,
@@ -29,6 +34,7 @@ export async function connectMongo(url: string, socketTimeout = 15_000): Promise
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
     writeConcern: CONFIRMED,
+    monitorCommands,
   });
   try {
     await connection.asPromise();

@@ -16,6 +16,8 @@ import { connectFailFast, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { createTurns, type Turns } from './queue/turns';
 import { countWorkers } from './queue/worker-number';
+import { startTracing } from './tracing/start';
+import type { Tracing } from './tracing/tracing';
 
 export interface Process {
   readonly config: Config;
@@ -27,6 +29,8 @@ export interface Process {
   readonly lanes: Lanes;
   readonly turns: Turns;
   readonly metrics: Metrics;
+  /** Undefined where TRACING is off. */
+  readonly tracing: Tracing | undefined;
 }
 
 /**
@@ -35,12 +39,20 @@ export interface Process {
  */
 export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   const config = readConfig(process.env);
-  const logger = createLogger(type, config.LOG_LEVEL);
+  const traces = await startTracing({
+    on: config.TRACING === 'on',
+    type,
+    trouble: (problem, untold) => logger.warn({ problem, untold }, 'traces suffer'),
+  });
+  const tracing = traces?.tracing;
+  const logger = createLogger(type, config.LOG_LEVEL, tracing?.logFields);
   logger.info({ config: redactConfig(config) }, 'starting');
   const lifecycle = createLifecycle(logger, config.DRAIN_TIMEOUT);
+  if (traces) lifecycle.onStop('traces', traces.stop);
 
-  const mongo = await connectMongo(config.MONGO_URL);
+  const mongo = await connectMongo(config.MONGO_URL, undefined, tracing !== undefined);
   lifecycle.onStop('database', () => mongo.close());
+  tracing?.watchCommands(mongo.getClient());
   const redis = connectFailFast(config.REDIS_URL, logger);
   await redisReady(redis);
   lifecycle.onStop('redis', () => redis.disconnect());
@@ -50,7 +62,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   const lanes = createLanes(redis, keys, config.LANE_LIMIT, time);
   const turns = createTurns(redis, keys);
   lifecycle.onStop('turns', () => turns.close());
-  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, turns };
+  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, turns, tracing };
   return { ...started, metrics: await openMetrics(type, started, time) };
 }
 

@@ -35,7 +35,7 @@ import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics } =
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics, tracing } =
     await startProcess('web');
   const clock = systemClock;
   const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout } = config;
@@ -51,6 +51,7 @@ async function main(): Promise<void> {
     keepBodies: config.PUSH_BODY_RETENTION > 0,
     commit: sessions.commitAnywhere,
     metrics,
+    tracing,
   });
   const lookups = createLogLookups(mongo);
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger, metrics));
@@ -82,14 +83,14 @@ async function main(): Promise<void> {
     parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
     concluded: new Set(config.CONCLUDED_STATUSES),
     clock,
-    unknownUsers: createUserDirectory(mongo, clock).unknown,
+    unknownUsers: createUserDirectory(mongo, clock, tracing).unknown,
   });
 
   // Into its lane, and the wait for what becomes of it.
   const finalize = createFinalize(pushLog, lookups);
-  const endings = createEndings({ finalize, ingressId, clock, logger });
+  const endings = createEndings({ finalize, ingressId, clock, logger, tracing });
   lifecycle.onStop('endings', () => endings.stop());
-  const queue = createGroupQueue(lanes, turns, logger, metrics);
+  const queue = createGroupQueue(lanes, turns, logger, metrics, tracing);
   const settle = createSettlePush({ queue, inbox, endings, ingressId, clock, logger });
 
   const accept = createAcceptPush({
@@ -133,6 +134,7 @@ async function main(): Promise<void> {
     ...openDocs(config),
     health,
     maxInFlight: config.MAX_IN_FLIGHT,
+    tracing,
   });
   const server = await listen(app.callback(), { host: config.HOST, port: config.PORT });
   lifecycle.onStop('server', () => {

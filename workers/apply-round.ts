@@ -14,7 +14,7 @@ import type { PushLog, SettledPush } from '../src/push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import type { Settlement } from '../src/push-log/settlement';
 import type { ApplyRound } from '../src/queue/group-worker';
-import type { WaitingPush } from '../src/queue/push';
+import { traceIdsOf, type WaitingPush } from '../src/queue/push';
 import type { Sessions } from '../src/sessions';
 import { CommitConflict, isContention, isOutage } from './failures';
 import {
@@ -30,6 +30,8 @@ import {
 const MAX_TRIES = 4;
 /** Milliseconds of a round for such tries, all groups together: what else waits does so meanwhile. */
 const PATIENCE = 1_000;
+/** Traces in one line of the log. */
+const MAX_NAMED = 20;
 
 export interface RoundDependencies {
   readonly ledger: Ledger;
@@ -176,7 +178,10 @@ function giveUp(
   { open, error }: { readonly open: readonly WaitingPush[]; readonly error: unknown },
 ): Promise<readonly SettledPush[]> {
   const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
-  deps.logger.error({ systemCode, externalId, reason, error: String(error) }, 'group given up');
+  const traceIds = traceIdsOf(open).slice(0, MAX_NAMED);
+  const traced = traceIds.length > 0 && { traceIds };
+  const line = { systemCode, externalId, reason, error: String(error), ...traced };
+  deps.logger.error(line, 'group given up');
   return end(deps, work, open, { state: 'REFUSED', reason });
 }
 

@@ -18,7 +18,7 @@ import { createApplyRound } from './apply-round';
 import { startExpiry } from './expire-lost';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics } =
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics, tracing } =
     await startProcess('worker');
   const clock = systemClock;
   const blocking = connectBlocking(config.REDIS_URL, logger);
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     pushLog,
     lookups,
     finalize: createFinalize(pushLog, lookups),
-    users: createUserDirectory(mongo, clock),
+    users: createUserDirectory(mongo, clock, tracing),
     sessions,
     clock,
     newMatterId: createSnowflakes(number.current, clock),
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     lanes,
     turns,
     holderOf: sessions.idOf,
-    apply,
+    apply: tracing ? (round) => tracing.round(round, () => apply(round)) : apply,
     giveUp: sessions.renew,
     concurrency: config.WORKER_CONCURRENCY,
     logger,

@@ -38,6 +38,8 @@ export interface EntryView {
   /** The request that an operator sent again with this one. */
   readonly replayOf: string | null;
   readonly mark: 'KEY_REUSED' | null;
+  /** The trace of the request, where the service keeps traces. */
+  readonly traceId: string | null;
 }
 
 /** An entry with its body and what was wrong with its signature, where that was asked for. */

@@ -2,6 +2,7 @@
 import type { Connection } from 'mongoose';
 import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
+import type { Tracing } from '../tracing/tracing';
 import { type UserRecord, userModel } from './user-model';
 
 /** How long a process believes what it read of a user, in milliseconds. */
@@ -19,7 +20,11 @@ export interface UserDirectory {
  * Known users are believed for a few seconds; unknown and disabled ones are always looked up, so that
  * a user who was just imported can be named at once.
  */
-export function createUserDirectory(connection: Connection, clock: Clock): UserDirectory {
+export function createUserDirectory(
+  connection: Connection,
+  clock: Clock,
+  tracing?: Tracing,
+): UserDirectory {
   const model = userModel(connection);
   const believed = new Map<string, { readonly user: UserRecord; readonly until: number }>();
   const reads = createBatcher<readonly string[], ReadonlyMap<string, UserRecord>>({
@@ -30,6 +35,8 @@ export function createUserDirectory(connection: Connection, clock: Clock): UserD
     },
     maxBatch: 200,
     maxRunning: 2,
+    tracing,
+    name: 'users',
   });
 
   /** Those of them that satisfy; who is not believed to is read. */

@@ -20,6 +20,7 @@ const NOT_FOR_TESTS = [
   'WORKERS',
   'METRICS_PORT',
   'METRICS_HOST',
+  'TRACING',
   'DOCS_PAGE',
   'DOCS_DEMO',
 ];

@@ -13,6 +13,7 @@ import {
   VERIFY,
 } from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
+import type { Tracing } from '../tracing/tracing';
 import type { DocsFiles } from './docs-files';
 import { koaDocsPage } from './docs-page';
 import type { HealthProbe } from './health';
@@ -23,6 +24,7 @@ import {
   type RequestState,
 } from './koa-envelope';
 import { koaInFlight, koaLongUploads } from './koa-in-flight';
+import { koaTrace } from './koa-trace';
 import { type OrphansRouteDependencies, orphansRoute } from './orphans-route';
 import { type PushRouteDependencies, pushRoute } from './push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
@@ -43,11 +45,12 @@ export interface AppOptions {
   readonly docsFiles: DocsFiles;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
+  readonly tracing?: Tracing | undefined;
 }
 
 export function createApp(options: AppOptions): Koa<RequestState> {
   const { envelope, push, query, queries, orphans, verify } = options;
-  const { health, document, docsFiles, maxInFlight } = options;
+  const { health, document, docsFiles, maxInFlight, tracing } = options;
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
@@ -71,6 +74,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   router.get(DOCUMENT_PATH, (ctx) => {
     ctx.state.document = document();
   });
+  if (tracing) app.use(koaTrace(tracing));
   app.use(koaEnvelope(envelope));
   app.use(router.routes());
   app.use(koaDocsPage(docsFiles));

@@ -10,6 +10,7 @@ import type { Finalize } from '../push-log/finalize';
 import type { SettledPush } from '../push-log/log';
 import type { Settlement } from '../push-log/settlement';
 import { repeat } from '../repeat';
+import type { Tracing } from '../tracing/tracing';
 import { databaseCall } from './availability';
 
 export interface EndingDependencies {
@@ -17,6 +18,7 @@ export interface EndingDependencies {
   readonly ingressId: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface Endings {
@@ -39,7 +41,8 @@ const MAX_BATCH = 500;
 /** Beyond so many the workers find them, a minute after their deadline. */
 const MAX_UNKNOWN = 20_000;
 
-export function createEndings({ finalize, ingressId, clock, logger }: EndingDependencies): Endings {
+export function createEndings(deps: EndingDependencies): Endings {
+  const { finalize, ingressId, clock, logger, tracing } = deps;
   const endAll = (pushes: readonly SettledPush[]) =>
     finalize(pushes, { now: clock(), worker: ingressId });
   // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
@@ -47,6 +50,8 @@ export function createEndings({ finalize, ingressId, clock, logger }: EndingDepe
     run: endAll,
     maxBatch: MAX_BATCH,
     maxRunning: 2,
+    tracing,
+    name: 'end',
   });
   const unknown = new Map<string, SettledPush>();
   const askAgain = async () => {

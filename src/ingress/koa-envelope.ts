@@ -43,8 +43,12 @@ export interface RequestState {
   rate?: RateState | undefined;
   /** What a handler returns: becomes `data`. */
   data?: unknown;
-  /** What a push came to; for the metrics. */
+  /** What a push came to; for metrics and traces. */
   outcome?: Success;
+  /** What its caller was told in place of success; for traces. */
+  refusal?: PushError;
+  /** Where TRACING is on: 32 hex digits. */
+  traceId?: string;
   /** What a handler returns in place of `data` where it is too long for one document. */
   lines?: BegunLines;
   /** What a handler returns in place of `data` where it is no answer of the service itself. */
@@ -127,6 +131,7 @@ function refusalOf(ctx: Context, cause: unknown, options: EnvelopeOptions): Push
   const { clock, logger, metrics } = options;
   const { requestId, clientId, receivedAt } = ctx.state;
   const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
+  ctx.state.refusal = error;
   if (error !== cause) logger.error({ requestId, error: stackOf(cause) }, 'unexpected error');
   metrics?.refused(ctx.path, receivedAt, error);
   const ms = clock() - receivedAt;

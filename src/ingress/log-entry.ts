@@ -19,6 +19,7 @@ export interface EntrySource {
   readonly receivedAt: number;
   /** How long the caller waits, milliseconds. */
   readonly timeout: number;
+  readonly traceId?: string;
 }
 
 /** A queued entry. */
@@ -37,6 +38,7 @@ export function newEntry(source: EntrySource): LogEntry {
     receivedAt: new Date(receivedAt),
     deadlineAt: new Date(receivedAt + source.timeout),
     state: 'QUEUED',
+    ...(source.traceId !== undefined && { traceId: source.traceId }),
   };
 }
 

@@ -23,6 +23,8 @@ export interface SignedRequest {
   readonly signature: string;
   /** Epoch seconds. */
   readonly timestamp: number;
+  /** Where TRACING is on. */
+  readonly traceId?: string;
 }
 
 export interface SignedRequestDependencies {
@@ -82,7 +84,9 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     // A client or a secret of a moment ago must not be refused for what was read before it. Whether
     // the client is known makes no difference: both are looked up anew.
     const { client, caller, error } = first.error ? await identify(JUST_NOW) : first;
-    const about = { requestId: state.requestId, operation, rawBody, receivedAt };
+    const { requestId, traceId } = state;
+    const traced = traceId !== undefined && { traceId };
+    const about = { requestId, operation, rawBody, receivedAt, ...traced };
     if (error) {
       const entry = (known: KnownClient) => newEntry({ ...about, ...known, timeout: 0 });
       const refused = (known: KnownClient) =>

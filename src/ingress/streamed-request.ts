@@ -65,7 +65,9 @@ async function read(
   let receivedAt = deps.clock();
   const recordRefusal = (error: unknown) => {
     if (!client || !(error instanceof PushError)) return;
-    const source = { requestId: state.requestId, operation, rawBody: NOTHING, receivedAt };
+    const { requestId, traceId } = state;
+    const traced = traceId !== undefined && { traceId };
+    const source = { requestId, operation, rawBody: NOTHING, receivedAt, ...traced };
     deps.logRefusal(client.clientId, () => ({
       ...unsignedEntry(newEntry({ ...source, ...client, timeout: 0 }), error, headers, receivedAt),
       bodyHash: body.hash.digest('hex'),

@@ -38,6 +38,7 @@ export function toEntryView(entry: LogEntry, attempt: number | undefined): Entry
     origin: toText(entry.origin),
     replayOf: toText(entry.replayOf),
     mark: entry.mark ?? null,
+    traceId: entry.traceId ?? null,
   };
 }
 

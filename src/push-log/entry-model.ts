@@ -57,6 +57,8 @@ export interface LogEntry {
   operator?: string;
   mark?: 'KEY_REUSED';
   worker?: string;
+  /** Of its request, where TRACING was on: 32 hex digits. */
+  traceId?: string;
 }
 
 const entrySchema = new Schema<LogEntry>(
@@ -89,6 +91,7 @@ const entrySchema = new Schema<LogEntry>(
     operator: String,
     mark: String,
     worker: String,
+    traceId: String,
   },
   { collection: 'push_log', versionKey: false },
 );

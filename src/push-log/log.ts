@@ -4,6 +4,7 @@ import { createBatcher } from '../batcher';
 import type { FieldChange } from '../domain/changes';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import { commitTogether, nativeCollection } from '../mongo';
+import type { Tracing } from '../tracing/tracing';
 import { bodyModel, type LoggedBody } from './body-model';
 import { entryModel, type LogEntry } from './entry-model';
 import { firstIdAt } from './request-id';
@@ -75,10 +76,11 @@ export interface PushLogOptions {
   /** Runs writes in one transaction; of a long-lived process, in sessions that are looked after. */
   readonly commit?: (work: (session: mongo.ClientSession) => Promise<void>) => Promise<void>;
   readonly metrics?: Metrics;
+  readonly tracing?: Tracing | undefined;
 }
 
 export function createPushLog(connection: Connection, options: PushLogOptions = {}): PushLog {
-  const { keepBodies = true, metrics = NO_METRICS } = options;
+  const { keepBodies = true, metrics = NO_METRICS, tracing } = options;
   const { commit = (work) => commitTogether(connection, work) } = options;
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   const bodies = nativeCollection<LoggedBody>(bodyModel(connection));
@@ -106,6 +108,8 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
     maxBatch: MAX_BATCH,
     // One that hangs must not hold up all the others.
     maxRunning: 2,
+    tracing,
+    name: 'log',
   });
   return {
     append: (entry, sent) => {

@@ -2,6 +2,7 @@
 import { createBatcher } from '../batcher';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
+import type { Tracing } from '../tracing/tracing';
 import type { Lanes, TimedPush } from './lanes';
 import type { QueuedPush } from './push';
 import type { Turns } from './turns';
@@ -22,6 +23,7 @@ export function createGroupQueue(
   turns: Turns,
   logger: Logger,
   metrics: Metrics = NO_METRICS,
+  tracing?: Tracing,
 ): GroupQueue {
   const batcher = createBatcher<{ push: QueuedPush; until: number }, boolean>({
     run: async (waiting) => {
@@ -43,5 +45,12 @@ export function createGroupQueue(
     // One at a time keeps the order of acceptance within this ingress.
     maxRunning: 1,
   });
-  return { enqueue: (push, timeout) => batcher.add({ push, until: performance.now() + timeout }) };
+  return {
+    enqueue: (push, timeout) => {
+      const until = performance.now() + timeout;
+      return tracing
+        ? tracing.send((trace) => batcher.add({ push: { ...push, trace }, until }))
+        : batcher.add({ push, until });
+    },
+  };
 }

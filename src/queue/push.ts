@@ -1,5 +1,6 @@
 /** What travels through a lane: one push, as text with a fixed head. */
 import type { Operation } from '../domain/operation';
+import type { TraceHeaders } from '../tracing/tracing';
 
 /** A push on its way from an ingress to a worker. */
 export interface QueuedPush {
@@ -14,6 +15,11 @@ export interface QueuedPush {
   readonly bodyHash: string;
   readonly idempotencyKey?: string;
   readonly replayKey?: string;
+  /**
+   * Where its trace goes on, if its ingress has TRACING on. A worker that knows nothing of it, or has
+   * tracing off, takes no notice.
+   */
+  readonly trace?: TraceHeaders;
 }
 
 /** A push as a turn reads it. Both times are Redis time, epoch milliseconds. */
@@ -22,6 +28,11 @@ export interface WaitingPush extends QueuedPush {
   readonly deadline: number;
   /** When it was appended to its lane. */
   readonly queuedAt: number;
+}
+
+/** The traces that pushes are in, as far as they are in any. */
+export function traceIdsOf(pushes: readonly QueuedPush[]): string[] {
+  return pushes.flatMap(({ trace }) => trace?.traceparent?.split('-')[1] ?? []);
 }
 
 /**

@@ -28,6 +28,7 @@ export const anEntryView = (over: Partial<OperatorEntryView> = {}): OperatorEntr
   origin: null,
   replayOf: null,
   mark: null,
+  traceId: null,
   worker: 'worker-1',
   operator: null,
   ...over,

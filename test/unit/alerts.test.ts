@@ -29,7 +29,7 @@ function deployment(types: readonly ('web' | 'worker')[]) {
       const servers = {
         pingDatabase: () => answer(1, database),
         pingQueue: () => answer(1),
-        lanes: () => answer([{ waiting: 3, oldest }]),
+        lanes: () => answer([{ waiting: 3, oldestMs: oldest }]),
         workers: () => answer(workers),
       };
       await readServers(servers, registry);

@@ -1,7 +1,7 @@
 /** What travels through a lane arrives as it was sent. */
 import fc from 'fast-check';
 import { createBodyParsers } from '../../src/contract/requests';
-import { decodeItem, encodePush, headOf, type QueuedPush } from '../../src/queue/push';
+import { decodeItem, encodePush, headOf, type QueuedPush, traceIdsOf } from '../../src/queue/push';
 import { operations, wellFormedText } from '../support/arbitraries';
 import { aBody, CONTRACT } from '../support/bodies';
 import { aPush } from '../support/builders';
@@ -20,6 +20,10 @@ const pushes: fc.Arbitrary<QueuedPush> = fc.record(
     bodyHash: wellFormedText,
     idempotencyKey: wellFormedText,
     replayKey: wellFormedText,
+    trace: fc.record(
+      { traceparent: wellFormedText, tracestate: wellFormedText },
+      { requiredKeys: ['traceparent'] },
+    ),
   },
   {
     requiredKeys: [
@@ -53,6 +57,18 @@ test('an item begins with the head by which a trim recognizes it', () => {
       expect(headOf(decodeItem(item))).toBe(item.slice(0, 13 + 13 + 24));
     }),
   );
+});
+
+test('one of a version without traces is read by one with them, and the other way round', () => {
+  const trace = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+  const { trace: _, ...known } = decodeItem(append(1, aPush({ trace })));
+  expect(known).toEqual(decodeItem(append(1, aPush())));
+  expect(decodeItem(append(1, aPush())).trace).toBeUndefined();
+});
+
+test('the traces of pushes are known by their ids, of those that have one', () => {
+  const trace = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+  expect(traceIdsOf([aPush(), aPush({ trace })])).toEqual(['a'.repeat(32)]);
 });
 
 test('what the contract accepts loses nothing on the way: absent stays absent, null stays null', () => {

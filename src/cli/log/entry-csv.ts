@@ -32,6 +32,7 @@ const COLUMNS: Readonly<Record<keyof OperatorEntryView, true>> = {
   secretId: true,
   bodyHash: true,
   bodySize: true,
+  traceId: true,
 };
 const NAMES = Object.keys(COLUMNS) as (keyof OperatorEntryView)[];
 

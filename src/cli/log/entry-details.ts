@@ -43,6 +43,7 @@ export function detailsOf(
     'sent again by': view.operator,
     mark: view.mark,
     worker: view.worker,
+    'trace id': view.traceId,
     body: `${view.bodySize} bytes, SHA-256 ${view.bodyHash}`,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

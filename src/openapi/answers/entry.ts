@@ -67,6 +67,10 @@ export function entrySchemas() {
     origin: requestId().nullable(),
     replayOf: requestId().nullable(),
     mark: z.literal('KEY_REUSED').nullable(),
+    traceId: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/)
+      .nullable(),
     body: z.string().nullable().optional(),
     diagnosis: diagnosis.optional(),
   } satisfies ShapeOf<PageEntry>);

@@ -85,6 +85,7 @@ const ENTRIES: LogPage = {
       origin: null,
       replayOf: null,
       mark: null,
+      traceId: null,
     },
   ],
   nextCursor: null,

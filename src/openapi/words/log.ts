@@ -82,6 +82,10 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
     'KEY_REUSED: the key came with another body before',
     'KEY_REUSED：该幂等键曾用于不同的请求体',
   ],
+  traceId: [
+    "The trace of the request, in the operators' tracing system; null where no traces are kept",
+    '该请求的 trace id，供运维方在链路追踪系统中查找；未开启追踪时为 null',
+  ],
   body: [
     'As it was sent; `base64:` and its bytes where that is no UTF-8; null where it is not kept any more',
     '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',

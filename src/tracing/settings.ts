@@ -1,0 +1,64 @@
+/**
+ * What the standard OTEL_ variables may say here. The library reads them by itself and takes what it
+ * does not understand for its default, in silence; so they are looked at before, where TRACING is on.
+ */
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Check = readonly [isRight: (value: string) => boolean, problem: string];
+
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+];
+const URL_OF_COLLECTOR: Check = [
+  (value) => /^https?:\/\/[^/]/.test(value) && URL.canParse(value),
+  'must be a URL with http:// or https://',
+];
+const PROTOCOL: Check = [
+  (value) => value === 'http/json',
+  'must be http/json where TRACING is on: spans go as JSON over HTTP, usually to port 4318',
+];
+const WHOLE: Check = [(value) => /^[1-9]\d{0,8}$/.test(value), 'must be a whole number above 0'];
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: URL_OF_COLLECTOR,
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: URL_OF_COLLECTOR,
+  OTEL_EXPORTER_OTLP_PROTOCOL: PROTOCOL,
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: PROTOCOL,
+  OTEL_EXPORTER_OTLP_TIMEOUT: WHOLE,
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: WHOLE,
+  OTEL_BSP_MAX_QUEUE_SIZE: WHOLE,
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: WHOLE,
+  OTEL_BSP_SCHEDULE_DELAY: WHOLE,
+  OTEL_BSP_EXPORT_TIMEOUT: WHOLE,
+  OTEL_TRACES_SAMPLER: [
+    (value) => SAMPLERS.includes(value),
+    `must be one of ${SAMPLERS.join(', ')}`,
+  ],
+  OTEL_TRACES_SAMPLER_ARG: [
+    (value) => /^(0(\.\d+)?|1(\.0+)?)$/.test(value),
+    'must be a number from 0 to 1',
+  ],
+  OTEL_TRACES_EXPORTER: [(value) => value === 'otlp', 'must be otlp where TRACING is on'],
+  OTEL_SDK_DISABLED: [
+    (value) => value.toLowerCase() !== 'true',
+    'must not be true where TRACING is on',
+  ],
+};
+
+/**
+ * @param env without empty variables
+ * @returns per variable that is wrong its name and what is wrong; none where TRACING is not on: the
+ *   platform may set them for others
+ */
+export function tracingProblems(env: Environment): (readonly [name: string, problem: string])[] {
+  if (env.TRACING !== 'on') return [];
+  return Object.entries(CHECKS).flatMap(([name, [isRight, problem]]) => {
+    const value = env[name];
+    return value === undefined || isRight(value) ? [] : [[name, problem] as const];
+  });
+}
