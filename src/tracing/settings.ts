@@ -50,6 +50,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ],
 };
 
+/** The variables that are looked at. */
+export const CHECKED = Object.keys(CHECKS);
+
 /**
  * @param env without empty variables
  * @returns per variable that is wrong its name and what is wrong; none where TRACING is not on: the

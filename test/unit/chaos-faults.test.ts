@@ -83,7 +83,7 @@ test('a record says from when to when it was there', async () => {
   startTime = 50;
   const before = clock();
   const [done] = await runFaults([fault('kill-web', 30, 40)], cluster, { clock });
-  expect(done?.from).toBeGreaterThanOrEqual(before + 29);
+  expect(done?.from).toBeGreaterThanOrEqual(before + 28);
   expect(Number(done?.to) - Number(done?.from)).toBeGreaterThanOrEqual(88);
   expect(done?.to).toBeLessThanOrEqual(clock());
 });

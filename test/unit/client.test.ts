@@ -346,10 +346,17 @@ describe('order', () => {
     const underWay: string[] = [];
     const twice: string[] = [];
     let most = 0;
+    let fill = () => {};
+    const full = new Promise<void>((resolve) => {
+      fill = resolve;
+    });
     server.reply = async ({ id }, nth) => {
       if (underWay.includes(id)) twice.push(id);
       underWay.push(id);
       most = Math.max(most, underWay.length);
+      // Nobody is answered before four are there: they have to come side by side.
+      if (underWay.length === 4) fill();
+      await full;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
       underWay.splice(underWay.indexOf(id), 1);
       return nth === 1 && Math.random() < 0.2 ? drop : ok;
