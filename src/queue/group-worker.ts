@@ -1,7 +1,7 @@
 /**
  * The worker's end of the job groups: takes the lanes' turns and runs them until the lanes are empty.
- * What waits in all lanes whose turns a worker has is applied together, round by round: a round costs
- * the database and Redis much the same however many pushes it has.
+ * What waits in the lanes whose turns a worker has is applied together, two lanes in a round: a round
+ * costs the database and Redis much the same however many pushes it has.
  */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -29,6 +29,8 @@ const ROUND_TIMEOUT = 8_000;
 const MAX_ROUNDS = 20;
 /** Rounds of a worker at the same time: while one waits for its commit, another one is made ready. */
 const AT_ONCE = 2;
+/** Lanes of one round. Were they all in one, they would stay together as long as they are full, and it alone. */
+const MOST_LANES = LANES / AT_ONCE;
 
 /**
  * Applies the pushes of a round.
@@ -95,7 +97,7 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
       const slot = Number(free.shift());
       return runRound(taken, slot).finally(() => free.unshift(slot));
     },
-    maxBatch: LANES,
+    maxBatch: MOST_LANES,
     maxRunning: AT_ONCE,
   });
 

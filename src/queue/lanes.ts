@@ -49,7 +49,7 @@ export interface Lanes {
    * Reads from the heads, until 4 MiB are reached; each lane has an equal share. Nothing is removed.
    *
    * @param holder names who will commit what was read
-   * @param most pushes of all lanes together (but one of each at least), at most and by default 500
+   * @param most pushes of all lanes together (but one of each at least), at most and by default 256
    */
   read(lanes: readonly number[], holder: string, most?: number): Promise<Round>;
   /**
@@ -137,8 +137,8 @@ for l = 2, #KEYS do
 end
 return left`;
 
-/** Pushes of one round. */
-export const MAX_READ = 500;
+/** Pushes of one round. More would save little, and where the database is slow all of them wait for its end. */
+export const MAX_READ = 256;
 /** Holders that can die on one lane, one after the other, before the oldest is forgotten. */
 const MAX_DISPLACED = 20;
 const MAX_READ_BYTES = 4 * 1024 * 1024;
