@@ -24,6 +24,8 @@ const BASICS = [
 const KEPT_METRICS = '^src/metrics/(?!metrics\\.|options\\.|start\\.)';
 
 const KEPT_TRACING = '^src/tracing/(?!tracing\\.|options\\.|start\\.|settings\\.)';
+/** The same of the board. */
+const SHOWN_BOARD = '^src/board/(?!options\\.|open\\.)';
 
 module.exports = {
   forbidden: [
@@ -66,6 +68,7 @@ module.exports = {
       'portal/',
       ...BASICS,
     ]),
+    only('board', ['queue/', ...BASICS]),
     only('metrics', ['contract/paths\\.', 'domain/', 'clock\\.', 'errors\\.']),
     only('tracing', []),
     only('openapi', [
@@ -138,10 +141,16 @@ module.exports = {
       to: { path: [KEPT_TRACING, '@opentelemetry'], dynamic: false },
     },
     {
+      name: 'the-board-is-loaded-only-if-asked-for',
+      severity: 'error',
+      from: { pathNot: SHOWN_BOARD },
+      to: { path: [SHOWN_BOARD, '@bull-board'], dynamic: false },
+    },
+    {
       name: 'only-composition-roots-read-config',
       severity: 'error',
       from: {
-        path: '^src/(contract|doctor|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|tracing|client)/',
+        path: '^src/(contract|doctor|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|board|tracing|client)/',
       },
       to: { path: '^src/config\\.' },
     },

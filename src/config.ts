@@ -115,6 +115,8 @@ const schema = z.object({
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
   /** Part of the traces that the samplers with a ratio take. */
   OTEL_TRACES_SAMPLER_ARG: z.string().default('1'),
+  /** `on`: that port shows the queue of turns too, read only, at /queues. */
+  QUEUE_BOARD: z.enum(['on', 'off']).default('off'),
   /** `off`: no reference page at /docs. */
   DOCS_PAGE: z.enum(['on', 'off']).default('on'),
   /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
@@ -122,11 +124,17 @@ const schema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-const consistent = schema.refine((config) => config.DRAIN_TIMEOUT > config.PUSH_TIMEOUT, {
-  path: ['DRAIN_TIMEOUT'],
-  message: 'must be longer than PUSH_TIMEOUT, so that a stop answers what was accepted',
-  when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'PUSH_TIMEOUT'),
-});
+const consistent = schema
+  .refine((config) => config.DRAIN_TIMEOUT > config.PUSH_TIMEOUT, {
+    path: ['DRAIN_TIMEOUT'],
+    message: 'must be longer than PUSH_TIMEOUT, so that a stop answers what was accepted',
+    when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'PUSH_TIMEOUT'),
+  })
+  .refine((config) => config.QUEUE_BOARD !== 'on' || config.METRICS_PORT !== 0, {
+    path: ['QUEUE_BOARD'],
+    message: 'needs METRICS_PORT: the board is on that port',
+    when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'METRICS_PORT'),
+  });
 
 export type Config = Readonly<z.infer<typeof schema>>;
 export type Environment = Readonly<Record<string, string | undefined>>;

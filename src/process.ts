@@ -1,6 +1,8 @@
 /** What every long-running process starts with: settings, log, lifecycle, and its two servers. */
 import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
+import { openBoard } from './board/open';
+import { BOARD_PATH } from './board/options';
 import { systemClock } from './clock';
 import { type Config, readConfig, redactConfig } from './config';
 import { MAX_WORKERS } from './ledger/snowflake';
@@ -72,10 +74,13 @@ async function openMetrics(
   { config, logger, lifecycle, mongo, redis, keys }: Omit<Process, 'metrics'>,
   time: RedisTime,
 ): Promise<Metrics> {
+  const board = await openBoard(config.QUEUE_BOARD === 'on', redis, keys, logger);
+  if (board) lifecycle.onStop('queue board', board.close);
   const { metrics, url, close } = await startMetrics({
     type,
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
+    ...(board && { beside: { path: BOARD_PATH, answer: board.answer } }),
     servers: {
       pingDatabase: () => pingMongo(mongo),
       pingQueue: () => redis.ping(),
@@ -86,6 +91,6 @@ async function openMetrics(
     redisTime: time.now,
   });
   lifecycle.onStop('metrics', close);
-  if (url) logger.info({ url }, 'telling metrics');
+  if (url) logger.info({ url, board: board && new URL(BOARD_PATH, url).href }, 'telling metrics');
   return metrics;
 }

@@ -21,6 +21,7 @@ const NOT_FOR_TESTS = [
   'METRICS_PORT',
   'METRICS_HOST',
   'TRACING',
+  'QUEUE_BOARD',
   'DOCS_PAGE',
   'DOCS_DEMO',
 ];

@@ -1,6 +1,7 @@
-/** The internal port: GET /metrics and nothing else. */
+/** The internal port: GET /metrics, the queue board where there is one, and nothing else. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Beside } from './options';
 
 /** Milliseconds for the head of a request, and of silence on a connection. */
 const HEAD_TIMEOUT = 5_000;
@@ -22,7 +23,11 @@ export interface MetricsText {
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
 export async function serveMetrics(
   metrics: MetricsText,
-  { host, port }: { readonly host: string; readonly port: number },
+  {
+    host,
+    port,
+    beside,
+  }: { readonly host: string; readonly port: number; readonly beside?: Beside },
 ): Promise<MetricsEndpoint> {
   const server = createServer(
     {
@@ -31,7 +36,7 @@ export async function serveMetrics(
       keepAliveTimeout: IDLE_TIMEOUT,
       connectionsCheckingInterval: 1_000,
     },
-    answering(metrics),
+    answering(metrics, beside),
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(STALL_TIMEOUT);
@@ -54,9 +59,10 @@ export async function serveMetrics(
   };
 }
 
-function answering({ contentType, text }: MetricsText): RequestListener {
+function answering({ contentType, text }: MetricsText, beside?: Beside): RequestListener {
   return async (req, res) => {
-    const [path] = (req.url ?? '').split('?');
+    const [path = ''] = (req.url ?? '').split('?');
+    if (beside && `${path}/`.startsWith(`${beside.path}/`)) return beside.answer(req, res);
     if (req.method !== 'GET' || path !== '/metrics') {
       res.writeHead(404, { 'Content-Type': 'text/plain', Connection: 'close' }).end('Not found\n');
       return;

@@ -1,4 +1,5 @@
 /** What metrics need of their process, and what it gets. */
+import type { RequestListener } from 'node:http';
 import type { Clock } from '../clock';
 import type { Metrics } from './metrics';
 
@@ -15,12 +16,20 @@ export interface Servers {
   workers(): Promise<number>;
 }
 
+/** What else is shown on the port: everything at a path and below. */
+export interface Beside {
+  readonly path: string;
+  readonly answer: RequestListener;
+}
+
 export interface MetricsOptions {
   readonly type: 'web' | 'worker';
   /** METRICS_HOST */
   readonly host: string;
   /** METRICS_PORT; 0: none are kept. */
   readonly port: number;
+  /** Shown on that port too. */
+  readonly beside?: Beside;
   readonly servers: Servers;
   readonly clock: Clock;
   /** What time it is for Redis, epoch milliseconds; it may reject. */

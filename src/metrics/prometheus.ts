@@ -7,13 +7,13 @@ import { createRegistry } from './registry';
 
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
 export async function startPrometheus(options: MetricsOptions): Promise<RunningMetrics> {
-  const { type, host, port, servers } = options;
+  const { type, host, port, beside, servers } = options;
   const all = createRegistry(type);
   const text = async () => {
     await readServers(servers, all);
     return all.registry.metrics();
   };
   const { contentType } = all.registry;
-  const { url, close } = await serveMetrics({ contentType, text }, { host, port });
+  const { url, close } = await serveMetrics({ contentType, text }, { host, port, beside });
   return { metrics: createMetrics(all, options), url, close };
 }

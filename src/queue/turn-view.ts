@@ -32,7 +32,8 @@ export interface TurnReader {
 /** Jobs of one state, at most: there is one per lane. */
 const MOST = 100;
 
-export function createTurnReader(redis: Redis, keys: RedisKeys): TurnReader {
+/** The queue of turns for somebody who only looks: nothing is written by opening it. */
+export function lookAtTurns(redis: Redis, keys: RedisKeys): Queue<TurnData> {
   const queue = new Queue<TurnData>(TURN_QUEUE, {
     connection: redis,
     prefix: keys.bullPrefix,
@@ -41,6 +42,11 @@ export function createTurnReader(redis: Redis, keys: RedisKeys): TurnReader {
   });
   // The connection reports its own loss; without a listener BullMQ prints every attempt.
   queue.on('error', () => undefined);
+  return queue;
+}
+
+export function createTurnReader(redis: Redis, keys: RedisKeys): TurnReader {
+  const queue = lookAtTurns(redis, keys);
   const toView = async (job: Job<TurnData>, now: number, isActive: boolean): Promise<TurnView> => {
     const jobId = job.id ?? '';
     const since = (isActive && job.processedOn) || job.timestamp;

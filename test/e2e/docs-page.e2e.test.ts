@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, HTTPRequest, Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { importUsers } from '../../src/directory/user-admin';
 import { type AppProcess, startApp } from '../../src/embedded/app-process';
 import { freePort } from '../../src/embedded/ports';
 import { projectRoot } from '../../src/embedded/project';
 import { matterModel } from '../../src/ledger/matter-model';
-import { type Chromium, prepareChromium } from '../support/browser';
+import { type Chromium, elsewhere, prepareChromium, type Watched, watch } from '../support/browser';
 import { type Service, startService } from '../support/service';
 
 const HOST = 'portal.test';
@@ -27,31 +27,20 @@ if ('problem' in chromium) {
   describe('the reference page in a browser', () => inBrowser(chromium));
 }
 
-/** A page, and what it did since it was opened. */
-interface Opened {
+interface Opened extends Watched {
   readonly page: Page;
-  readonly requests: HTTPRequest[];
-  /** Of the console: errors, warnings, violations of the policy; and what was thrown. */
-  readonly complaints: string[];
 }
 
 async function open(browser: Browser, url: string, language = 'en'): Promise<Opened> {
   const page = await browser.newPage();
-  const requests: HTTPRequest[] = [];
-  const complaints: string[] = [];
-  page.on('request', (request) => void requests.push(request));
-  page.on('requestfailed', (request) => void complaints.push(`failed: ${request.url()}`));
-  page.on('pageerror', (error) => void complaints.push(String(error)));
-  page.on('console', (message) => {
-    if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
-  });
+  const watched = watch(page);
   await page.evaluateOnNewDocument(
     `Object.defineProperty(navigator, 'language', { get: () => '${language}' })`,
   );
   const { port } = new URL(url);
   await page.goto(`http://${HOST}:${port}/docs`, { waitUntil: 'networkidle0' });
   await page.waitForSelector('#schemas');
-  return { page, requests, complaints };
+  return { page, ...watched };
 }
 
 const textOf = (page: Page, selector: string) =>
@@ -87,10 +76,11 @@ function inBrowser({ launch, remove }: Chromium): void {
   }, TEST_MS);
   /** Whatever the page did, it left its origin nowhere and complained of nothing. */
   afterEach(async () => {
-    const { page, requests, complaints } = opened;
-    const { origin } = new URL(page.url());
-    const elsewhere = requests.map((it) => it.url()).filter((it) => new URL(it).origin !== origin);
-    expect({ elsewhere, complaints }).toEqual({ elsewhere: [], complaints: [] });
+    const { page, complaints } = opened;
+    expect({ elsewhere: elsewhere(page, opened), complaints }).toEqual({
+      elsewhere: [],
+      complaints: [],
+    });
     await page.close();
   });
 

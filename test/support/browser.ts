@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import puppeteer, { type Browser } from 'puppeteer-core';
+import puppeteer, { type Browser, type HTTPRequest, type Page } from 'puppeteer-core';
 import { projectRoot } from '../../src/embedded/project';
 
 const UNPACK_MS = 120_000;
@@ -18,6 +18,31 @@ export interface Chromium {
   launch(name: string): Promise<Browser>;
   /** Takes the unpacked browser away. */
   remove(): void;
+}
+
+/** What a page did since it was made. */
+export interface Watched {
+  readonly requests: readonly HTTPRequest[];
+  /** Of the console: errors, warnings, violations of the policy; what was thrown, what was not loaded. */
+  readonly complaints: string[];
+}
+
+export function watch(page: Page): Watched {
+  const requests: HTTPRequest[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => void requests.push(request));
+  page.on('requestfailed', (request) => void complaints.push(`failed: ${request.url()}`));
+  page.on('pageerror', (error) => void complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warn'].includes(message.type())) complaints.push(message.text());
+  });
+  return { requests, complaints };
+}
+
+/** URLs that a page asked for and that are not of its own origin. */
+export function elsewhere(page: Page, { requests }: Watched): string[] {
+  const { origin } = new URL(page.url());
+  return requests.map((it) => it.url()).filter((it) => new URL(it).origin !== origin);
 }
 
 /**

@@ -51,6 +51,7 @@ test('what is not set has its default', () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
     OTEL_TRACES_SAMPLER: 'parentbased_always_on',
     OTEL_TRACES_SAMPLER_ARG: '1',
+    QUEUE_BOARD: 'off',
     DOCS_PAGE: 'on',
     DOCS_DEMO: 'off',
     LOG_LEVEL: 'info',
@@ -119,6 +120,12 @@ test('units of time become milliseconds, a list loses its blanks', () => {
 test('a drain that is shorter than the wait of a push is refused: it would cut off what was accepted', () => {
   expect(problems({ PUSH_TIMEOUT: '20s', DRAIN_TIMEOUT: '20s' })).toEqual(['DRAIN_TIMEOUT']);
   expect(problems({ PUSH_TIMEOUT: '20s', DRAIN_TIMEOUT: '21s' })).toEqual([]);
+});
+
+test('a queue board without the port that shows it is refused', () => {
+  expect(problems({ QUEUE_BOARD: 'on' })).toEqual(['QUEUE_BOARD']);
+  expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: '9464' })).toEqual([]);
+  expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: 'x' })).toEqual(['METRICS_PORT']);
 });
 
 test('a bad key is told without the key', () => {
