@@ -186,6 +186,8 @@ describe('another client', () => {
     const admin = createClientAdmin(service.db, keyRing, Date.now);
     const { secret } = await admin.create({ clientId: 'stranger', systemCode: 'OTHER' });
     stranger = { clientId: 'stranger', secret: secret ?? '' };
+    // That there is none is believed for a moment.
+    await until('the stranger to be known', async () => (await ask({}, stranger)).code === 0);
   });
 
   test('sees nothing of this one, whatever it asks for', async () => {
