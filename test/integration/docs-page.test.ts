@@ -22,7 +22,8 @@ const CLIENT = { clientId: 'demo', secret: 's3cret</script>' };
 beforeAll(async () => {
   writeFileSync(join(folder, 'demo-client.json'), JSON.stringify({ ...CLIENT, other: 1 }));
   const demoOn = { DOCS_DEMO: 'on', DATA_DIR: folder };
-  service = await startService();
+  // The file lies there for all of them.
+  service = await startService({ env: { DATA_DIR: folder } });
   off = await startService({ workers: 0, env: { ...demoOn, DOCS_PAGE: 'off' } });
   demo = await startService({ workers: 0, env: demoOn });
 }, 120_000);
