@@ -1,7 +1,7 @@
 /**
  * Loaded by every process that is measured before its own code: counts the commands that its MongoDB
  * driver sends, and writes the count to a file named after the process in the folder COMMAND_COUNTS.
- * The embedded database does not count them itself.
+ * Counted here, and not by the server: what other clients send is not of the contender.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -37,9 +37,7 @@ export async function connectLedger(): Promise<PeerLedger> {
         ...{ returnDocument: 'after' as const, projection: { revision: 1 } },
       },
     );
-    if (!found && push.operation.op !== 'upsert') throw new Error(`no matter ${externalId}`);
-    // Seen of the embedded database where two upserts of a new key met.
-    if (!found) throw Object.assign(new Error('nothing found'), { code: WRITE_CONFLICT });
+    if (!found) throw new Error(`no matter ${externalId}`);
     const outcome = found.revision === 1 ? 'CREATED' : 'UPDATED';
     // The database's own id, in the form of ours.
     const matterId = BigInt(`0x${String(found._id).slice(0, 15)}`);
