@@ -13,7 +13,7 @@ import { type MeasureOptions, measureScenario, type Series } from './measure';
 import { SCENARIOS, type Scenario } from './scenarios';
 import { withServers } from './servers';
 
-const CACHE = '2G';
+const CACHE = 2;
 
 /** @returns the exit code */
 export async function run({ root, args, say }: RunContext): Promise<number> {

@@ -21,7 +21,7 @@ const GOAL = 2;
 const NOISE_MS = 0.5;
 
 /** What a database of this size would be given at least. */
-const CACHE = '8G';
+const CACHE = 8;
 
 interface Options {
   readonly small: number;

@@ -16,8 +16,8 @@ export interface BenchServers {
 }
 
 interface ServersOptions {
-  /** Memory of the embedded database, e.g. 8G, where it is filled. */
-  readonly cacheSize?: string;
+  /** Memory of the database in gigabytes, where it is filled. */
+  readonly cacheSize?: number;
   readonly say: (text: string) => void;
 }
 

@@ -1,4 +1,5 @@
 /** The servers of this project: what tests and the two commands start, stop and kill. */
 export { givenMongo, startMongo } from './mongo-server';
 export { givenRedis, startRedis } from './redis-server';
+export { type ReplicaSet, startReplicaSet } from './replica-set';
 export type { RunningServer, ServerOptions } from './server';

@@ -1,0 +1,57 @@
+/** How a `mongod` of our own is run and asked, alone or as one of several. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { mongo } from 'mongoose';
+
+export const DATABASE = 'matter-push';
+export const REPLICA_SET = 'rs0';
+const PATIENCE_MS = 1_500;
+const COMMAND_MS = 10_000;
+
+/** Gigabytes; mongod's own default is half of the machine's memory. */
+const CACHE_GB = 0.5;
+/** Megabytes; mongod's own default is a twentieth of the disk. */
+const OPLOG_MB = 512;
+
+/** One member of a replica set; its replies tell its state, also while it is no primary. */
+export function mongoUrl(port: number): string {
+  return `mongodb://127.0.0.1:${port}/${DATABASE}?directConnection=true`;
+}
+
+/**
+ * The command line of a member of the replica set, on loopback only. The low limit of transactions
+ * frees soon what a killed process left open, as the README asks of every server.
+ *
+ * @param cacheSize gigabytes
+ */
+export function mongodArgs(port: number, dir: string, cacheSize = CACHE_GB): string[] {
+  const data = join(dir, 'mongod');
+  mkdirSync(data, { recursive: true });
+  return [
+    ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port)],
+    ...['--dbpath', data, '--nounixsocket', '--oplogSize', String(OPLOG_MB)],
+    ...['--wiredTigerCacheSizeGB', String(cacheSize)],
+    ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
+    // Connections that come and go are not worth a line, and nobody reads its own measurements.
+    ...['--quiet', '--setParameter', 'diagnosticDataCollectionEnabled=false'],
+  ];
+}
+
+/** Runs a task on the server's administration database, over a connection of its own. */
+export async function withAdmin<T>(url: string, task: (db: mongo.Db) => Promise<T>): Promise<T> {
+  const client = new mongo.MongoClient(url, {
+    serverSelectionTimeoutMS: PATIENCE_MS,
+    connectTimeoutMS: PATIENCE_MS,
+    socketTimeoutMS: COMMAND_MS,
+  });
+  try {
+    return await task(client.db('admin'));
+  } finally {
+    await client.close(true);
+  }
+}
+
+/** @throws what the driver says where nobody answers */
+export async function isWritable(db: mongo.Db): Promise<boolean> {
+  return (await db.command({ hello: 1 })).isWritablePrimary === true;
+}
