@@ -1,7 +1,18 @@
+const { availableParallelism } = require('node:os');
+
+// What is long by nature runs with `npm run test:soak`, or where somebody names it.
+const named = process.argv.slice(2).some((arg) => /^(\.\/)?test(\/|$)/.test(arg));
+
 module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
+  testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
+  // Most files wait for processes most of the time: two cores take more than two of them.
+  maxWorkers: availableParallelism() + 2,
+  testSequencer: '<rootDir>/test/support/sequencer.cjs',
+  // Here, not in the folder for temporary files: how long each file took is known to the next run.
+  cacheDirectory: '<rootDir>/.embedded/jest',
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
@@ -18,5 +29,5 @@ module.exports = {
     '/mongodb/lib/runtime_adapters\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
   },
   transformIgnorePatterns: ['/node_modules/(?!mongodb/lib/runtime_adapters\\.js$)'],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
 };

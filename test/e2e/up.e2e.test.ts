@@ -3,7 +3,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
@@ -170,8 +169,9 @@ test.each([
 );
 
 test('npm test has servers of its own, hands on arguments and the exit code', async () => {
-  mkdirSync(join(folder, 'test'), { recursive: true });
-  cpSync(join(projectRoot(), 'jest.config.cjs'), join(folder, 'jest.config.cjs'));
+  for (const name of ['jest.config.cjs', 'test/support/sequencer.cjs']) {
+    cpSync(join(projectRoot(), name), join(folder, name));
+  }
   writeFileSync(
     join(folder, 'test/own.test.ts'),
     `test('servers', () => {
