@@ -9,6 +9,8 @@ export interface BatcherOptions<I, O> {
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
   /** Most items in one batch. */
   readonly maxBatch: number;
+  /** Bounds the weight of a batch too; an item that is heavier than it goes alone. */
+  readonly weight?: { readonly of: (item: I) => number; readonly most: number };
   /** Batches under way at the same time; the next one collects until a place is free. */
   readonly maxRunning: number;
   /** Where it is given, a batch is a span in the traces that it serves. */
@@ -44,14 +46,27 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
 
   const flush = () => {
     scheduled = false;
-    const batch = waiting.slice(0, options.maxBatch);
-    waiting = waiting.slice(options.maxBatch);
+    const size = sizeOfNext();
+    const batch = waiting.slice(0, size);
+    waiting = waiting.slice(size);
     running += 1;
     void runBatch(batch).finally(() => {
       running -= 1;
       schedule();
     });
     schedule();
+  };
+
+  /** How many of those that wait go together: as many as both bounds allow, but at least one. */
+  const sizeOfNext = (): number => {
+    const { maxBatch, weight } = options;
+    if (!weight) return maxBatch;
+    let total = 0;
+    const end = waiting.slice(0, maxBatch).findIndex(({ item }, index) => {
+      total += weight.of(item);
+      return index > 0 && total > weight.most;
+    });
+    return end === -1 ? maxBatch : end;
   };
 
   const runBatch = async (batch: readonly Waiting<I, O>[]): Promise<void> => {

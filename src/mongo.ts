@@ -59,6 +59,34 @@ export function isSocketError(error: unknown): boolean {
   return types.isNativeError(error) && 'syscall' in error;
 }
 
+/**
+ * Whether the same write may succeed a moment later: the server could not be reached, or changed its
+ * place, or had something else to do with what was to be written (a conflict, an index build). Whether
+ * the write took effect all the same is open.
+ */
+export function isTransient(error: unknown): boolean {
+  if (isSocketError(error)) return true;
+  if (!(error instanceof mongoose.mongo.MongoError)) return false;
+  if (TRANSIENT.has(Number(error.code))) return true;
+  return (
+    error instanceof mongoose.mongo.MongoNetworkError ||
+    error instanceof mongoose.mongo.MongoServerSelectionError ||
+    error.name === 'MongoWaitQueueTimeoutError' ||
+    // The driver puts a connection that broke in a bulk write into this one; a server's word has a code.
+    (error instanceof mongoose.mongo.MongoBulkWriteError && typeof error.code !== 'number') ||
+    error.hasErrorLabel('RetryableWriteError')
+  );
+}
+
+/** The server's codes for what passes (its list error_codes.yml). */
+const TRANSIENT: ReadonlySet<number> = new Set([
+  ...[6, 7, 89, 9001], // the network between its members
+  ...[24, 46, 112, 117, 276, 314], // locks, conflicts, index builds
+  ...[50, 262], // took too long
+  ...[64, 79, 91, 100, 189, 10058, 10107, 13435, 13436], // its place in the set, and confirmation
+  ...[11600, 11601, 11602], // interrupted
+]);
+
 /** Whether the driver knows a primary right now: lets callers be refused at once, not after a wait. */
 export function isMongoReady(connection: Connection): boolean {
   return connection.readyState === mongoose.ConnectionStates.connected;
@@ -72,20 +100,9 @@ export async function pingMongo(connection: Connection): Promise<void> {
 /**
  * Runs `work` in one transaction: everything in it is confirmed by one journal sync, or none is.
  * Nothing is retried here; a caller knows better what has to be read again.
+ *
+ * @param session of the caller's, which may be used again afterwards
  */
-export async function commitTogether<T>(
-  connection: Connection,
-  work: (session: mongo.ClientSession) => Promise<T>,
-): Promise<T> {
-  const session = connection.getClient().startSession();
-  try {
-    return await inTransaction(session, work);
-  } finally {
-    await session.endSession();
-  }
-}
-
-/** The same in a session of the caller's, which may be used again afterwards. */
 export async function inTransaction<T>(
   session: mongo.ClientSession,
   work: (session: mongo.ClientSession) => Promise<T>,

@@ -23,8 +23,6 @@ export interface Sessions {
    * @throws SessionRenewed where the slot has got another session since: the work was given up
    */
   commit<T>(as: string, work: Work<T>): Promise<T>;
-  /** The same in a slot of which nobody else makes use. */
-  commitAnywhere<T>(work: Work<T>): Promise<T>;
   /** The slot gets another session: whoever is still at work in the one that it had is cut off. */
   renew(slot: number): void;
   /**
@@ -59,9 +57,6 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   const owners = connection.collection<Owner>('session_owners');
   const me = randomBytes(8).toString('hex');
   const slots = new Map<number, Slot>();
-  /** Slots of `commitAnywhere`, below zero so that they are nobody's by number. */
-  const free: number[] = [];
-  let made = 0;
   /** Sessions that were given up and may have a transaction open. */
   const given = new Set<string>();
   const slotOf = (number: number): Slot => {
@@ -139,14 +134,6 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
       const slot = [...slots.values()].find(({ id }) => id === as);
       if (!slot) throw new SessionRenewed('its slot has another session now');
       return commitIn(slot, work);
-    },
-    commitAnywhere: async (work) => {
-      const number = free.pop() ?? --made;
-      try {
-        return await commitIn(slotOf(number), work);
-      } finally {
-        free.push(number);
-      }
     },
     renew: (number) => {
       const old = slots.get(number);

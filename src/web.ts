@@ -29,7 +29,6 @@ import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
 import { connectSubscriber } from './queue/redis';
 import { createReplyInbox } from './queue/replies';
-import { createSessions } from './sessions';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
@@ -45,11 +44,8 @@ async function main(): Promise<void> {
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger, metrics);
-  const sessions = createSessions(mongo, logger);
-  lifecycle.onStop('sessions', () => sessions.end());
   const pushLog = createPushLog(mongo, {
     keepBodies: config.PUSH_BODY_RETENTION > 0,
-    commit: sessions.commitAnywhere,
     metrics,
     tracing,
   });

@@ -211,8 +211,8 @@ async function splitSettled(
     const settlement = found.get(id);
     if (settlement) kept.push({ id, settlement });
     else if (found.has(id)) open.push(push);
-    // Without its entry (the ingress' transaction was ended while the ingress stood still) nothing
-    // can guard the push against a second effect. It has none, and may be tried again.
+    // Without its entry (gone by its retention, or with a database that was restored) nothing can
+    // guard the push against a second effect. It has none, and may be tried again.
     else kept.push({ id, settlement: { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } });
   }
   return { kept, open };

@@ -10,6 +10,8 @@ const GIVEN_READY_MS = 15_000;
 export interface MongoOptions extends ServerOptions {
   /** Memory of the database in gigabytes, where a benchmark fills it. */
   readonly cacheSize?: number;
+  /** More arguments for a mongod, e.g. parameters that a test needs. */
+  readonly args?: readonly string[];
 }
 
 /** Starts a MongoDB of our own that takes transactions: a replica set of one member. */
@@ -19,7 +21,10 @@ export function startMongo(options: MongoOptions): Promise<RunningServer> {
       name: 'mongodb',
       program: options.program ?? chosenProgram('mongo'),
       url: mongoUrl,
-      args: (port, dir) => mongodArgs(port, dir, options.cacheSize),
+      args: (port, dir) => [
+        ...mongodArgs(port, dir, options.cacheSize),
+        ...(options.args ?? []),
+      ],
       isReady: (port) =>
         withAdmin(mongoUrl(port), async (db) => {
           if (await isWritable(db)) return true;

@@ -1,11 +1,8 @@
 /** Writes of the push log: an entry before a push is queued, its settlement with the commit. */
 import { type Connection, type mongo, Types } from 'mongoose';
-import { createBatcher } from '../batcher';
 import type { FieldChange } from '../domain/changes';
-import { type Metrics, NO_METRICS } from '../metrics/metrics';
-import { commitTogether, nativeCollection } from '../mongo';
-import type { Tracing } from '../tracing/tracing';
-import { bodyModel, type LoggedBody } from './body-model';
+import { nativeCollection } from '../mongo';
+import { type AppendOptions, createAppend } from './append';
 import { entryModel, type LogEntry } from './entry-model';
 import { firstIdAt } from './request-id';
 import { resultOf, type Settlement } from './settlement';
@@ -32,7 +29,9 @@ export interface SettledPush {
 export interface PushLog {
   /**
    * Records an entry and, where given, the body that was sent; confirmed. Entries that come together
-   * share one journal sync.
+   * are written together (see append.ts).
+   *
+   * @throws the driver's error, where it did not succeed in the time that the entry's deadline leaves
    */
   append(entry: LogEntry, body?: Uint8Array): Promise<void>;
   /**
@@ -61,62 +60,23 @@ export interface Settling {
   readonly session?: mongo.ClientSession;
 }
 
-const MAX_BATCH = 500;
 /** A document has a limit; a larger body is logged with its hash and size alone. */
 const MAX_BODY = 8 * 1024 * 1024;
 
-interface Appending {
-  readonly entry: LogEntry;
-  readonly body: LoggedBody | undefined;
-}
-
-export interface PushLogOptions {
+export interface PushLogOptions extends AppendOptions {
   /** False: bodies are not stored (PUSH_BODY_RETENTION is 0). */
   readonly keepBodies?: boolean;
-  /** Runs writes in one transaction; of a long-lived process, in sessions that are looked after. */
-  readonly commit?: (work: (session: mongo.ClientSession) => Promise<void>) => Promise<void>;
-  readonly metrics?: Metrics;
-  readonly tracing?: Tracing | undefined;
 }
 
 export function createPushLog(connection: Connection, options: PushLogOptions = {}): PushLog {
-  const { keepBodies = true, metrics = NO_METRICS, tracing } = options;
-  const { commit = (work) => commitTogether(connection, work) } = options;
+  const { keepBodies = true } = options;
+  const append = createAppend(connection, options);
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  const bodies = nativeCollection<LoggedBody>(bodyModel(connection));
-  const insert = async (batch: readonly Appending[], session?: mongo.ClientSession) => {
-    const options = session ? { session } : {};
-    const kept = batch.flatMap(({ body }) => body ?? []);
-    await collection.insertMany(
-      batch.map(({ entry }) => entry),
-      options,
-    );
-    if (kept.length > 0) await bodies.insertMany(kept, options);
-  };
-  const appends = createBatcher<Appending, undefined>({
-    run: async (batch) => {
-      metrics.batch('log', batch.length);
-      const [only] = batch;
-      // Alone, two inserts side by side are faster than a transaction. A body without its entry
-      // is of no use to anybody and goes by its time.
-      if (batch.length === 1 && only) {
-        const { entry, body } = only;
-        await Promise.all([collection.insertOne(entry), body && bodies.insertOne(body)]);
-      } else await commit((session) => insert(batch, session));
-      return batch.map(() => undefined);
-    },
-    maxBatch: MAX_BATCH,
-    // One that hangs must not hold up all the others.
-    maxRunning: 2,
-    tracing,
-    name: 'log',
-  });
   return {
     append: (entry, sent) => {
       const { _id, receivedAt } = entry;
       const isKept = keepBodies && sent !== undefined && sent.length <= MAX_BODY;
-      const body = isKept ? { _id, body: Buffer.from(sent), receivedAt } : undefined;
-      return appends.add({ entry, body });
+      return append(entry, isKept ? { _id, body: Buffer.from(sent), receivedAt } : undefined);
     },
     settle: async (pushes, by) => {
       if (pushes.length === 0) return 0;

@@ -61,6 +61,22 @@ test('neither the size of a batch nor the number under way goes over its bound',
   expect(await results).toEqual(['r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7']);
 });
 
+test('nor the weight of a batch over its bound; what is heavier goes alone', async () => {
+  const sizes: (readonly number[])[] = [];
+  const batcher = createBatcher<number, number>({
+    maxBatch: 3,
+    weight: { of: (item) => item, most: 10 },
+    maxRunning: 1,
+    run: async (items) => {
+      sizes.push(items);
+      return items;
+    },
+  });
+  const items = [4, 6, 1, 25, 30, 1, 1, 1, 1];
+  expect(await Promise.all(items.map((item) => batcher.add(item)))).toEqual(items);
+  expect(sizes).toEqual([[4, 6], [1], [25], [30], [1, 1, 1], [1]]);
+});
+
 test('a failed batch fails its items, and the next goes on', async () => {
   const { batcher, batches } = held();
   const failed = Promise.allSettled([batcher.add(1), batcher.add(2)]);

@@ -1,0 +1,147 @@
+/** The append of the push log under what a real server does to writes: every entry gets there once. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, Types } from 'mongoose';
+import type { RunningServer } from '../../src/embedded/server';
+import { startMongo } from '../../src/embedded/servers';
+import { prepareDatabase } from '../../src/indexes';
+import { connectMongo, nativeCollection } from '../../src/mongo';
+import { bodyModel } from '../../src/push-log/body-model';
+import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
+import { createPushLog, type PushLog } from '../../src/push-log/log';
+
+const DAY = 86_400_000;
+/** PUSH_TIMEOUT by default. */
+const TIMEOUT = 10_000;
+/** Little memory, so that a burst is large for it; and commands can be made to fail. */
+const SERVER = ['--wiredTigerCacheSizeGB', '0.25', '--setParameter', 'enableTestCommands=1'];
+
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-append-'));
+let server: RunningServer;
+let db: Connection;
+let pushLog: PushLog;
+beforeAll(async () => {
+  server = await startMongo({ dir, args: SERVER });
+  db = await connectMongo(server.url);
+  await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
+  pushLog = createPushLog(db);
+}, 60_000);
+afterAll(async () => {
+  await db.close();
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function newEntry(more: Partial<LogEntry> = {}): LogEntry {
+  const now = Date.now();
+  return {
+    _id: new Types.ObjectId(),
+    clientId: 'tester',
+    systemCode: 'TEST',
+    operation: 'upsert',
+    bodyHash: '',
+    bodySize: 0,
+    receivedAt: new Date(now),
+    deadlineAt: new Date(now + TIMEOUT),
+    state: 'QUEUED',
+    ...more,
+  };
+}
+
+/** How many of these appends failed, by what the errors say. */
+async function failuresOf(appends: readonly Promise<unknown>[]): Promise<Record<string, number>> {
+  const failures: Record<string, number> = {};
+  for (const result of await Promise.allSettled(appends)) {
+    if (result.status === 'fulfilled') continue;
+    const name = String(result.reason).slice(0, 100);
+    failures[name] = (failures[name] ?? 0) + 1;
+  }
+  return failures;
+}
+
+test('a burst of large bodies is recorded whole', async () => {
+  const body = randomBytes(250_000);
+  const entries = Array.from({ length: 600 }, () => newEntry({ externalId: 'LARGE' }));
+  expect(await failuresOf(entries.map((entry) => pushLog.append(entry, body)))).toEqual({});
+  const ids = entries.map(({ _id }) => _id);
+  expect(await entryModel(db).countDocuments({ _id: { $in: ids } })).toBe(600);
+  expect(await bodyModel(db).countDocuments({ _id: { $in: ids } })).toBe(600);
+}, 60_000);
+
+test('pushes are recorded while an index of the log is made', async () => {
+  const collection = nativeCollection<LogEntry>(entryModel(db));
+  for (let round = 0; round < 10; round += 1) {
+    await collection.insertMany(
+      Array.from({ length: 5_000 }, () => newEntry({ state: 'EXPIRED' })),
+    );
+  }
+  let isBuilding = true;
+  const building = (async () => {
+    for (const name of ['one', 'two', 'three', 'four']) {
+      await collection.createIndex({ [name]: 1, bodyHash: 1, _id: 1 }, { name });
+      await collection.dropIndex(name);
+    }
+  })().finally(() => {
+    isBuilding = false;
+  });
+  const appends: Promise<unknown>[] = [];
+  while (isBuilding) {
+    for (let n = 0; n < 20; n += 1) appends.push(pushLog.append(newEntry(), Buffer.from('{}')));
+    await sleep(2);
+  }
+  await building;
+  expect(await failuresOf(appends)).toEqual({});
+}, 60_000);
+
+/** Makes the next inserts fail; other commands are left alone. */
+const failInserts = (times: number, how: object) =>
+  db
+    .getClient()
+    .db('admin')
+    .command({
+      configureFailPoint: 'failCommand',
+      mode: { times },
+      data: { failCommands: ['insert'], ...how },
+    });
+const WRITE_CONFLICT = { errorCode: 112 };
+/** The write is done, and its confirmation is not. */
+const UNCONFIRMED = { writeConcernError: { code: 64, errmsg: 'waited for too long' } };
+
+test.each([
+  ['write conflicts', WRITE_CONFLICT],
+  ['interruptions by an index build', { errorCode: 276 }],
+  ['a primary that stepped down', { errorCode: 189, errorLabels: ['RetryableWriteError'] }],
+  ['connections that break', { closeConnection: true }],
+  ['confirmations that do not come', UNCONFIRMED],
+])('%s pass, and the entry is there once', async (_, how) => {
+  // More than the one retry of the driver's own, for entry and body.
+  await failInserts(8, how);
+  const [one, other] = [newEntry(), newEntry()];
+  await Promise.all([pushLog.append(one, Buffer.from('body')), pushLog.append(other)]);
+  const ids = [one._id, other._id];
+  expect(await entryModel(db).countDocuments({ _id: { $in: ids } })).toBe(2);
+  expect(await bodyModel(db).countDocuments({ _id: { $in: ids } })).toBe(1);
+});
+
+test('a failure that lasts is told before the deadline of its push', async () => {
+  await failInserts(1_000, WRITE_CONFLICT);
+  const deadlineAt = new Date(Date.now() + 300);
+  await expect(pushLog.append(newEntry({ deadlineAt }))).rejects.toThrow();
+  await failInserts(0, WRITE_CONFLICT);
+});
+
+test('an id that another entry has is a failure of its own entry alone', async () => {
+  const first = newEntry();
+  await pushLog.append(first);
+  const same = newEntry({ _id: first._id, clientId: 'other' });
+  const neighbour = newEntry();
+  const [failed, done] = await Promise.allSettled([
+    pushLog.append(same),
+    pushLog.append(neighbour, Buffer.from('{}')),
+  ]);
+  expect([failed.status, done.status]).toEqual(['rejected', 'fulfilled']);
+  expect(await entryModel(db).findById(first._id).lean()).toMatchObject({ clientId: 'tester' });
+});
