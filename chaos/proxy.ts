@@ -7,6 +7,8 @@ import { createThrottle } from './throttle';
 
 export interface TcpProxy {
   readonly port: number;
+  /** New connections go to the server on this port; those that there are stay with theirs. */
+  setTarget(port: number): void;
   /** Every chunk is this many milliseconds late, both ways, in order. 0: none is. */
   setDelay(ms: number): void;
   /**
@@ -42,6 +44,7 @@ const CUT_PATIENCE = 500;
 export async function startProxy(targetPort: number, targetHost: string): Promise<TcpProxy> {
   const links = new Set<Link>();
   const net: Conditions = { delay: 0, throttle: createThrottle(() => performance.now()) };
+  let target = targetPort;
   let dropping = false;
   let server: Server | undefined;
 
@@ -52,8 +55,8 @@ export async function startProxy(targetPort: number, targetHost: string): Promis
     for (const link of links) link.freeze();
   };
   const take = (client: Socket) => {
-    const target = connect({ port: targetPort, host: targetHost, allowHalfOpen: true });
-    const link = linkSockets(client, target, net);
+    const onward = connect({ port: target, host: targetHost, allowHalfOpen: true });
+    const link = linkSockets(client, onward, net);
     links.add(link);
     void link.closed.then(() => links.delete(link));
     if (dropping) link.freeze();
@@ -69,6 +72,9 @@ export async function startProxy(targetPort: number, targetHost: string): Promis
   const port = await listen(0);
   return {
     port,
+    setTarget: (next) => {
+      target = next;
+    },
     setDelay: (ms) => {
       net.delay = ms;
     },

@@ -14,9 +14,9 @@ import { connectMongo, pingMongo } from './mongo';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createLaneStates } from './queue/lane-states';
 import { createLanes, type Lanes } from './queue/lanes';
+import { probeWrite } from './queue/probe';
 import { connectFailFast, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
-import { createTurns, type Turns } from './queue/turns';
 import { countWorkers } from './queue/worker-number';
 import { startTracing } from './tracing/start';
 import type { Tracing } from './tracing/tracing';
@@ -29,7 +29,6 @@ export interface Process {
   readonly redis: Redis;
   readonly keys: RedisKeys;
   readonly lanes: Lanes;
-  readonly turns: Turns;
   readonly metrics: Metrics;
   /** Undefined where TRACING is off. */
   readonly tracing: Tracing | undefined;
@@ -62,9 +61,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   const keys = createRedisKeys(config.REDIS_NAMESPACE);
   const time = createRedisTime(redis, () => performance.now());
   const lanes = createLanes(redis, keys, config.LANE_LIMIT, time);
-  const turns = createTurns(redis, keys);
-  lifecycle.onStop('turns', () => turns.close());
-  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, turns, tracing };
+  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, tracing };
   return { ...started, metrics: await openMetrics(type, started, time) };
 }
 
@@ -83,7 +80,7 @@ async function openMetrics(
     ...(board && { beside: { path: BOARD_PATH, answer: board.answer } }),
     servers: {
       pingDatabase: () => pingMongo(mongo),
-      pingQueue: () => redis.ping(),
+      pingQueue: () => probeWrite(redis, keys),
       lanes: createLaneStates(redis, keys),
       workers: () => countWorkers(redis, keys, MAX_WORKERS),
     },

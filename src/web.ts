@@ -27,14 +27,16 @@ import { createRequestIds } from './push-log/request-id';
 import type { Settlement } from './push-log/settlement';
 import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
+import { watchEcho } from './queue/probe';
 import { connectSubscriber } from './queue/redis';
 import { createReplyInbox } from './queue/replies';
+import { createTurns } from './queue/turns';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics, tracing } =
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, metrics, tracing } =
     await startProcess('web');
   const clock = systemClock;
   const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout } = config;
@@ -44,6 +46,8 @@ async function main(): Promise<void> {
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger, metrics);
+  const echo = watchEcho({ redis, subscriber, keys, ingressId, logger });
+  lifecycle.onStop('echo', () => echo.stop());
   const pushLog = createPushLog(mongo, {
     keepBodies: config.PUSH_BODY_RETENTION > 0,
     metrics,
@@ -56,7 +60,7 @@ async function main(): Promise<void> {
   const keyRing = createKeyRing(config.SECRET_KEYS);
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
-  const health = openHealth(mongo, redis, subscriber);
+  const health = openHealth({ mongo, redis, subscriber, keys });
   const forRefusals = { pushLog, clock, logger };
   const logRefusal = createRefusalLog(forRefusals, REFUSALS);
   const newRequestId = createRequestIds();
@@ -86,6 +90,8 @@ async function main(): Promise<void> {
   const finalize = createFinalize(pushLog, lookups);
   const endings = createEndings({ finalize, ingressId, clock, logger, tracing });
   lifecycle.onStop('endings', () => endings.stop());
+  const turns = createTurns(redis, keys);
+  lifecycle.onStop('turns', () => turns.close());
   const queue = createGroupQueue(lanes, turns, logger, metrics, tracing);
   const settle = createSettlePush({ queue, inbox, endings, ingressId, clock, logger });
 

@@ -12,17 +12,20 @@ import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
+import { createTurns } from '../src/queue/turns';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
 import { createSessions } from '../src/sessions';
 import { createApplyRound } from './apply-round';
 import { startExpiry } from './expire-lost';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, turns, metrics, tracing } =
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, metrics, tracing } =
     await startProcess('worker');
   const clock = systemClock;
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('turn connection', () => blocking.disconnect());
+  const turns = createTurns(blocking, keys);
+  lifecycle.onStop('turns', () => turns.close());
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
   lifecycle.onStop('worker number', () => number.release());
   const workerName = `${hostname()}:${process.pid}`;

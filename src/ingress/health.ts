@@ -8,7 +8,7 @@ const PING_TIMEOUT = 2_000;
 const BELIEVED = 250;
 
 export interface HealthProbe {
-  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
+  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL */
   ready(): Promise<{ status: 'ready' }>;
   /** From now on not ready: the process drains. */
   drain(): void;
@@ -19,7 +19,7 @@ export interface HealthProbe {
 export interface HealthSources {
   readonly isDatabaseUp: () => boolean;
   readonly isQueueUp: () => boolean;
-  /** Real round trips. */
+  /** Real round trips; of the queue by a write. */
   readonly pingDatabase: () => Promise<unknown>;
   readonly pingQueue: () => Promise<unknown>;
 }

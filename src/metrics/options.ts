@@ -6,6 +6,7 @@ import type { Metrics } from './metrics';
 /** Asked when somebody looks. */
 export interface Servers {
   pingDatabase(): Promise<unknown>;
+  /** By a write: without it the queue is of no use. */
   pingQueue(): Promise<unknown>;
   /**
    * Per lane how many pushes it holds, and for how many milliseconds the first one has waited; null

@@ -12,6 +12,8 @@ export interface RedisKeys {
   signatures(minute: number): string;
   rate(clientId: string): string;
   workerNumber(number: number): string;
+  /** Written to see whether Redis takes writes. */
+  readonly probe: string;
 }
 
 /**
@@ -34,5 +36,6 @@ export function createRedisKeys(namespace: string): RedisKeys {
     signatures: (minute) => `${tag}:signatures:${minute}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
+    probe: `${tag}:probe`,
   };
 }

@@ -1,4 +1,4 @@
-/** Connections to Redis: one kind that fails fast, and the one that BullMQ's worker blocks on. */
+/** Connections to Redis: one kind that fails fast, one for a subscriber, and the one of BullMQ's worker. */
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger';
 import { repeat } from '../repeat';
@@ -22,31 +22,35 @@ const RECONNECT: RedisOptions = {
 
 /** For commands on the way of a push: refused at once while Redis is away, never kept for later. */
 export function connectFailFast(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, {
-    ...RECONNECT,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: COMMAND_TIMEOUT,
-  });
-  return reportErrors(redis, logger, 'commands');
+  return connect(
+    Redis,
+    url,
+    { use: 'commands', logger },
+    {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: COMMAND_TIMEOUT,
+    },
+  );
 }
 
 /** For a subscriber: comes back with its subscriptions after an outage. */
 export function connectSubscriber(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, { ...RECONNECT, maxRetriesPerRequest: null });
+  const redis = connect(Redis, url, { use: 'subscriber', logger }, { maxRetriesPerRequest: null });
   const asking = repeat(
     () => redis.ping(),
     ARE_YOU_THERE,
     (error) => logger.debug({ error: String(error) }, 'subscriber got no answer'),
   );
   redis.once('end', () => void asking.stop());
-  return reportErrors(redis, logger, 'subscriber');
+  return redis;
 }
 
-/** For BullMQ's worker, which blocks on it and must never see a command given up. */
+/**
+ * For BullMQ in a worker, which blocks on it and must never see a command given up.
+ */
 export function connectBlocking(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, { ...RECONNECT, maxRetriesPerRequest: null });
-  return reportErrors(redis, logger, 'turns');
+  return connect(Redis, url, { use: 'turns', logger }, { maxRetriesPerRequest: null });
 }
 
 export function isRedisReady(redis: Redis): boolean {
@@ -68,15 +72,31 @@ export async function redisReady(redis: Redis, timeout = 5_000): Promise<void> {
 }
 
 /** One line when a connection is lost and one when it is back, not one per attempt. */
-function reportErrors(redis: Redis, logger: Logger, use: string): Redis {
-  let lost = false;
-  redis.on('error', (error) => {
-    if (!lost) logger.warn({ use, error: error.message }, 'redis connection lost, reconnecting');
-    lost = true;
+function connect(
+  Kind: typeof Redis,
+  url: string,
+  { use, logger }: { readonly use: string; readonly logger: Logger },
+  options: RedisOptions,
+): Redis {
+  let isLost = false;
+  const lose = (error: Error) => {
+    if (!isLost) logger.warn({ use, error: error.message }, 'redis connection lost, reconnecting');
+    isLost = true;
+  };
+  const redis = new Kind(url, {
+    ...RECONNECT,
+    ...options,
+    // A primary that became a replica keeps its connections: who wants to write has to leave by himself.
+    reconnectOnError: (error) => {
+      const isReplica = /(^|-)READONLY /.test(error.message);
+      if (isReplica) lose(error);
+      return isReplica;
+    },
   });
+  redis.on('error', lose);
   redis.on('ready', () => {
-    if (lost) logger.info({ use }, 'redis connection is back');
-    lost = false;
+    if (isLost) logger.info({ use }, 'redis connection is back');
+    isLost = false;
   });
   return redis;
 }

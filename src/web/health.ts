@@ -3,14 +3,24 @@ import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
 import { createHealthProbe, type HealthProbe } from '../ingress/health';
 import { isMongoReady, pingMongo } from '../mongo';
+import type { RedisKeys } from '../queue/keys';
+import { probeWrite } from '../queue/probe';
 import { isRedisReady } from '../queue/redis';
 
-/** @param subscriber hears the replies */
-export function openHealth(mongo: Connection, redis: Redis, subscriber: Redis): HealthProbe {
+/** What a process needs of its servers. */
+export interface HealthServers {
+  readonly mongo: Connection;
+  readonly redis: Redis;
+  /** Hears the replies. */
+  readonly subscriber: Redis;
+  readonly keys: RedisKeys;
+}
+
+export function openHealth({ mongo, redis, subscriber, keys }: HealthServers): HealthProbe {
   return createHealthProbe({
     isDatabaseUp: () => isMongoReady(mongo),
     isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber),
     pingDatabase: () => pingMongo(mongo),
-    pingQueue: () => redis.ping(),
+    pingQueue: () => probeWrite(redis, keys),
   });
 }

@@ -142,6 +142,23 @@ describe('without a fault', () => {
   });
 });
 
+describe('another target', () => {
+  test('is for new connections; those that there are stay with theirs', async () => {
+    const echo = (name: string) => (socket: Socket) => socket.on('data', () => socket.write(name));
+    const [one, other] = [await server(echo('one')), await server(echo('other'))];
+    const proxy = await proxyTo(one.port);
+    const before = clientAt(proxy.port);
+    const ask = async (client: Socket) => {
+      client.write('who?');
+      return String(await once(client, 'data'));
+    };
+    expect(await ask(before)).toBe('one');
+    proxy.setTarget(other.port);
+    expect(await ask(clientAt(proxy.port))).toBe('other');
+    expect(await ask(before)).toBe('one');
+  });
+});
+
 describe('delay', () => {
   test('makes every chunk late, both ways, and keeps the order', async () => {
     const { proxy, redis, key } = await redisThroughProxy();

@@ -1,0 +1,57 @@
+/** Whether Redis can be used: a replica, or a server at its `maxmemory`, answers PING all the same. */
+import type { Redis } from 'ioredis';
+import type { Logger } from '../logger';
+import { type Repeated, repeat } from '../repeat';
+import type { RedisKeys } from './keys';
+import { isRedisReady } from './redis';
+
+/** Milliseconds that the key of a probe lives. */
+const TRACE = 10_000;
+
+/** Writes something small. @throws the connection's error where Redis takes no writes */
+export async function probeWrite(redis: Redis, keys: RedisKeys): Promise<void> {
+  await redis.set(keys.probe, '1', 'PX', TRACE);
+}
+
+export interface EchoSources {
+  /** For commands: it leaves a replica by itself, once it has tried to write. */
+  readonly redis: Redis;
+  readonly subscriber: Redis;
+  readonly keys: RedisKeys;
+  readonly ingressId: string;
+  readonly logger: Logger;
+}
+
+/** Milliseconds between two calls. */
+const CALL_EVERY = 1_000;
+/** Calls in a row that may go unheard: a process that is held up hears one late. */
+const MAX_UNHEARD = 2;
+/** A message without a reply in it. */
+const CALL = '[]';
+
+/**
+ * Calls this ingress' own channel where replies are published, and makes the subscriber's connection
+ * anew when it does not hear: it may have stayed with a server that passes nothing on any more (an
+ * old primary that follows nobody), and no command of its own would tell. One that is a replica and
+ * follows passes on what it should, and is kept.
+ */
+export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSources): Repeated {
+  let unheard = 0;
+  subscriber.on('message', () => {
+    unheard = 0;
+  });
+  const call = async () => {
+    if (unheard >= MAX_UNHEARD && isRedisReady(subscriber)) {
+      logger.warn({ unheard }, 'what is published does not arrive, subscribing anew');
+      subscriber.disconnect(true);
+      unheard = 0;
+    }
+    // First a write, for a replica to refuse it; one that is done at `maxmemory` too.
+    await redis.del(keys.probe);
+    await redis.publish(keys.replies(ingressId), CALL);
+    unheard += 1;
+  };
+  return repeat(call, CALL_EVERY, (error) => {
+    logger.debug({ error: String(error) }, 'no echo could be asked for');
+  });
+}
