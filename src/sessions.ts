@@ -5,7 +5,8 @@
  * database itself, where no loss of Redis reaches it, and looks after those of the others.
  */
 import { randomBytes } from 'node:crypto';
-import { type Connection, mongo } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
+import { createKillSessions } from './kill-sessions';
 import type { Logger } from './logger';
 import { inTransaction } from './mongo';
 import { type OneAtATime, oneAtATime } from './one-at-a-time';
@@ -26,8 +27,9 @@ export interface Sessions {
   /** The slot gets another session: whoever is still at work in the one that it had is cut off. */
   renew(slot: number): void;
   /**
-   * Ends whatever transactions these sessions have open, whoever they belong to. Those of this
-   * process' own slots are left alone: they are in use, or ended before its next commit.
+   * Ends whatever transactions these sessions have open, whoever they belong to, where the server
+   * lets us. Those of this process' own slots are left alone: they are in use, or ended before its
+   * next commit.
    */
   kill(ids: readonly string[]): Promise<void>;
   /** Gives the sessions back. */
@@ -51,6 +53,10 @@ interface Owner {
 const INTERVAL = 700;
 /** Looks at which a record has not changed before its owner counts as gone. */
 const PATIENCE = 4;
+/** Sessions given up that are remembered: of more, the server has ended the oldest itself. */
+const MAX_GIVEN = 50;
+/** A session that nobody has: ending it tells whether the server lets us. */
+const NOBODY = '00000000000000000000000000000000';
 
 export function createSessions(connection: Connection, logger: Logger): Sessions {
   const client = connection.getClient();
@@ -65,11 +71,7 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     return slot;
   };
 
-  const kill = async (ids: readonly string[]): Promise<void> => {
-    if (ids.length === 0) return;
-    const wanted = ids.map((id) => ({ id: new mongo.UUID(Buffer.from(id, 'hex')) }));
-    await client.db('admin').command({ killSessions: wanted });
-  };
+  const kill = createKillSessions(client, logger);
   const writeBeat = async (): Promise<void> => {
     const all = [...slots.values()];
     const sessions = [...all.map(({ id }) => id), ...given];
@@ -83,11 +85,16 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   const oneBeatAtATime = oneAtATime();
   /** An older record must not replace a newer one: it lacks a session. */
   const beat = () => oneBeatAtATime(writeBeat);
-  /** A transaction that failed may be open still: its abort can be lost as well. */
+  /**
+   * A transaction that failed may be open still: its abort can be lost as well. A server that does not
+   * let us end it does so itself where the session begins another one.
+   */
   const makeReady = async (slot: Slot): Promise<void> => {
     if (!slot.isRecorded) await beat();
     if (!slot.hasFailed) return;
-    await kill([slot.id]);
+    if (!(await kill([slot.id]))) {
+      await inTransaction(slot.session, (session) => owners.findOne({ _id: me }, { session }));
+    }
     slot.hasFailed = false;
   };
   /** What another slot left open may hold what is to be written. */
@@ -113,8 +120,20 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
       await owners.deleteOne({ _id, beat: last });
     }
   };
+  /** It is ended once its work is over, however that ends. */
+  const giveUp = (slot: Slot): void => {
+    given.add(slot.id);
+    for (const id of [...given].slice(0, -MAX_GIVEN)) given.delete(id);
+    slot
+      .exclusively(() => endForGood(slot.session))
+      .catch((error) => logger.debug({ error: String(error) }, 'session not ended'));
+  };
+  let isAsked = false;
   const care = async (): Promise<void> => {
     await beat();
+    // Said at the start, not when the first worker has died.
+    if (!isAsked) await kill([NOBODY]);
+    isAsked = true;
     const ids = [...given];
     await kill(ids);
     for (const id of ids) given.delete(id);
@@ -137,12 +156,12 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     },
     renew: (number) => {
       const old = slots.get(number);
-      if (old) given.add(old.id);
+      if (old) giveUp(old);
       slots.delete(number);
     },
-    kill: (ids) => {
+    kill: async (ids) => {
       const own = new Set([...slots.values()].map(({ id }) => id));
-      return kill(ids.filter((id) => !own.has(id)));
+      await kill(ids.filter((id) => !own.has(id)));
     },
     end: async () => {
       await caring.stop();
@@ -167,6 +186,12 @@ interface Slot {
 function newSlot(session: mongo.ClientSession): Slot {
   const id = session.id?.id.toString('hex') ?? '';
   return { session, id, exclusively: oneAtATime(), hasFailed: false, isRecorded: false };
+}
+
+/** Others may still end the session by its id: the driver must not give it to anybody else. */
+async function endForGood(session: mongo.ClientSession): Promise<void> {
+  session.serverSession.isDirty = true;
+  await session.endSession();
 }
 
 /** @returns to be called at each look: names those whose record stayed the same for too long */

@@ -57,6 +57,8 @@ interface Work {
   readonly startedAt: number;
   /** Until when groups are tried again, by the process' own clock. */
   readonly patientUntil: number;
+  /** Pushes that are to end without an effect, all of them at the end of the round. */
+  readonly ending: SettledPush[];
 }
 
 /** Builds the function that applies the pushes of a round. */
@@ -71,14 +73,13 @@ export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement
       await deps.sessions.kill(displaced);
     }
     const pushes = heads.flatMap((head) => head.pushes);
-    const work = { holder, startedAt: now, patientUntil: performance.now() + PATIENCE };
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
-    const settled = [
-      ...(await end(deps, work, late, { state: 'EXPIRED' })),
-      ...(await applyAll(deps, work, groupPushes(live))),
-    ];
+    const ending = withEnd(late, { state: 'EXPIRED' });
+    const work = { holder, startedAt: now, patientUntil: performance.now() + PATIENCE, ending };
+    const applied = await applyAll(deps, work, groupPushes(live));
+    const settled = [...applied, ...(await end(deps, work))];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
     return pushes.flatMap(({ id, replyTo }) => {
       const settlement = settlements.get(id);
@@ -158,8 +159,10 @@ async function applyAlone(
     } catch (error) {
       if (isOutage(error)) throw error;
       noteFailure(deps, error);
-      if (tries >= MAX_TRIES || performance.now() > work.patientUntil)
-        return [...kept, ...(await giveUp(deps, work, group, { open, error }))];
+      if (tries >= MAX_TRIES || performance.now() > work.patientUntil) {
+        work.ending.push(...giveUp(deps, group, { open, error }));
+        return kept;
+      }
       deps.metrics.retried();
       await sleep(10 * 2 ** tries * (0.5 + Math.random()));
     }
@@ -173,29 +176,39 @@ function noteFailure({ metrics }: RoundDependencies, error: unknown): void {
 /** A group that cannot be written must not hold up its lane: its pushes end without an effect. */
 function giveUp(
   deps: RoundDependencies,
-  work: Work,
   { systemCode, externalId }: Group,
   { open, error }: { readonly open: readonly WaitingPush[]; readonly error: unknown },
-): Promise<readonly SettledPush[]> {
+): SettledPush[] {
   const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
   const traceIds = traceIdsOf(open).slice(0, MAX_NAMED);
   const traced = traceIds.length > 0 && { traceIds };
   const line = { systemCode, externalId, reason, error: String(error), ...traced };
   deps.logger.error(line, 'group given up');
-  return end(deps, work, open, { state: 'REFUSED', reason });
+  return withEnd(open, { state: 'REFUSED', reason });
 }
 
-/** Ends pushes without an effect, unless somebody settled them first. */
+function withEnd(pushes: readonly WaitingPush[], settlement: Settlement): SettledPush[] {
+  return pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
+}
+
+/**
+ * Ends pushes without an effect, unless somebody settled them first. One whose entry is held by a
+ * transaction that is open gets no word: it leaves its lane, so it takes no effect any more unless
+ * that transaction gives it one, and its ingress ends it in the log later.
+ */
 async function end(
   deps: RoundDependencies,
-  { startedAt }: Work,
-  pushes: readonly WaitingPush[],
-  settlement: Settlement,
+  { startedAt, ending }: Work,
 ): Promise<readonly SettledPush[]> {
-  const by = { now: deps.clock(), startedAt, worker: deps.workerName };
-  const ended = pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
-  const final = await deps.finalize(ended, by);
-  return ended.map(({ id }, index) => ({ id, settlement: final[index] ?? settlement }));
+  const final = await deps.finalize(ending, {
+    now: deps.clock(),
+    startedAt,
+    worker: deps.workerName,
+  });
+  return ending.flatMap(({ id }, index) => {
+    const settlement = final[index];
+    return settlement ? [{ id, settlement }] : [];
+  });
 }
 
 /** What was settled before, with its settlement, and what still may take effect. */

@@ -46,7 +46,7 @@ export function createEndings(deps: EndingDependencies): Endings {
   const endAll = (pushes: readonly SettledPush[]) =>
     finalize(pushes, { now: clock(), worker: ingressId });
   // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
-  const ending = createBatcher<SettledPush, Settlement>({
+  const ending = createBatcher<SettledPush, Settlement | undefined>({
     run: endAll,
     maxBatch: MAX_BATCH,
     maxRunning: 2,
@@ -57,22 +57,22 @@ export function createEndings(deps: EndingDependencies): Endings {
   const askAgain = async () => {
     const some = [...unknown.values()].slice(0, MAX_BATCH);
     if (some.length === 0) return;
-    await endAll(some);
-    for (const { id } of some) unknown.delete(id);
-    logger.info({ pushes: some.length, left: unknown.size }, 'pushes ended late');
+    const ended = await endAll(some);
+    const known = some.filter((_, index) => ended[index] !== undefined);
+    for (const { id } of known) unknown.delete(id);
+    if (known.length > 0)
+      logger.info({ pushes: known.length, left: unknown.size }, 'pushes ended late');
   };
   const asking = repeat(askAgain, INTERVAL, (error) => {
     logger.debug({ error: String(error) }, 'pushes not ended, tried again soon');
   });
   return {
     end: async (push, until) => {
-      try {
-        return await databaseCall(ending.add(push), Math.max(LEAST_WAIT, until - clock()));
-      } catch {
-        // Said to nobody now, and asked again: see above.
-        if (unknown.size < MAX_UNKNOWN) unknown.set(push.id, push);
-        return undefined;
-      }
+      const left = Math.max(LEAST_WAIT, until - clock());
+      // Not to be asked, or held by somebody: said to nobody now, and asked again, see above.
+      const ended = await databaseCall(ending.add(push), left).catch(() => undefined);
+      if (!ended && unknown.size < MAX_UNKNOWN) unknown.set(push.id, push);
+      return ended;
     },
     stop: async () => {
       await asking.stop();

@@ -58,6 +58,8 @@ export interface Settling {
   /** Who settles: a process name. */
   readonly worker: string;
   readonly session?: mongo.ClientSession;
+  /** Milliseconds after which the server is to stop waiting for entries that somebody else holds. */
+  readonly patience?: number;
 }
 
 /** A document has a limit; a larger body is logged with its hash and size alone. */
@@ -81,8 +83,12 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
     settle: async (pushes, by) => {
       if (pushes.length === 0) return 0;
       const writes = pushes.map((push) => toWrite(push, by));
-      const options = by.session ? { session: by.session } : {};
-      const result = await collection.bulkWrite(writes, { ordered: false, ...options });
+      const { session, patience: maxTimeMS } = by;
+      const result = await collection.bulkWrite(writes, {
+        ordered: false,
+        ...(session && { session }),
+        ...(maxTimeMS !== undefined && { maxTimeMS }),
+      });
       return result.matchedCount;
     },
     expire: async (before, { now, worker }) => {

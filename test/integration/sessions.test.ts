@@ -7,6 +7,7 @@ import { connectMongo } from '../../src/mongo';
 import { createSessions, type Sessions } from '../../src/sessions';
 import { isOutage } from '../../workers/failures';
 import { testServers, withDatabase } from '../support/service';
+import { until } from '../support/wait';
 
 let db: Connection;
 let sessions: Sessions;
@@ -38,6 +39,23 @@ test('work that was given up does not commit in the session of its successor', a
   expect(isOutage(error)).toBe(true);
   await now;
   expect(await marks().distinct('_id')).toEqual(['now']);
+});
+
+test('a session that was given up is ended, and nobody gets it again', async () => {
+  const client = db.getClient();
+  const starting = jest.spyOn(client, 'startSession');
+  const given = Array.from({ length: 20 }, () => {
+    const id = sessions.idOf(8);
+    sessions.renew(8);
+    return id;
+  });
+  const started = starting.mock.results.map(({ value }) => value as mongo.ClientSession);
+  starting.mockRestore();
+  await until('their end', async () => started.every(({ hasEnded }) => hasEnded));
+  const next = Array.from({ length: 20 }, () => client.startSession());
+  const ids = next.map(({ id }) => id?.id.toString('hex'));
+  await Promise.all(next.map((session) => session.endSession()));
+  expect(ids.filter((id) => given.includes(String(id)))).toEqual([]);
 });
 
 test('commits of one slot wait for each other, and none is ended by whoever looks after them', async () => {

@@ -36,9 +36,10 @@ export interface TurnRig {
   close(): Promise<void>;
 }
 
-export async function createTurnRig(): Promise<TurnRig> {
+/** @param mongoUrl another database server than that of all tests */
+export async function createTurnRig(mongoUrl = testServers().mongoUrl): Promise<TurnRig> {
   const name = `t-${randomBytes(5).toString('hex')}`;
-  const db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  const db = await connectMongo(withDatabase(mongoUrl, name));
   await prepareDatabase(db, {
     retention: 86_400_000,
     bodyRetention: 86_400_000,

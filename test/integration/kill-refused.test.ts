@@ -1,0 +1,156 @@
+/**
+ * On a server that refuses `killSessions` (Atlas M0 and Flex do): what a transaction left open is
+ * over once the server gives it up, and until then nobody but its own matters has to wait.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import mongoose from 'mongoose';
+import type { Operation } from '../../src/domain/operation';
+import { type RunningServer, startMongo } from '../../src/embedded/servers';
+import { matterModel } from '../../src/ledger/matter-model';
+import { entryModel } from '../../src/push-log/entry-model';
+import { type Service, startService } from '../support/service';
+import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
+import { until } from '../support/wait';
+
+/** Seconds after which the server gives an open transaction up. */
+const LIMIT = 8;
+const REFUSED = { failCommands: ['killSessions'], errorCode: 8000 };
+/** Where a commit waits for long enough that its worker can be killed, and is then not done. */
+const HELD = {
+  failCommands: ['killSessions', 'commitTransaction'],
+  errorCode: 8000,
+  blockConnection: true,
+  blockTimeMS: 1_500,
+};
+
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-refused-'));
+const parameters = { enableTestCommands: 1, transactionLifetimeLimitSeconds: LIMIT };
+const args = Object.entries(parameters).flatMap(([name, value]) => [
+  '--setParameter',
+  `${name}=${value}`,
+]);
+let mongo: RunningServer;
+let rig: TurnRig;
+beforeAll(async () => {
+  mongo = await startMongo({ dir, args });
+  rig = await createTurnRig(mongo.url);
+  await failCommands(REFUSED);
+}, 60_000);
+afterAll(async () => {
+  await rig.close();
+  await mongo.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const admin = () => rig.db.getClient().db('admin');
+const failCommands = (data: object) =>
+  admin().command({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data });
+
+const upsert = (title: string): Operation => ({
+  op: 'upsert',
+  matterType: 'TODO',
+  title,
+  content: {},
+  replaceParties: false,
+  assignedId: false,
+});
+const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
+
+test('a guard that failed leaves the worker able to commit: this push and all later ones', async () => {
+  await rig.newWorker()(roundOf([await rig.queued('GUARD', upsert('one'))]));
+  const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
+  const worker = rig.newWorker(() => matterModel(rig.db).updateOne({ externalId: 'GUARD' }, bump));
+  const replies = [
+    ...(await worker(roundOf([await rig.queued('GUARD', upsert('two'))]))),
+    ...(await worker(roundOf([await rig.queued('GUARD', upsert('three'))]))),
+    ...(await worker(roundOf([await rig.queued('OTHER', upsert('four'))]))),
+  ];
+  expect(replies.map(({ settlement }) => settlement)).toMatchObject([
+    { state: 'PERSISTED', outcome: 'UPDATED' },
+    { state: 'PERSISTED', outcome: 'UPDATED' },
+    { state: 'PERSISTED', outcome: 'CREATED' },
+  ]);
+  expect(await stored('GUARD')).toMatchObject({ title: 'three', summary: 'from elsewhere' });
+});
+
+test('an abort that was lost stands in the way of no later push of the same worker', async () => {
+  await rig.newWorker()(roundOf([await rig.queued('LOST', upsert('one'))]));
+  const push = await rig.queued('LOST', upsert('two'));
+  const worker = rig.newWorker(() =>
+    rig.pushLog.settle([{ id: push.id, settlement: { state: 'EXPIRED' } }], {
+      now: Date.now(),
+      worker: 'sweeper',
+    }),
+  );
+  const { Connection } = jest.requireActual('mongodb/lib/cmap/connection');
+  const command = Connection.prototype.command;
+  const loses = jest.spyOn(Connection.prototype, 'command');
+  loses.mockImplementation(function lossy(this: unknown, ...args: unknown[]) {
+    const isAbort = (args[1] as object) && 'abortTransaction' in (args[1] as object);
+    if (!isAbort) return command.apply(this, args);
+    return Promise.reject(new mongoose.mongo.MongoNetworkError('the abort is lost'));
+  });
+  await worker(roundOf([push])).finally(() => loses.mockRestore());
+  const [reply] = await worker(roundOf([await rig.queued('LOST', upsert('three'))]));
+  expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
+});
+
+describe('a worker that was killed between its writes and its commit', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ mongoUrl: mongo.url, env: { PUSH_TIMEOUT: '3s' } });
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  const push = (externalId: string, title = 'x') =>
+    service.push('upsert', { matterType: 'TODO', externalId, title });
+  const commitsUnderWay = () =>
+    admin()
+      .aggregate([{ $currentOp: {} }, { $match: { 'command.commitTransaction': 1 } }])
+      .toArray();
+
+  test('the start says that the server refuses to end it', async () => {
+    const log = () => readFileSync(String(service.workers[0]?.logFile), 'utf8');
+    const lines = () => log().match(/"msg":"the server refuses killSessions[^"]*"/g);
+    expect(await until('the line', async () => lines())).toHaveLength(1);
+  });
+
+  test('its matters wait for the server, with an answer each; their neighbours do not', async () => {
+    expect(await push('HELD', 'before')).toMatchObject({ code: 0 });
+    await failCommands(HELD);
+    const lost = push('HELD', 'lost');
+    await until('the commit', async () => (await commitsUnderWay()).length > 0);
+    for (const worker of service.workers.splice(0)) worker.kill('SIGKILL');
+    await until('it to fail', async () => (await commitsUnderWay()).length === 0);
+    await failCommands(REFUSED);
+    await service.startWorker();
+
+    // More than one in each lane, so that some are behind what is held.
+    const others = Array.from({ length: 24 }, (_, n) => push(`NEIGHBOUR-${n}`));
+    const codes = (await Promise.all(others)).map(({ code }) => code);
+    expect(await lost).toMatchObject({ code: 504, retryable: true });
+    expect((await stateOf('HELD')).open).toBe(1);
+    expect(codes.filter((code) => code === 0)).toHaveLength(24);
+    const held = await push('HELD', 'held');
+    expect([503, 504]).toContain(held.code);
+    expect(held.retryable).toBe(true);
+
+    await until(
+      'the matter to be free',
+      async () => (await push('HELD', 'after')).code === 0,
+      30_000,
+    );
+    const matter = await matterModel(service.db).findOne({ externalId: 'HELD' }).lean();
+    const { persisted } = await stateOf('HELD');
+    expect(matter).toMatchObject({ title: 'after', revision: persisted });
+  }, 90_000);
+
+  /** How many pushes of a matter have taken effect, and how many are still open. */
+  async function stateOf(externalId: string) {
+    const entries = await entryModel(service.db).find({ externalId }).lean();
+    const count = (wanted: string) => entries.filter(({ state }) => state === wanted).length;
+    return { persisted: count('PERSISTED'), open: count('QUEUED') };
+  }
+});
