@@ -96,7 +96,7 @@ async function pushAll(
 
 /** Redis keeps a use of every signature for eleven minutes: so long that has to grow. */
 async function signatureBytes({ lookup, keys }: Cluster): Promise<number> {
-  const pattern = keys.signatures(0).replace(/0$/, '*');
+  const pattern = keys.signatures('*', 0).replace(':0:*', ':*');
   const found = await lookup.keys(pattern);
   const sizes = await Promise.all(found.map((name) => lookup.memory('USAGE', name)));
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);

@@ -32,6 +32,16 @@ const span = (minMs: number, maxMs: number) =>
         .max(maxMs, `must be at most ${maxMs} ms`),
     );
 
+/** The same, or `off`. */
+const spanOrOff = (minMs: number, maxMs: number) =>
+  z.string().transform((value, ctx) => {
+    if (value === 'off') return value;
+    const parsed = span(minMs, maxMs).safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const { message } of parsed.error.issues) ctx.addIssue(`${message}, or off`);
+    return z.NEVER;
+  });
+
 /** Statuses as callers may send them; DRAFT cannot conclude anything. */
 const statuses = list.pipe(
   z
@@ -85,6 +95,8 @@ const schema = z.object({
   CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
   /** How long a caller waits for the confirmed write. */
   PUSH_TIMEOUT: span(100, 120_000).default(10_000),
+  /** How long a signature is good for something else than its first use, too; `off`: for ever. */
+  SIGNATURE_GRACE: spanOrOff(0, 600_000).default(30_000),
   /** Pushes per second and client; 0 switches the limit off. */
   RATE_LIMIT: whole(0, 1_000_000).default(200),
   /** Pushes that a client may send at once above its rate. */

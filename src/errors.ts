@@ -9,7 +9,7 @@ const REASONS = {
   TIMESTAMP_OUT_OF_WINDOW: [401, 'X-Timestamp 超出允许时间窗', false],
   SIGNATURE_MISMATCH: [401, 'HMAC 签名校验失败', false],
   // Retryable: two operations with the same body in the same second have the same signature too.
-  SIGNATURE_REUSED: [401, '签名已用于其他接口，请重新签名', true],
+  SIGNATURE_REUSED: [401, '签名已用于其他请求，请重新签名', true],
   NO_USABLE_SECRET: [403, 'Client 无可用 client_secret', false],
   CLIENT_DISABLED: [403, 'Client 已停用', false],
   NO_SYSTEM_CODE: [403, 'Client 未绑定 system_code', false],

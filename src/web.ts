@@ -78,7 +78,7 @@ async function main(): Promise<void> {
 
   // May it come in, and is it right?
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
-  const admit = createAdmit(createAdmission(redis, keys), rates);
+  const admit = createAdmit(createAdmission(redis, keys, config.SIGNATURE_GRACE), rates);
   const checkBody = createCheckBody({
     parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
     concluded: new Set(config.CONCLUDED_STATUSES),

@@ -128,8 +128,8 @@ export const HINTS = {
   ],
   SIGNATURE_REUSED: [
     [
-      'The same body was signed in the same second for another operation. Send again: it is signed anew.',
-      '同一秒内同一请求体已用于其他接口。再次发送即可，会重新签名。',
+      'This signature was used a while ago for another operation, or with another key. Send again: it is signed anew.',
+      '该签名早先已用于其他接口或其他幂等键。再次发送即可，会重新签名。',
     ],
   ],
   HMAC_HEADERS_MISSING: [

@@ -1,4 +1,4 @@
-/** Admission of an authenticated request: its signature is new on this path, its client within its rate. */
+/** Admission of an authenticated request: its signature was for this use, its client is within its rate. */
 import { PushError, type RateState } from '../errors';
 import type { Admission, AdmissionRequest, RateLimit } from '../queue/admission';
 import { queueCall } from './availability';
@@ -10,7 +10,11 @@ import type { SignedRequest } from './signed-request';
  * @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
  */
 export type Admit = (
-  request: Pick<SignedRequest, 'caller' | 'signature' | 'timestamp'> & { readonly path: string },
+  request: Pick<SignedRequest, 'caller' | 'signature' | 'timestamp'> & {
+    readonly path: string;
+    /** Of a push; for queries it means nothing. */
+    readonly idempotencyKey?: string | undefined;
+  },
   timeout: number,
 ) => Promise<RateState | undefined>;
 
@@ -21,9 +25,10 @@ export function createAdmit(
   ask: (request: AdmissionRequest) => Promise<Admission>,
   defaults: RateLimit,
 ): Admit {
-  return async ({ caller, path, signature, timestamp }, timeout) => {
+  return async ({ caller, path, idempotencyKey, signature, timestamp }, timeout) => {
     const limit = { ...defaults, ...caller.limit };
-    const asked = ask({ clientId: caller.clientId, limit, path, signature, timestamp });
+    const { clientId } = caller;
+    const asked = ask({ clientId, limit, path, idempotencyKey, signature, timestamp });
     const admission = await queueCall(asked, timeout);
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
     if (admission.kind === 'rate-limited') {

@@ -1,7 +1,8 @@
 /**
  * Admission: before anything is recorded, one round trip for all pushes of a tick asks Redis
- * whether a signature was seen on another path and whether the client is within its rate.
+ * whether a signature was used for something else and whether the client is within its rate.
  */
+import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createBatcher } from '../batcher';
 import type { RedisKeys } from './keys';
@@ -10,6 +11,8 @@ export interface AdmissionRequest {
   readonly clientId: string;
   /** The operation's path. */
   readonly path: string;
+  /** As sent; undefined where there is none, or where it means nothing (queries). */
+  readonly idempotencyKey?: string | undefined;
   /** Lower-case hex of the verified signature. */
   readonly signature: string;
   /** X-Timestamp, epoch seconds. */
@@ -32,21 +35,44 @@ export interface RateLimit {
 
 /** Longer than the widest distance between two uses of one timestamp (2 x 300 s). */
 const SIGNATURE_MEMORY = 660_000;
+/**
+ * Signatures of one client and one minute that are remembered, at about 110 bytes each: 8,300 pushes
+ * a second. Only their own client can make them more, and all it loses is the guard of the rest.
+ */
+const MAX_REMEMBERED = 500_000;
 
 /**
- * KEYS: per push its signature hash and its rate key. ARGV: memory (ms), then per push field, path,
- * interval (ms per push, 0: no limit) and burst. Returns per push the wait in ms (0: admitted, -1:
- * reused) and how many more may come at once.
+ * KEYS: per push the memory of signatures and its rate key. ARGV: grace (ms, -1: remember nothing),
+ * memory (ms), most of one memory, then per push signature, use, interval (ms per push, 0: no limit)
+ * and burst. Returns per push the wait in ms (0: admitted, -1: reused) and how many more may come.
+ * A signature's first use is kept with its time, and never made later.
  * The rate is a leaky bucket (GCRA): the key holds the time at which the bucket will be empty.
  */
 const ADMIT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local grace, memory, most = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local size = {}
+local function reused(seen, signature, use)
+  size[seen] = size[seen] or redis.call('HLEN', seen)
+  if size[seen] < most then
+    local first = string.format('%.0f %s', now, use)
+    if redis.call('HSETNX', seen, signature, first) == 1 then
+      redis.call('PEXPIRE', seen, memory)
+      size[seen] = size[seen] + 1
+      return false
+    end
+  end
+  local first = redis.call('HGET', seen, signature)
+  if not first then return false end
+  local at, what = string.match(first, '^(%d+) (.*)$')
+  return what ~= use and now - tonumber(at) >= grace
+end
 local empty, answers = {}, {}
 for i = 1, #KEYS / 2 do
   local seen, rate = KEYS[2 * i - 1], KEYS[2 * i]
-  local field, path = ARGV[4 * i - 2], ARGV[4 * i - 1]
-  local interval, burst = tonumber(ARGV[4 * i]), tonumber(ARGV[4 * i + 1])
+  local signature, use = ARGV[4 * i], ARGV[4 * i + 1]
+  local interval, burst = tonumber(ARGV[4 * i + 2]), tonumber(ARGV[4 * i + 3])
   local full = burst * interval
   local wait, room = 0, 0
   if interval > 0 then
@@ -65,13 +91,7 @@ for i = 1, #KEYS / 2 do
     end
   end
   -- Only of what is within the rate: what is refused must not fill the memory.
-  if wait == 0 then
-    if redis.call('HSETNX', seen, field, path) == 1 then
-      redis.call('PEXPIRE', seen, ARGV[1])
-    elseif redis.call('HGET', seen, field) ~= path then
-      wait = -1
-    end
-  end
+  if wait == 0 and grace >= 0 and reused(seen, signature, use) then wait = -1 end
   answers[2 * i - 1], answers[2 * i] = wait, room
 end
 for rate, at in pairs(empty) do
@@ -83,28 +103,35 @@ interface AdmitCommand {
   admit(keyCount: number, ...args: (string | number)[]): Promise<number[]>;
 }
 
-/** @returns a function that admits one push; it rejects where Redis cannot be asked */
+/**
+ * @param grace SIGNATURE_GRACE: milliseconds from a signature's first use in which it is good for
+ *   something else too; `off`: for ever
+ * @returns a function that admits one push; it rejects where Redis cannot be asked
+ */
 export function createAdmission(
   redis: Redis,
   keys: RedisKeys,
+  grace: number | 'off',
 ): (request: AdmissionRequest) => Promise<Admission> {
   redis.defineCommand('admit', { lua: ADMIT });
   const batcher = createBatcher<AdmissionRequest, Admission>({
     run: async (requests) => {
       const names = requests.flatMap(({ clientId, timestamp }) => [
-        keys.signatures(Math.floor(timestamp / 60)),
+        keys.signatures(clientId, Math.floor(timestamp / 60)),
         keys.rate(clientId),
       ]);
-      const uses = requests.flatMap(({ signature, path, limit: { rate, burst } }) => [
-        signature.slice(0, 32),
-        path,
-        rate === 0 ? 0 : 1000 / rate,
-        burst,
+      const uses = requests.flatMap((request) => [
+        request.signature.slice(0, 32),
+        useOf(request),
+        request.limit.rate === 0 ? 0 : 1000 / request.limit.rate,
+        request.limit.burst,
       ]);
       const answers = await (redis as unknown as AdmitCommand).admit(
         names.length,
         ...names,
+        grace === 'off' ? -1 : grace,
         SIGNATURE_MEMORY,
+        MAX_REMEMBERED,
         ...uses,
       );
       return requests.map(({ limit }, index) =>
@@ -115,6 +142,12 @@ export function createAdmission(
     maxRunning: 4,
   });
   return (request) => batcher.add(request);
+}
+
+/** What a signature was used for: neither path nor key is covered by it. */
+function useOf({ path, idempotencyKey }: AdmissionRequest): string {
+  const use = idempotencyKey === undefined ? path : `${path}\n${idempotencyKey}`;
+  return createHash('sha256').update(use).digest('base64url').slice(0, 22);
 }
 
 function toAdmission(wait: number, room: number | undefined): Admission {

@@ -8,8 +8,8 @@ export interface RedisKeys {
   readonly holders: string;
   /** Channel on which one ingress listens for replies. */
   replies(ingressId: string): string;
-  /** Which path a signature was used on, by minute of its timestamp. */
-  signatures(minute: number): string;
+  /** What each signature of a client was first used for, and when; by minute of its timestamp. */
+  signatures(clientId: string, minute: number): string;
   rate(clientId: string): string;
   workerNumber(number: number): string;
   /** Written to see whether Redis takes writes. */
@@ -33,7 +33,7 @@ export function createRedisKeys(namespace: string): RedisKeys {
     lane: (lane) => `${tag}:lane:${FORMAT}:${lane}`,
     holders: `${tag}:holders:${FORMAT}`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
-    signatures: (minute) => `${tag}:signatures:${minute}`,
+    signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
     probe: `${tag}:probe`,

@@ -30,7 +30,10 @@ const replay = async (...args: string[]) => {
 const only = (name: string) => ['--request-id', String(lost.get(name)?.requestId)];
 
 beforeAll(async () => {
-  service = await startService({ workers: 0, env: { PUSH_TIMEOUT: '1500ms' } });
+  service = await startService({
+    workers: 0,
+    env: { PUSH_TIMEOUT: '1500ms', SIGNATURE_GRACE: '0' },
+  });
   await Promise.all([
     lose('first', upsert('R-1', { title: 'one', bizStatus: 'PENDING' })),
     lose('notice', service.push('upsert', { matterType: 'NOTICE', title: 'no id' })),

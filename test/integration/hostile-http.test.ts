@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ env: { SIGNATURE_GRACE: '0' } });
 }, 60_000);
 afterAll(() => service.stop());
 

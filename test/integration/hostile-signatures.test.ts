@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ env: { SIGNATURE_GRACE: '0' } });
   await storeClients();
   await service.push('upsert', { matterType: 'TODO', externalId: 'KEPT', title: 'as it was' });
 }, 60_000);

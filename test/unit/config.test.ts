@@ -36,6 +36,7 @@ test('what is not set has its default', () => {
       ...['WITHDRAWN', 'REVOKED', 'TERMINATED', 'CLOSED', 'EXPIRED'],
     ],
     PUSH_TIMEOUT: 10_000,
+    SIGNATURE_GRACE: 30_000,
     RATE_LIMIT: 200,
     RATE_BURST: 400,
     IDEMPOTENT_REPLAY: 'on',
@@ -87,6 +88,7 @@ test('what is missing is called required', () => {
 test.each([
   ['PORT', ['0', '65535'], ['-1', '65536', '3000.5', 'x', ' ', '0x10', '1e3']],
   ['BODY_LIMIT', ['1024', '16777216'], ['1023', '16777217']],
+  ['SIGNATURE_GRACE', ['0', 'off', '30s', '10m'], ['on', '-1', '11m', 'OFF']],
   ['RATE_LIMIT', ['0', '1000000'], ['-1', '1000001', ' ']],
   ['WORKER_CONCURRENCY', ['1', '64'], ['0', '65']],
   ['PUSH_TIMEOUT', ['100ms', '100', '10s'], ['99', '3m', '-1s', '1.5s', '1 s', 's', '1w']],

@@ -18,8 +18,8 @@ export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
     '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。',
   ],
   SIGNATURE_REUSED: [
-    'This signature was used on another path: sign again, one second later.',
-    '该签名已用于其他路径，请一秒后重新签名。',
+    'More than SIGNATURE_GRACE (30 s) ago this signature was used on another path or with another idempotency key: sign again.',
+    '该签名在 SIGNATURE_GRACE（30 秒）之前已用于其他路径或其他幂等键，请重新签名。',
   ],
   NO_USABLE_SECRET: ['The client is PUBLIC or has no secret.', 'client 为 PUBLIC 类型或没有密钥。'],
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
