@@ -21,10 +21,7 @@ export function startMongo(options: MongoOptions): Promise<RunningServer> {
       name: 'mongodb',
       program: options.program ?? chosenProgram('mongo'),
       url: mongoUrl,
-      args: (port, dir) => [
-        ...mongodArgs(port, dir, options.cacheSize),
-        ...(options.args ?? []),
-      ],
+      args: (port, dir) => [...mongodArgs(port, dir, options.cacheSize), ...(options.args ?? [])],
       isReady: (port) =>
         withAdmin(mongoUrl(port), async (db) => {
           if (await isWritable(db)) return true;
