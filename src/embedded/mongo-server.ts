@@ -1,5 +1,12 @@
 import { mongo } from 'mongoose';
-import { isWritable, mongodArgs, mongoUrl, REPLICA_SET, withAdmin } from './mongod';
+import {
+  isWritable,
+  type MongodSettings,
+  mongodArgs,
+  mongoUrl,
+  REPLICA_SET,
+  withAdmin,
+} from './mongod';
 import { chosenProgram } from './project';
 import { givenServer, type RunningServer, type ServerOptions, startServer } from './server';
 import { untilReady } from './waiting';
@@ -7,12 +14,7 @@ import { untilReady } from './waiting';
 const NOT_YET_INITIALIZED = 94;
 const GIVEN_READY_MS = 15_000;
 
-export interface MongoOptions extends ServerOptions {
-  /** Memory of the database in gigabytes, where a benchmark fills it. */
-  readonly cacheSize?: number;
-  /** More arguments for a mongod, e.g. parameters that a test needs. */
-  readonly args?: readonly string[];
-}
+export type MongoOptions = ServerOptions & MongodSettings;
 
 /** Starts a MongoDB of our own that takes transactions: a replica set of one member. */
 export function startMongo(options: MongoOptions): Promise<RunningServer> {
@@ -21,7 +23,7 @@ export function startMongo(options: MongoOptions): Promise<RunningServer> {
       name: 'mongodb',
       program: options.program ?? chosenProgram('mongo'),
       url: mongoUrl,
-      args: (port, dir) => [...mongodArgs(port, dir, options.cacheSize), ...(options.args ?? [])],
+      args: (port, dir) => mongodArgs(port, dir, options),
       isReady: (port) =>
         withAdmin(mongoUrl(port), async (db) => {
           if (await isWritable(db)) return true;

@@ -13,27 +13,41 @@ const CACHE_GB = 0.5;
 /** Megabytes; mongod's own default is a twentieth of the disk. */
 const OPLOG_MB = 512;
 
+/** What a server of our own is set to, by the names of the server's parameters. */
+export interface MongodSettings {
+  /** Memory of the database in gigabytes, e.g. where a benchmark fills it. */
+  readonly cacheSize?: number;
+  /** More of the server's parameters, or others than ours, e.g. those that a test needs. */
+  readonly parameters?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** The low limit frees soon what a killed process left open, as the README asks of every server. */
+const PARAMETERS = {
+  transactionLifetimeLimitSeconds: 5,
+  // Nobody reads its own measurements.
+  diagnosticDataCollectionEnabled: false,
+};
+
 /** One member of a replica set; its replies tell its state, also while it is no primary. */
 export function mongoUrl(port: number): string {
   return `mongodb://127.0.0.1:${port}/${DATABASE}?directConnection=true`;
 }
 
-/**
- * The command line of a member of the replica set, on loopback only. The low limit of transactions
- * frees soon what a killed process left open, as the README asks of every server.
- *
- * @param cacheSize gigabytes
- */
-export function mongodArgs(port: number, dir: string, cacheSize = CACHE_GB): string[] {
+/** The command line of a member of the replica set, on loopback only. */
+export function mongodArgs(port: number, dir: string, settings: MongodSettings = {}): string[] {
+  const { cacheSize = CACHE_GB, parameters } = settings;
   const data = join(dir, 'mongod');
   mkdirSync(data, { recursive: true });
   return [
     ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port)],
     ...['--dbpath', data, '--nounixsocket', '--oplogSize', String(OPLOG_MB)],
     ...['--wiredTigerCacheSizeGB', String(cacheSize)],
-    ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
-    // Connections that come and go are not worth a line, and nobody reads its own measurements.
-    ...['--quiet', '--setParameter', 'diagnosticDataCollectionEnabled=false'],
+    // Connections that come and go are not worth a line.
+    '--quiet',
+    ...Object.entries({ ...PARAMETERS, ...parameters }).flatMap(([name, value]) => [
+      '--setParameter',
+      `${name}=${value}`,
+    ]),
   ];
 }
 

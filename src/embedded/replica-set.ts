@@ -2,13 +2,23 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
-import { DATABASE, isWritable, mongodArgs, mongoUrl, REPLICA_SET, withAdmin } from './mongod';
+import {
+  DATABASE,
+  isWritable,
+  type MongodSettings,
+  mongodArgs,
+  mongoUrl,
+  REPLICA_SET,
+  withAdmin,
+} from './mongod';
 import { freePort } from './ports';
 import { chosenProgram } from './project';
 import { type RunningServer, type ServerOptions, startServer } from './server';
 import { allSettledOrThrow, Stopped } from './waiting';
 
-export interface ReplicaSetOptions extends Pick<ServerOptions, 'program' | 'signal'> {
+export interface ReplicaSetOptions
+  extends Pick<ServerOptions, 'program' | 'signal'>,
+    Pick<MongodSettings, 'parameters'> {
   /** For the folders of the members, `1` and so on: data, and logs unless `logFile` says otherwise. */
   readonly dir: string;
   /** How many; an odd number. */
@@ -90,7 +100,7 @@ async function freePorts(count: number): Promise<number[]> {
 
 /** Ready means here that it answers: it has no set yet, or must find its primary first. */
 function startMember(
-  { dir, logFile, program, signal }: ReplicaSetOptions,
+  { dir, logFile, program, parameters, signal }: ReplicaSetOptions,
   index: number,
   port?: number,
 ): Promise<RunningServer> {
@@ -99,7 +109,7 @@ function startMember(
       name: `mongodb-${index + 1}`,
       program: program ?? chosenProgram('mongo'),
       url: mongoUrl,
-      args: (own, folder) => mongodArgs(own, folder, CACHE_GB),
+      args: (own, folder) => mongodArgs(own, folder, { cacheSize: CACHE_GB, parameters }),
       isReady: (own) =>
         withAdmin(mongoUrl(own), async (db) => Boolean(await db.command({ ping: 1 }))),
     },

@@ -27,14 +27,10 @@ const HELD = {
 
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-refused-'));
 const parameters = { enableTestCommands: 1, transactionLifetimeLimitSeconds: LIMIT };
-const args = Object.entries(parameters).flatMap(([name, value]) => [
-  '--setParameter',
-  `${name}=${value}`,
-]);
 let mongo: RunningServer;
 let rig: TurnRig;
 beforeAll(async () => {
-  mongo = await startMongo({ dir, args });
+  mongo = await startMongo({ dir, parameters });
   rig = await createTurnRig(mongo.url);
   await failCommands(REFUSED);
 }, 60_000);

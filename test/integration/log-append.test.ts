@@ -17,14 +17,14 @@ const DAY = 86_400_000;
 /** PUSH_TIMEOUT by default. */
 const TIMEOUT = 10_000;
 /** Little memory, so that a burst is large for it; and commands can be made to fail. */
-const SERVER = ['--wiredTigerCacheSizeGB', '0.25', '--setParameter', 'enableTestCommands=1'];
+const SERVER = { cacheSize: 0.25, parameters: { enableTestCommands: 1 } };
 
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-append-'));
 let server: RunningServer;
 let db: Connection;
 let pushLog: PushLog;
 beforeAll(async () => {
-  server = await startMongo({ dir, args: SERVER });
+  server = await startMongo({ dir, ...SERVER });
   db = await connectMongo(server.url);
   await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
   pushLog = createPushLog(db);
