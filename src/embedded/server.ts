@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { type Ending, type KeptProgram, keep } from './keeper';
 import { failureWithLog, openLog } from './log-file';
 import { freePort, isFree } from './ports';
@@ -44,16 +44,13 @@ export interface ServerKind {
   name: string;
   program: ServerProgram;
   args(port: number, dir: string): string[];
-  /** What it runs with beside our own environment. */
-  env?: NodeJS.ProcessEnv;
   url(port: number): string;
   /** Resolves to true once it serves reads and writes. */
   isReady(port: number): Promise<boolean>;
 }
 
-// After a SIGKILL the embedded database replays all that was ever written: minutes where it is much,
-// and ended in the middle it would begin anew.
-const READY_MS = 900_000;
+// After a SIGKILL a server replays its log first: some seconds, and more on a machine that is busy.
+const READY_MS = 120_000;
 
 /**
  * Starts a server program and waits until it answers.
@@ -72,11 +69,9 @@ export async function startServer(
   }
   const logFile = options.logFile ?? join(dir, `${kind.name}.log`);
   const log = openLog(logFile);
-  const args = kind.args(port, dir);
-  const env = { ...process.env, ...kind.env };
-  const kept = await keep(kind.program.command, args, { output: log.fd, cwd: dir, env }).finally(
-    log.close,
-  );
+  const [command = '', ...first] = commandLine(kind.program);
+  const args = [...first, ...kind.args(port, dir)];
+  const kept = await keep(command, args, { output: log.fd, cwd: dir }).finally(log.close);
   await readyOrGone(kind, kept, { ...options, port, logFile });
   if (options.onExit) void kept.exited.then(options.onExit);
   return {
@@ -90,6 +85,12 @@ export async function startServer(
     stop: () => kept.stop(),
     kill: kept.kill,
   };
+}
+
+/** The libraries are set by `env`, so that no other process, not even the shell over it, loads them. */
+function commandLine({ command, libraries = [] }: ServerProgram): string[] {
+  if (libraries.length === 0) return [command];
+  return ['env', `LD_LIBRARY_PATH=${libraries.join(delimiter)}`, command];
 }
 
 async function readyOrGone(

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -56,8 +56,7 @@ test('Redis keeps its data over a clean stop, and never evicts', async () => {
 });
 
 test('a server that cannot start is told with the end of its log', async () => {
-  const flavour = 'redis';
-  const program = { flavour, kind: 'path', command: '/bin/ls', describe: 'no server' } as const;
+  const program = { kind: 'path', command: '/bin/ls', describe: 'no server' } as const;
   await expect(startRedis({ dir, program })).rejects.toThrow(
     /^redis did not start: it ended with exit code \d+\. The end of .*redis\.log:\n.*option/,
   );
@@ -75,4 +74,19 @@ test('a start that is called off leaves nothing running', async () => {
   const starting = startMongo({ dir, signal: stop.signal });
   stop.abort();
   await expect(starting).rejects.toThrow('stopped');
+});
+
+test('libraries that the system lacks are those of the server alone, not of the shell over it', async () => {
+  // Stands in for a program that misses a library: shows what it and the process over it got.
+  const command = join(dir, 'program');
+  const show = 'echo "own=$LD_LIBRARY_PATH"; tr "\\0" "\\n" </proc/$PPID/environ';
+  writeFileSync(command, `#!/bin/sh\n${show} | sed 's/^LD_LIBRARY_PATH/shell/'\nexit 3\n`, {
+    mode: 0o755,
+  });
+  const libraries = ['/embedded/a.libs', '/embedded/b.libs'];
+  const program = { kind: 'embedded', command, libraries, describe: 'no server' } as const;
+  await expect(startRedis({ dir, program })).rejects.toThrow('exit code 3');
+  const log = readFileSync(join(dir, 'redis.log'), 'utf8');
+  expect(log).toContain('own=/embedded/a.libs:/embedded/b.libs\n');
+  expect(log).not.toContain('shell=');
 });

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureSecretKeys } from '../../src/embedded/data-dir';
+import { earlierDataNotes } from '../../src/embedded/earlier-data';
 import { firstPush, parseDemo } from '../../src/embedded/first-push';
 import { metricsPortOf, readStartSettings, urlFor } from '../../src/embedded/settings';
 
@@ -33,6 +34,17 @@ test('the sealing keys are made once, and are for their owner only', () => {
   expect(keys).toMatch(/^k1:[A-Za-z0-9+/]{43}=$/);
   expect(ensureSecretKeys(dir)).toBe(keys);
   expect(statSync(join(dir, 'secret-keys')).mode & 0o777).toBe(0o600);
+  rmSync(dir, { recursive: true });
+});
+
+test('data of an earlier embedded server is named, and nothing else is', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'embedded-earlier-'));
+  expect(earlierDataNotes(join(dir, 'not-made-yet'))).toEqual([]);
+  for (const name of ['mongod', 'empty', 'another']) mkdirSync(join(dir, name));
+  for (const path of ['mongod/data', 'another/data', 'a-file']) writeFileSync(join(dir, path), 'x');
+  const notes = earlierDataNotes(dir);
+  expect(notes).toHaveLength(1);
+  expect(notes[0]).toContain(`(in ${join(dir, 'another')}) is not read, and is left alone`);
   rmSync(dir, { recursive: true });
 });
 
