@@ -10,6 +10,8 @@ module.exports = {
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
   // Most files wait for processes most of the time: two cores take more than two of them.
   maxWorkers: availableParallelism() + 2,
+  globalSetup: '<rootDir>/test/support/shared-host.ts',
+  globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // Here, not in the folder for temporary files: how long each file took is known to the next run.
   cacheDirectory: '<rootDir>/.embedded/jest',

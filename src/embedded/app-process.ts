@@ -7,6 +7,8 @@ import { killGroup, untilReady, withDeadline } from './waiting';
 /** A web or worker process that said that it serves. */
 export interface AppProcess {
   pid: number;
+  /** Where it serves, by its own word; a worker serves nowhere. */
+  url?: string;
   logFile: string;
   exited: Promise<Ending>;
   /** SIGTERM, and SIGKILL if the drain takes longer than it may. */
@@ -43,11 +45,13 @@ export async function startApp(options: AppOptions): Promise<AppProcess> {
     stdio: ['ignore', log.fd, log.fd, 'ipc', lifeline().writeFd],
   });
   log.close();
+  const app = appOf(child, options);
   let ready = false;
   child.on('message', (message) => {
-    ready ||= typeof message === 'object' && 'ready' in message && message.ready === true;
+    if (typeof message !== 'object') return;
+    ready ||= 'ready' in message && message.ready === true;
+    if ('url' in message) app.url = String(message.url);
   });
-  const app = appOf(child, options);
   try {
     const readiness = { exited: app.exited, deadlineMs: READY_MS, signal };
     const problem = await untilReady({ ...readiness, probe: async () => ready });

@@ -169,8 +169,8 @@ test.each([
 );
 
 test('npm test has servers of its own, hands on arguments and the exit code', async () => {
-  for (const name of ['jest.config.cjs', 'test/support/sequencer.cjs']) {
-    cpSync(join(projectRoot(), name), join(folder, name));
+  for (const name of ['jest.config.cjs', 'test/support']) {
+    cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });
   }
   writeFileSync(
     join(folder, 'test/own.test.ts'),

@@ -6,11 +6,12 @@ import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { KEPT as valid, WRONG } from '../support/bad-upserts';
 import type { PushOptions } from '../support/pusher';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   await service.push('upsert', valid);
 }, 60_000);
 afterAll(() => service.stop());

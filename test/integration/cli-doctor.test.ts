@@ -12,7 +12,8 @@ import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
 import { matterModel } from '../../src/ledger/matter-model';
 import { matterctl } from '../support/cli-tool';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
 /** What a gateway does with what passes through it. */
 interface Gateway {
@@ -25,11 +26,11 @@ interface Gateway {
   readonly answer?: (url: string) => string | undefined;
 }
 
-let service: Service;
+let service: SharedService;
 let folder: string;
 let gateway: Server | undefined;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   folder = mkdtempSync(path.join(tmpdir(), 'matter-push-doctor-'));
 }, 60_000);
 afterAll(async () => {
@@ -121,7 +122,11 @@ test('all is well: every check passes, and the throw-away matter is deleted agai
 });
 
 test('in lines, without the secret', async () => {
-  const { exitCode, stdout, stderr } = await run(service.urlOf(), 'tester', 'wrong-secret-of-mine');
+  const { exitCode, stdout, stderr } = await run(
+    service.urlOf(),
+    service.clientId,
+    'wrong-secret-of-mine',
+  );
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/^ok {7}reachable/m);
   expect(stdout).toMatch(/^failed {3}secret .*\n +fix: /m);

@@ -10,14 +10,18 @@ import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
 import { createRequestIds } from '../../src/push-log/request-id';
 import { type CliRun, matterctl } from '../support/cli-tool';
 import type { Answer } from '../support/pusher';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';
 
 const TOOL = path.resolve(__dirname, '../../dist/src/cli/matterctl.js');
 const ABSENT = '0123456789abcdef01234567';
 const KEY = 'H-1/key';
 
-let service: Service;
+/** Stands for the client of these tests. */
+const MYSELF = '(this client)';
+
+let service: SharedService;
 /** What was pushed, by what it is to show. */
 let made: Record<
   'created' | 'retried' | 'reused' | 'status' | 'stale' | 'refused' | 'deleted' | 'late',
@@ -25,7 +29,7 @@ let made: Record<
 >;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   const push = (op: string, body: object, idempotencyKey?: string) =>
     service.push(op, { externalId: 'H-1', ...body }, idempotencyKey ? { idempotencyKey } : {});
   const upsert = {
@@ -97,7 +101,7 @@ describe('log query', () => {
     ],
     [['--operation', 'delete'], ['deleted']],
     [
-      ['--client-id', 'tester', '--operation', 'status'],
+      ['--client-id', MYSELF, '--operation', 'status'],
       ['late', 'stale', 'status'],
     ],
     [['--outcome', 'stale_ignored'], ['stale']],
@@ -109,7 +113,8 @@ describe('log query', () => {
       ['late', 'refused'],
     ],
   ])('%j', async (args, expected) => {
-    const found = await views('log', 'query', ...args);
+    const given = args.map((arg) => (arg === MYSELF ? service.clientId : arg));
+    const found = await views('log', 'query', ...given);
     expect(idsOf(found)).toEqual(expected.map((name) => made[name].requestId));
   });
 
@@ -151,7 +156,7 @@ describe('log show', () => {
     for (const step of ['queued', 'started', 'persisted']) {
       expect(text).toMatch(new RegExp(`^${step} +\\d{4}-.*:\\d\\d\\.\\d{3} +\\d+ ms`, 'm'));
     }
-    expect(text).toMatch(/^client +tester *$/m);
+    expect(text).toMatch(new RegExp(`^client +${service.clientId} *$`, 'm'));
     expect(text).toMatch(new RegExp(`^matter id +${made.created.data.matterId} *$`, 'm'));
     expect(text).toMatch(/^key +H-1\/key *$/m);
     expect(text).toMatch(/^attempt +1 of 3 *$/m);
@@ -360,7 +365,7 @@ describe('log tail', () => {
   });
 
   test('--follow goes on with what is pushed, each once, until interrupted', async () => {
-    const { started, has, stdout, stderr } = follow('-n', '1', '--client-id', 'tester');
+    const { started, has, stdout, stderr } = follow('-n', '1', '--client-id', service.clientId);
     const [newest] = await views('log', 'query', '--limit', '1');
     await has(String(newest?.requestId));
     const { requestId } = await service.push('upsert', {
@@ -388,7 +393,7 @@ describe('log tail', () => {
     const receivedAt = new Date();
     const queued: LogEntry = {
       _id,
-      clientId: 'tester',
+      clientId: service.clientId,
       systemCode: 'TEST',
       externalId: 'H-5',
       operation: 'upsert',

@@ -13,16 +13,17 @@ import { join } from 'node:path';
 import { matterModel } from '../../src/ledger/matter-model';
 import { nativeCollection } from '../../src/mongo';
 import { matterctl } from '../support/cli-tool';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
 const TIME = '2024-06-01T08:00:00Z';
 const STAMP = new Date(TIME);
 const MINUTE = 60_000;
 
-let service: Service;
+let service: SharedService;
 const folder = mkdtempSync(join(tmpdir(), 'matterctl-reconcile-'));
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   writeFileSync(join(folder, 'secret'), service.secret);
 }, 60_000);
 afterAll(async () => {

@@ -1,14 +1,15 @@
 /** Bytes that are not what they should be: encodings, sizes, characters. Refused, without any harm. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { type Hostile, harmless, refused, send } from '../support/hostile-guard';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
 /** BODY_LIMIT as it is by default. */
 const LIMIT = 256 * 1024;
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   await service.push('upsert', { matterType: 'TODO', externalId: 'KEPT', title: 'as it was' });
 }, 60_000);
 afterAll(() => service.stop());

@@ -4,12 +4,13 @@ import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { ENDPOINTS, PLACES } from '../support/hostile-fields';
 import { expectAlive, send } from '../support/hostile-guard';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
 }, 60_000);
 afterAll(() => service.stop());
 

@@ -1,11 +1,12 @@
 /** The three auth headers, bent, doubled and in odd company: refused as decided, without any harm. */
 import { type Hostile, harmless, refused } from '../support/hostile-guard';
 import { epochSeconds, type HeaderList } from '../support/hostile-post';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   await service.push('upsert', { matterType: 'TODO', externalId: 'KEPT', title: 'as it was' });
 }, 60_000);
 afterAll(() => service.stop());

@@ -5,11 +5,12 @@
 import { matterModel } from '../../src/ledger/matter-model';
 import { ENDPOINTS, PLACES, type Place } from '../support/hostile-fields';
 import { expectAlive, harmless, ledgerOf, refused, send } from '../support/hostile-guard';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   expect(await service.push('upsert', KEPT)).toMatchObject({ code: 0 });
 }, 60_000);
 afterAll(() => service.stop());

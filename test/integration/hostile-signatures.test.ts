@@ -130,7 +130,7 @@ async function storeClients(): Promise<void> {
     'one-byte': ring.seal('x', 'one-byte'),
     long: ring.seal('y'.repeat(10_000), 'long'),
     empty: ring.seal('', 'empty'),
-    moved: ring.seal('z', 'tester'),
+    moved: ring.seal('z', service.clientId),
     gone: 'gone.AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAA.AAAA',
     cut: ring.seal('z', 'cut').slice(0, 24),
     'no-seal': 'not a seal',

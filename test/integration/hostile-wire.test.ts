@@ -4,11 +4,12 @@
  */
 import { attack, SMUGGLED } from '../support/attack';
 import { authLines, chunked, type RawPush, rawPush } from '../support/raw-http';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
 }, 60_000);
 afterAll(() => service.stop());
 

@@ -5,12 +5,13 @@ import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
 import { seedLedger } from '../support/ledger-seed';
 import type { PushOptions } from '../support/pusher';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
-let service: Service;
+let service: SharedService;
 let stranger: Partial<PushOptions>;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, keys, Date.now);
   const clientId = 'stranger';

@@ -8,17 +8,18 @@ import { sign } from '../../src/ingress/signature';
 import { entryModel } from '../../src/push-log/entry-model';
 import { seedLedger } from '../support/ledger-seed';
 import { connectRaw, rawPush } from '../support/raw-http';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';
 
 const PATH = '/api/open/matters/orphans';
 const OPEN = 30_000;
 const idOf = (n: number) => `HD-${String(n).padStart(6, '0')}`;
 
-let service: Service;
+let service: SharedService;
 let stranger: Sending;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, keys, Date.now);
   const { secret } = await admin.create({ clientId: 'stranger', systemCode: 'OTHER' });

@@ -5,7 +5,8 @@ import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
 import { entryModel } from '../../src/push-log/entry-model';
 import { push } from '../support/pusher';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';
 
 type LogEntryView = EntryView & { body?: string | null };
@@ -15,21 +16,25 @@ interface Page {
   count?: { value: number; exact: boolean };
 }
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
 }, 60_000);
 afterAll(() => service.stop());
 
 const PATH = '/api/open/push-logs/query';
-const ask = (body: unknown, who: Partial<Parameters<Service['push']>[2]> = {}) =>
+const ask = (body: unknown, who: Partial<Parameters<SharedService['push']>[2]> = {}) =>
   service.push('', body, { path: PATH, ...who });
 const query = async (body: unknown, who?: Parameters<typeof ask>[1]): Promise<Page> => {
   const answer = await ask(body, who);
   if (answer.code !== 0) throw new Error(JSON.stringify(answer));
   return answer.data as unknown as Page;
 };
-const upsert = (externalId: string, more: object = {}, options?: Parameters<Service['push']>[2]) =>
+const upsert = (
+  externalId: string,
+  more: object = {},
+  options?: Parameters<SharedService['push']>[2],
+) =>
   service.push('upsert', { matterType: 'TODO', externalId, title: externalId, ...more }, options);
 const only = async (requestId: string) => {
   const { entries } = await query({ requestId });
@@ -200,7 +205,7 @@ describe('another client', () => {
       { outcome: 'CREATED' },
       { operation: 'upsert', includeBody: true },
       { systemCode: 'TEST' },
-      { clientId: 'tester' },
+      { clientId: service.clientId },
     ];
     for (const body of asked) {
       expect(await query({ ...body, count: true }, stranger)).toEqual({
@@ -248,7 +253,7 @@ test('a query has to be signed, and leaves no entry', async () => {
   expect(await entryModel(service.db).countDocuments()).toBe(before);
   const stolen = await push({
     url: service.urlOf(),
-    clientId: 'tester',
+    clientId: service.clientId,
     secret: service.secret,
     operation: 'upsert',
     body: 'x'.repeat(300 * 1024),

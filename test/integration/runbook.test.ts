@@ -3,12 +3,13 @@ import { createClientAdmin } from '../../src/directory/client-admin';
 import { createKeyRing } from '../../src/directory/sealing';
 import { matterctl } from '../support/cli-tool';
 import { runbookCommands } from '../support/runbook';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
-let service: Service;
+let service: SharedService;
 let requestId: string;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   const ring = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, ring, Date.now);
   const { secret } = await admin.create({ clientId: 'oa', systemCode: 'OA' });

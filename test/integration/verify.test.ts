@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { entryModel } from '../../src/push-log/entry-model';
 import { KEPT, WRONG } from '../support/bad-upserts';
 import type { PushOptions } from '../support/pusher';
-import { type Service, startService } from '../support/service';
+import { type SharedService, startService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
-let service: Service;
+let service: SharedService;
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   await service.push('upsert', KEPT);
 }, 60_000);
 afterAll(() => service.stop());

@@ -2,7 +2,7 @@
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { connectRaw, type RawAnswer } from './raw-http';
-import type { Service } from './service';
+import type { SharedService as Service } from './service';
 import { until } from './wait';
 
 /** Pushes that an attack tries to get through name one of these; nothing may ever be known of them. */

@@ -10,7 +10,7 @@ import {
   signedHeaders,
 } from './hostile-post';
 import type { Answer } from './pusher';
-import type { Service } from './service';
+import type { SharedService as Service } from './service';
 
 const OPEN = '/api/open/';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
-import type { Service } from './service';
+import type { SharedService as Service } from './service';
 
 /** The logs of all processes. */
 export function logsOf({ webs, workers }: Service): string {

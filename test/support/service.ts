@@ -1,6 +1,7 @@
 /**
  * A running service for tests: real processes against the test servers, in a database and a Redis
- * namespace of their own.
+ * namespace of their own. Who needs no settings of its own, and stops no process, takes the shared
+ * one (`shared-service.ts`), which is there at once.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,23 +32,30 @@ export interface ServiceOptions {
   readonly metrics?: boolean;
 }
 
-export interface Service {
-  readonly webs: AppProcess[];
-  readonly workers: AppProcess[];
+/** What there is to a service, whoever started it. */
+export interface SharedService {
+  readonly webs: readonly Pick<AppProcess, 'pid' | 'logFile'>[];
+  readonly workers: readonly Pick<AppProcess, 'pid' | 'logFile'>[];
   readonly db: Connection;
   readonly env: Readonly<Record<string, string>>;
   readonly clientId: string;
   readonly secret: string;
   urlOf(web?: number): string;
-  /** Where the metrics of each process are, in the order of their start. */
-  readonly metricsUrls: readonly string[];
   /** Signs and sends one push. */
   push(operation: string, body: unknown, options?: Partial<PushOptions>): Promise<Answer>;
+  /** Lets go of it: processes of this test file are stopped, and their database is dropped. */
+  stop(): Promise<void>;
+}
+
+/** One whose processes are the test's own, to be killed and added to. */
+export interface Service extends SharedService {
+  readonly webs: AppProcess[];
+  readonly workers: AppProcess[];
+  /** Where the metrics of each process are, in the order of their start. */
+  readonly metricsUrls: readonly string[];
   startWorker(): Promise<AppProcess>;
   /** @param env settings of this one; they override those of the others */
   startWeb(env?: Readonly<Record<string, string>>): Promise<AppProcess>;
-  /** Stops every process and drops the database. */
-  stop(): Promise<void>;
 }
 
 /** URLs of the servers that `npm test` started for all test files. */
@@ -65,51 +73,70 @@ export function withDatabase(mongoUrl: string, name: string): string {
   return url.toString();
 }
 
-export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const servers = { ...testServers(), ...options };
-  const name = `t-${randomBytes(5).toString('hex')}`;
-  const logs = mkdtempSync(path.join(tmpdir(), 'matter-push-service-'));
-  const env = {
-    MONGO_URL: withDatabase(servers.mongoUrl, name),
-    REDIS_URL: servers.redisUrl,
-    REDIS_NAMESPACE: name,
-    SECRET_KEYS,
-    HOST: '127.0.0.1',
-    RATE_LIMIT: '0',
-    DRAIN_TIMEOUT: '125s',
-    LOG_LEVEL: 'debug',
-    ...options.env,
-  };
-  const db = await connectMongo(env.MONGO_URL);
+/** The settings of a service of this name, which is that of its database and of its keys in Redis. */
+export const settingsOf = (name: string, servers: { mongoUrl: string; redisUrl: string }) => ({
+  MONGO_URL: withDatabase(servers.mongoUrl, name),
+  REDIS_URL: servers.redisUrl,
+  REDIS_NAMESPACE: name,
+  SECRET_KEYS,
+  HOST: '127.0.0.1',
+  RATE_LIMIT: '0',
+  DRAIN_TIMEOUT: '125s',
+  LOG_LEVEL: 'debug',
+});
+
+/** A connection to a database with everything that a service needs there but clients. */
+export async function openDatabase(url: string): Promise<Connection> {
+  const db = await connectMongo(url);
   await prepareDatabase(db, {
     retention: 30 * 86_400_000,
     bodyRetention: 7 * 86_400_000,
     concluded: ['DONE', 'CLOSED'],
   });
+  return db;
+}
+
+/** Makes the users known, and a client of the system TEST. */
+export async function introduce(db: Connection, clientId: string): Promise<{ secret: string }> {
   await importUsers(
     db,
     USERS.map((username) => ({ username, displayName: username.toUpperCase() })),
   );
   const admin = createClientAdmin(db, createKeyRing([SECRET_KEYS]), Date.now);
-  const clientId = 'tester';
   const { secret } = await admin.create({ clientId, systemCode: 'TEST' });
+  return { secret: secret ?? '' };
+}
+
+/** One process; a web listens on a port that the system chooses. */
+export function startProcess(
+  kind: 'web' | 'worker',
+  { env, logFile }: { env: NodeJS.ProcessEnv; logFile: string },
+): Promise<AppProcess> {
+  return startApp({
+    name: kind,
+    script: path.join(PROJECT, kind === 'web' ? 'dist/src/web.js' : 'dist/workers/main.js'),
+    env: { ...process.env, PORT: '0', METRICS_PORT: '0', ...env },
+    logFile,
+    drainMs: 10_000,
+  });
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const name = `t-${randomBytes(5).toString('hex')}`;
+  const logs = mkdtempSync(path.join(tmpdir(), 'matter-push-service-'));
+  const env = { ...settingsOf(name, { ...testServers(), ...options }), ...options.env };
+  const db = await openDatabase(env.MONGO_URL);
+  const clientId = 'tester';
+  const { secret } = await introduce(db, clientId);
 
   const apps: AppProcess[] = [];
-  const urls: string[] = [];
   const metricsUrls: string[] = [];
   const start = async (kind: 'web' | 'worker', own: object = {}): Promise<AppProcess> => {
-    const port = String(await freePort());
-    if (kind === 'web') urls.push(`http://127.0.0.1:${port}`);
     const metricsPort = options.metrics ? String(await freePort()) : '0';
     if (options.metrics) metricsUrls.push(`http://127.0.0.1:${metricsPort}/metrics`);
-    const script = kind === 'web' ? 'dist/src/web.js' : 'dist/workers/main.js';
-    const app = await startApp({
-      name: kind,
-      script: path.join(PROJECT, script),
-      env: { ...process.env, PORT: port, METRICS_PORT: metricsPort, ...env, ...own },
-      logFile: path.join(logs, `${kind}-${apps.length}.log`),
-      drainMs: 10_000,
-    });
+    const logFile = path.join(logs, `${kind}-${randomBytes(3).toString('hex')}.log`);
+    const settings = { METRICS_PORT: metricsPort, ...env, ...own };
+    const app = await startProcess(kind, { env: settings, logFile });
     apps.push(app);
     return app;
   };
@@ -117,7 +144,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     Promise.all(Array.from({ length: count }, () => start(kind)));
   const webs = await many('web', options.webs ?? 1);
   const workers = await many('worker', options.workers ?? 1);
-  const urlOf = (web = 0) => String(urls[web]);
+  const urlOf = (web = 0) => String(webs[web]?.url);
 
   return {
     webs,
@@ -125,11 +152,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     db,
     env,
     clientId,
-    secret: secret ?? '',
+    secret,
     urlOf,
     metricsUrls,
     push: (operation, body, more) =>
-      push({ url: urlOf(), clientId, secret: secret ?? '', operation, body, ...more }),
+      push({ url: urlOf(), clientId, secret, operation, body, ...more }),
     startWorker: async () => {
       const worker = await start('worker');
       workers.push(worker);

@@ -1,0 +1,40 @@
+/**
+ * The service that the test files of one of jest's workers share, one after the other: for those that
+ * need no settings of their own, and stop no process. To each its ledger and its log are empty, and it
+ * has a client of its own.
+ */
+import { randomBytes } from 'node:crypto';
+import { connectMongo } from '../../src/mongo';
+import { push } from './pusher';
+import { introduce, type SharedService } from './service';
+import type { Running } from './shared-host';
+
+export async function sharedService(): Promise<SharedService> {
+  const { env, web, worker } = await running();
+  const db = await connectMongo(env.MONGO_URL ?? '');
+  // What an earlier file left; the users too, and all of the clients.
+  const collections = (await db.listCollections()).filter(({ type }) => type === 'collection');
+  await Promise.all(collections.map(({ name }) => db.collection(name).deleteMany({})));
+  const clientId = `tester-${randomBytes(4).toString('hex')}`;
+  const { secret } = await introduce(db, clientId);
+  const urlOf = () => String(web.url);
+  return {
+    webs: [web],
+    workers: [worker],
+    db,
+    env,
+    clientId,
+    secret,
+    urlOf,
+    push: (operation, body, more) =>
+      push({ url: urlOf(), clientId, secret, operation, body, ...more }),
+    stop: () => db.close(),
+  };
+}
+
+async function running(): Promise<Running> {
+  const { TEST_SHARED_URL: url, JEST_WORKER_ID: id } = process.env;
+  const answer = await fetch(`${url}/${id}`);
+  if (!answer.ok) throw new Error(`the shared service does not run: ${await answer.text()}`);
+  return (await answer.json()) as Running;
+}
