@@ -18,6 +18,7 @@ import { probeWrite } from './queue/probe';
 import { connectFailFast, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { countWorkers } from './queue/worker-number';
+import { repeat } from './repeat';
 import { startTracing } from './tracing/start';
 import type { Tracing } from './tracing/tracing';
 
@@ -29,10 +30,15 @@ export interface Process {
   readonly redis: Redis;
   readonly keys: RedisKeys;
   readonly lanes: Lanes;
+  /** Known, and kept known while the process runs. */
+  readonly redisTime: RedisTime;
   readonly metrics: Metrics;
   /** Undefined where TRACING is off. */
   readonly tracing: Tracing | undefined;
 }
+
+/** Milliseconds between two looks at whether the time of Redis is still known well enough. */
+const WATCH_TIME = 20_000;
 
 /**
  * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL or METRICS_PORT; nothing
@@ -59,17 +65,21 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   lifecycle.onStop('redis', () => redis.disconnect());
 
   const keys = createRedisKeys(config.REDIS_NAMESPACE);
-  const time = createRedisTime(redis, () => performance.now());
-  const lanes = createLanes(redis, keys, config.LANE_LIMIT, time);
-  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, tracing };
-  return { ...started, metrics: await openMetrics(type, started, time) };
+  const redisTime = createRedisTime(redis, () => performance.now());
+  await redisTime.now();
+  const watching = repeat(redisTime.now, WATCH_TIME, (error) => {
+    logger.debug({ error: String(error) }, 'the time of Redis was not told, asked again soon');
+  });
+  lifecycle.onStop('time of Redis', () => watching.stop());
+  const lanes = createLanes(redis, keys, config.LANE_LIMIT, redisTime);
+  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime };
+  return { ...started, tracing, metrics: await openMetrics(type, { ...started, tracing }) };
 }
 
 /** Once the servers are there, and until they are given back: metrics also tell of the drain. */
 async function openMetrics(
   type: 'web' | 'worker',
-  { config, logger, lifecycle, mongo, redis, keys }: Omit<Process, 'metrics'>,
-  time: RedisTime,
+  { config, logger, lifecycle, mongo, redis, keys, redisTime }: Omit<Process, 'metrics'>,
 ): Promise<Metrics> {
   const board = await openBoard(config.QUEUE_BOARD === 'on', redis, keys, logger);
   if (board) lifecycle.onStop('queue board', board.close);
@@ -85,7 +95,7 @@ async function openMetrics(
       workers: () => countWorkers(redis, keys, MAX_WORKERS),
     },
     clock: systemClock,
-    redisTime: time.now,
+    redisTime: redisTime.now,
   });
   lifecycle.onStop('metrics', close);
   if (url) logger.info({ url, board: board && new URL(BOARD_PATH, url).href }, 'telling metrics');

@@ -36,7 +36,7 @@ import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, metrics, tracing } =
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime, metrics, tracing } =
     await startProcess('web');
   const clock = systemClock;
   const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout } = config;
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   const health = openHealth({ mongo, redis, subscriber, keys });
   const forRefusals = { pushLog, clock, logger };
   const logRefusal = createRefusalLog(forRefusals, REFUSALS);
-  const newRequestId = createRequestIds();
+  const newRequestId = createRequestIds(() => redisTime.aheadOf(clock));
   const signed = {
     findClient: createClientDirectory(mongo, keyRing, clock, logger).find,
     logRefusal,

@@ -9,13 +9,15 @@ import { type Repeated, repeat } from '../src/repeat';
 
 const INTERVAL = 2_000;
 /**
- * Beyond the deadline. An ingress ends its own unanswered pushes; here are only those of one that
- * died, so there is room for the clocks of the two machines to differ.
+ * Beyond the deadline, milliseconds. An ingress ends its own unanswered pushes; here are only those of
+ * one that died. No two clocks are compared: request ids and `queueTime` both tell the time of the queue.
  */
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
   readonly pushLog: PushLog;
+  /** The clock of the queue, epoch milliseconds. @throws where Redis does not answer */
+  readonly queueTime: () => Promise<number>;
   readonly clock: Clock;
   readonly workerName: string;
   /** PUSH_TIMEOUT, milliseconds. */
@@ -24,11 +26,11 @@ export interface ExpiryDependencies {
 }
 
 export function startExpiry(deps: ExpiryDependencies): Repeated {
-  const { pushLog, clock, workerName, timeout, logger } = deps;
+  const { pushLog, queueTime, clock, workerName, timeout, logger } = deps;
   return repeat(
     async () => {
-      const now = clock();
-      const expired = await pushLog.expire(now - timeout - GRACE, { now, worker: workerName });
+      const before = (await queueTime()) - timeout - GRACE;
+      const expired = await pushLog.expire(before, { now: clock(), worker: workerName });
       if (expired > 0) logger.warn({ expired }, 'pushes lost on the way were settled as expired');
     },
     INTERVAL,

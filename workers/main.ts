@@ -19,7 +19,7 @@ import { createApplyRound } from './apply-round';
 import { startExpiry } from './expire-lost';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, metrics, tracing } =
+  const { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime, metrics, tracing } =
     await startProcess('worker');
   const clock = systemClock;
   const blocking = connectBlocking(config.REDIS_URL, logger);
@@ -66,6 +66,7 @@ async function main(): Promise<void> {
   lifecycle.onStop('sweep', () => sweep.stop());
   const expiry = startExpiry({
     pushLog,
+    queueTime: redisTime.now,
     clock,
     workerName,
     timeout: config.PUSH_TIMEOUT,

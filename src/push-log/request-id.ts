@@ -1,6 +1,7 @@
 /**
  * Request ids, which are the ids of push-log entries: in the order of receipt, to the millisecond,
- * across all processes. So one index on the id serves every window, page and order of the log.
+ * across all processes. So one index on the id serves every window, page and order of the log. Where
+ * clocks are apart, that of the queue counts: by it a worker knows which pushes nobody waits for.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -14,14 +15,15 @@ const LAST_SECOND = 0xffff_ffff;
 /**
  * An id is 24 hex digits, stored as ObjectId: seconds (8), milliseconds (4), process (8), counter (4).
  *
+ * @param ahead by how much the queue's clock is ahead of the one that tells the time of receipt
  * @returns a function that makes an id from the time of receipt, epoch milliseconds
  */
-export function createRequestIds(): (receivedAt: number) => string {
+export function createRequestIds(ahead: () => number = () => 0): (receivedAt: number) => string {
   const process = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
   return (receivedAt) => {
     counter = (counter + 1) % COUNTER_END;
-    return timePart(receivedAt) + process + hex(counter, 4);
+    return timePart(receivedAt + ahead()) + process + hex(counter, 4);
   };
 }
 

@@ -9,10 +9,17 @@ export interface RedisTime {
   now(): Promise<number>;
   /** Learns from a time that an answer has brought. */
   note(stamp: number): void;
+  /**
+   * How far it is ahead of another clock (below zero: behind it), by what was learned last, however
+   * long ago; milliseconds. 0 where nothing was learned yet, and for clocks that are kept together.
+   */
+  aheadOf(clock: () => number): number;
 }
 
 /** Milliseconds for which an answer's time is counted on from; clocks do not run alike for ever. */
 const BELIEVED_FOR = 60_000;
+/** Milliseconds: clocks that are kept together differ by less, as does an answer that was long on its way. */
+const TOGETHER = 5_000;
 
 /** @param monotonic milliseconds of this process' own clock that never jumps */
 export function createRedisTime(redis: Pick<Redis, 'time'>, monotonic: () => number): RedisTime {
@@ -33,5 +40,10 @@ export function createRedisTime(redis: Pick<Redis, 'time'>, monotonic: () => num
       return counted(monotonic()) ?? 0;
     },
     note,
+    aheadOf: (clock) => {
+      if (!known) return 0;
+      const ahead = Math.round(known.stamp + monotonic() - known.at - clock());
+      return Math.abs(ahead) < TOGETHER ? 0 : ahead;
+    },
   };
 }

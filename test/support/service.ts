@@ -53,8 +53,9 @@ export interface Service extends SharedService {
   readonly workers: AppProcess[];
   /** Where the metrics of each process are, in the order of their start. */
   readonly metricsUrls: readonly string[];
-  startWorker(): Promise<AppProcess>;
   /** @param env settings of this one; they override those of the others */
+  startWorker(env?: Readonly<Record<string, string>>): Promise<AppProcess>;
+  /** The same. */
   startWeb(env?: Readonly<Record<string, string>>): Promise<AppProcess>;
 }
 
@@ -157,8 +158,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     metricsUrls,
     push: (operation, body, more) =>
       push({ url: urlOf(), clientId, secret, operation, body, ...more }),
-    startWorker: async () => {
-      const worker = await start('worker');
+    startWorker: async (own) => {
+      const worker = await start('worker', own);
       workers.push(worker);
       return worker;
     },

@@ -24,7 +24,7 @@ function rig() {
     time.note(stamp);
   };
   const error = async () => (await time.now()) - stampOf(clock.now);
-  return { clock, asked, answer, error };
+  return { clock, asked, answer, error, aheadOf: time.aheadOf };
 }
 
 test('Redis is asked once, and counted on from then', async () => {
@@ -50,4 +50,18 @@ test('what is older than a minute is not believed any more', async () => {
   clock.now += 60_000;
   expect(await error()).toBe(-30);
   expect(asked.times).toBe(2);
+});
+
+test('how far it is ahead of another clock is known without asking, and forgotten never', async () => {
+  const { clock, asked, error, aheadOf } = rig();
+  const apart = (by: number) => aheadOf(() => OFFSET + clock.now - by);
+  expect(apart(100_000)).toBe(0);
+  await error();
+  for (const pause of [0, 3_600_000]) {
+    clock.now += pause;
+    expect([apart(100_000), apart(-100_000)]).toEqual([99_970, -100_030]);
+    // Clocks that are kept together: an id tells the time of receipt to the millisecond.
+    expect([apart(0), apart(1_000), apart(-1_000)]).toEqual([0, 0, 0]);
+  }
+  expect(asked.times).toBe(1);
 });

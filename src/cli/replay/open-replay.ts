@@ -24,6 +24,7 @@ import { createGroupQueue } from '../../queue/group-queue';
 import { createRedisKeys } from '../../queue/keys';
 import { createLanes } from '../../queue/lanes';
 import { connectFailFast, connectSubscriber, redisReady } from '../../queue/redis';
+import { createRedisTime } from '../../queue/redis-time';
 import { createReplyInbox } from '../../queue/replies';
 import { createTurns } from '../../queue/turns';
 import { CommandFailure } from '../failure';
@@ -82,14 +83,17 @@ export async function withReplay<T>(
     const pushLog = createPushLog(connection, { keepBodies: PUSH_BODY_RETENTION > 0 });
     const lookups = createLogLookups(connection);
     const stopWatching = watchLostReplies(inbox, lookups, logger);
-    const queue = createGroupQueue(createLanes(redis, keys, LANE_LIMIT), turns, logger);
+    const redisTime = createRedisTime(redis, () => performance.now());
+    await redisTime.now();
+    const lanes = createLanes(redis, keys, LANE_LIMIT, redisTime);
+    const queue = createGroupQueue(lanes, turns, logger);
     const about = { ingressId, clock: systemClock, logger };
     const endings = createEndings({ ...about, finalize: createFinalize(pushLog, lookups) });
     const replay = createReplayPush({
       validate: openValidation(connection, settings),
       pushLog,
       settle: createSettlePush({ ...about, queue, inbox, endings }),
-      newRequestId: createRequestIds(),
+      newRequestId: createRequestIds(() => redisTime.aheadOf(systemClock)),
       clock: systemClock,
       timeout: PUSH_TIMEOUT,
       runId: `run-${ingressId}`,
