@@ -11,8 +11,8 @@ import { BIG, entryOf, matterOf, type Scale, SMALL } from './generate';
 import { SECRET_KEYS } from './service';
 
 const UNREAD = [
-  { model: entryModel, names: ['precedents', 'replays', 'states', 'retention'] },
-  { model: matterModel, names: ['guard', 'party_lists', 'past_handlers', 'drafts'] },
+  { model: entryModel, names: ['precedents', 'replays', 'retention'] },
+  { model: matterModel, names: ['party_lists', 'past_handlers', 'drafts'] },
 ] as const;
 const DAY = 86_400_000;
 const BATCH = 2_000;

@@ -4,13 +4,16 @@ import { auditModel } from './audit/audit-model';
 import { clientModel } from './directory/client-model';
 import { userModel } from './directory/user-model';
 import { matterModel } from './ledger/matter-model';
-import { nativeCollection } from './mongo';
+import { nativeCollection, stateCollection } from './mongo';
 import { bodyModel } from './push-log/body-model';
 import { entryModel } from './push-log/entry-model';
+import { beginWithOldStates, OLD_STATES } from './push-log/expire-lost';
 
 const RETENTION = 'retention';
 /** Of the push log's first form, which had `outcome` and `reason` in place of `result`. */
 const FIRST_FORM = ['client_newest', 'key_reuse'];
+/** Of matters: it covered the guard of a commit, which finds its matter by the id as well. */
+const OLD_GUARD = 'guard';
 
 export interface SchemaSettings {
   /** PUSH_LOG_RETENTION, milliseconds. */
@@ -21,52 +24,98 @@ export interface SchemaSettings {
   readonly concluded: readonly string[];
 }
 
-/** Brings the database up to date; safe to run again, and beside running processes. */
-export async function prepareDatabase(connection: Connection, settings: SchemaSettings) {
+/**
+ * Brings the database up to date; safe to run again, and beside running processes.
+ *
+ * @returns the indexes of earlier versions that it dropped, as `collection.index`
+ */
+export async function prepareDatabase(
+  connection: Connection,
+  settings: SchemaSettings,
+): Promise<string[]> {
   const makers = [matterModel, entryModel, bodyModel, clientModel, userModel, auditModel];
   const models = makers.map((make) => make(connection));
   for (const model of models) {
     await model.createCollection();
     await model.createIndexes();
   }
-  await bringUpToDate(connection);
+  const dropped = await bringUpToDate(connection, Date.now());
   const { retention, bodyRetention, concluded } = settings;
   await keepFor(entryModel(connection).collection, retention);
   await keepFor(bodyModel(connection).collection, Math.min(bodyRetention, retention));
   await derivePhases(connection, concluded);
+  return dropped;
 }
 
 /** Runs once: the old indexes are dropped when every entry has its new form. */
-async function bringUpToDate(connection: Connection): Promise<void> {
-  const { collection } = entryModel(connection);
-  const names = new Set((await collection.indexes()).map(({ name }) => name));
-  const old = FIRST_FORM.filter((name) => names.has(name));
-  if (old.length === 0) return;
-  const told = { $ifNull: ['$outcome', { $ifNull: ['$reason', 'CONFIRMATION_TIMEOUT'] }] };
-  const unnamed = { state: { $ne: 'QUEUED' }, result: { $exists: false } };
-  await collection.updateMany(unnamed, [{ $set: { result: told } }]);
-  for (const name of old) await collection.dropIndex(name);
+async function bringUpToDate(connection: Connection, now: number): Promise<string[]> {
+  const log = entryModel(connection).collection;
+  const names = await namesOf(log);
+  if (FIRST_FORM.some((name) => names.has(name))) {
+    const told = { $ifNull: ['$outcome', { $ifNull: ['$reason', 'CONFIRMATION_TIMEOUT'] }] };
+    const unnamed = { state: { $ne: 'QUEUED' }, result: { $exists: false } };
+    await log.updateMany(unnamed, [{ $set: { result: told } }]);
+  }
+  if (names.has(OLD_STATES)) await beginWithOldStates(connection, now);
+  return [
+    ...(await dropIndexes(log, [...FIRST_FORM, OLD_STATES])),
+    ...(await dropIndexes(matterModel(connection).collection, [OLD_GUARD])),
+  ];
 }
 
-type Collection = ReturnType<typeof entryModel>['collection'];
+type Collection = Pick<
+  ReturnType<typeof entryModel>['collection'],
+  'name' | 'indexes' | 'dropIndex' | 'createIndex' | 'conn'
+>;
 
-/** The TTL index of a part of the push log; a changed retention (milliseconds) replaces it. */
-async function keepFor(
-  collection: Pick<Collection, 'indexes' | 'dropIndex' | 'createIndex'>,
-  retention: number,
-): Promise<void> {
+const namesOf = async (collection: Collection) =>
+  new Set((await collection.indexes()).map(({ name }) => name));
+
+/** @returns those that there were, with their collection */
+async function dropIndexes(collection: Collection, names: readonly string[]): Promise<string[]> {
+  const existing = await namesOf(collection);
+  const old = names.filter((name) => existing.has(name));
+  for (const name of old) await collection.dropIndex(name);
+  return old.map((name) => `${collection.name}.${name}`);
+}
+
+/** The TTL index of a part of the push log; a changed retention (milliseconds) changes it in place. */
+async function keepFor(collection: Collection, retention: number): Promise<void> {
   const expireAfterSeconds = Math.round(retention / 1000);
   const existing = (await collection.indexes()).find(({ name }) => name === RETENTION);
   if (existing?.expireAfterSeconds === expireAfterSeconds) return;
-  if (existing) await collection.dropIndex(RETENTION);
-  await collection.createIndex({ receivedAt: 1 }, { name: RETENTION, expireAfterSeconds });
+  if (existing) {
+    const index = { name: RETENTION, expireAfterSeconds };
+    await collection.conn.db?.command({ collMod: collection.name, index });
+  } else await collection.createIndex({ receivedAt: 1 }, { name: RETENTION, expireAfterSeconds });
 }
+
+/** Which CONCLUDED_STATUSES the phases of all matters were derived with. */
+interface Derived {
+  readonly _id: string;
+  readonly statuses: readonly string[];
+  readonly runs: number;
+}
+
+const DERIVED = 'concluded statuses';
+/**
+ * Runs after a change that look at all matters: that of the change itself, and the next one, for what
+ * processes with the old setting wrote while they were still there.
+ */
+const RUNS = 2;
 
 /** A changed CONCLUDED_STATUSES moves stored matters between open and concluded. */
 async function derivePhases(connection: Connection, concluded: readonly string[]): Promise<void> {
+  const state = stateCollection<Derived>(connection);
+  const statuses = [...new Set(concluded)].sort();
+  const done = await state.findOne({ _id: DERIVED });
+  const runs = done && String(done.statuses) === String(statuses) ? done.runs : 0;
+  if (runs >= RUNS) return;
   const matters = nativeCollection(matterModel(connection));
-  const toConcluded = { phase: 'OPEN', bizStatus: { $in: concluded } } as const;
-  const toOpen = { phase: 'CONCLUDED', bizStatus: { $nin: concluded } } as const;
+  const toConcluded = { phase: 'OPEN', bizStatus: { $in: statuses } } as const;
+  const toOpen = { phase: 'CONCLUDED', bizStatus: { $nin: statuses } } as const;
   await matters.updateMany(toConcluded, { $set: { phase: 'CONCLUDED' }, $inc: { revision: 1 } });
   await matters.updateMany(toOpen, { $set: { phase: 'OPEN' }, $inc: { revision: 1 } });
+  const now = { $set: { statuses, runs: runs + 1 } };
+  await state.updateOne({ _id: DERIVED }, now, { upsert: true });
 }

@@ -138,6 +138,13 @@ export function nativeCollection<T extends { _id: unknown }>(model: Model<T>): m
   return model.db.collection<T>(model.collection.name);
 }
 
+/** What the processes have to remember together: one document, by name, for each such thing. */
+export function stateCollection<T extends { _id: string }>(
+  connection: Connection,
+): mongo.Collection<T> {
+  return connection.collection<T>('service_state');
+}
+
 function adminOf(connection: Connection) {
   return connection.getClient().db('admin');
 }

@@ -12,12 +12,13 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const logger = createLogger('release', config.LOG_LEVEL);
   const mongo = await connectMongo(config.MONGO_URL, PATIENCE);
-  await prepareDatabase(mongo, {
+  const dropped = await prepareDatabase(mongo, {
     retention: config.PUSH_LOG_RETENTION,
     bodyRetention: config.PUSH_BODY_RETENTION,
     concluded: config.CONCLUDED_STATUSES,
   });
   await mongo.close();
+  if (dropped.length > 0) logger.info({ dropped }, 'indexes of earlier versions were dropped');
   logger.info('collections and indexes are up to date');
 }
 

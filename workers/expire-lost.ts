@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../src/clock';
 import type { Logger } from '../src/logger';
-import type { PushLog } from '../src/push-log/log';
+import type { ExpireLost } from '../src/push-log/expire-lost';
 import { type Repeated, repeat } from '../src/repeat';
 
 const INTERVAL = 2_000;
@@ -15,7 +15,7 @@ const INTERVAL = 2_000;
 const GRACE = 60_000;
 
 export interface ExpiryDependencies {
-  readonly pushLog: PushLog;
+  readonly expireLost: ExpireLost;
   /** The clock of the queue, epoch milliseconds. @throws where Redis does not answer */
   readonly queueTime: () => Promise<number>;
   readonly clock: Clock;
@@ -26,11 +26,11 @@ export interface ExpiryDependencies {
 }
 
 export function startExpiry(deps: ExpiryDependencies): Repeated {
-  const { pushLog, queueTime, clock, workerName, timeout, logger } = deps;
+  const { expireLost, queueTime, clock, workerName, timeout, logger } = deps;
   return repeat(
     async () => {
       const before = (await queueTime()) - timeout - GRACE;
-      const expired = await pushLog.expire(before, { now: clock(), worker: workerName });
+      const expired = await expireLost(before, { now: clock(), worker: workerName });
       if (expired > 0) logger.warn({ expired }, 'pushes lost on the way were settled as expired');
     },
     INTERVAL,

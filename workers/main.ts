@@ -6,6 +6,7 @@ import { createLedger } from '../src/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/ledger/snowflake';
 import { announceReady, runMain } from '../src/lifecycle';
 import { startProcess } from '../src/process';
+import { createExpireLost } from '../src/push-log/expire-lost';
 import { createFinalize } from '../src/push-log/finalize';
 import { createPushLog } from '../src/push-log/log';
 import { createLogLookups } from '../src/push-log/lookups';
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
   const sweep = startSweep(lanes, turns, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
   const expiry = startExpiry({
-    pushLog,
+    expireLost: createExpireLost(mongo),
     queueTime: redisTime.now,
     clock,
     workerName,

@@ -57,8 +57,6 @@ const matterSchema = new Schema(
 );
 
 matterSchema.index({ systemCode: 1, externalId: 1 }, { unique: true, name: 'key' });
-// Covers the guard of a commit.
-matterSchema.index({ _id: 1, revision: 1 }, { name: 'guard' });
 // My to-dos (ASSIGNEE, OPEN), done (ASSIGNEE, CONCLUDED), copied to me (CC), notices (RECIPIENT).
 matterSchema.index(
   { 'parties.username': 1, 'parties.partyRole': 1, phase: 1, updatedAt: -1 },

@@ -103,8 +103,6 @@ entrySchema.index({ systemCode: 1, externalId: 1, _id: -1 }, { name: 'matter_his
 entrySchema.index({ systemCode: 1, idempotencyKey: 1, _id: -1 }, { name: 'key_uses' });
 entrySchema.index({ precedentKey: 1 }, { name: 'precedents', sparse: true });
 entrySchema.index({ replayOf: 1 }, { name: 'replays', sparse: true });
-// Covers the guard of a settlement, and finds what was lost on the way.
-entrySchema.index({ state: 1, _id: 1 }, { name: 'states' });
 
 export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);

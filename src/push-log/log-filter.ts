@@ -23,10 +23,10 @@ export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return fieldsOf(filter).every(([field, value]) => entry[field as keyof LogEntry] === value);
 }
 
-/** The part that one index answers alone; in each of them the id follows (entry-model.ts). */
+/** The part that one index answers alone; in each of them the id follows (entry-model.ts), or is all. */
 export function toIndexFilter(filter: LogFilter): Partial<LogFilter> {
-  const { systemCode, externalId, idempotencyKey, result, state } = filter;
-  if (systemCode === undefined) return state === undefined ? {} : { state };
+  const { systemCode, externalId, idempotencyKey, result } = filter;
+  if (systemCode === undefined) return {};
   if (externalId !== undefined) return { systemCode, externalId };
   if (idempotencyKey !== undefined) return { systemCode, idempotencyKey };
   return result === undefined ? { systemCode } : { systemCode, result };

@@ -4,7 +4,6 @@ import type { FieldChange } from '../domain/changes';
 import { nativeCollection } from '../mongo';
 import { type AppendOptions, createAppend } from './append';
 import { entryModel, type LogEntry } from './entry-model';
-import { firstIdAt } from './request-id';
 import { resultOf, type Settlement } from './settlement';
 
 /** One push's end. */
@@ -41,13 +40,6 @@ export interface PushLog {
    *   take effect again and the transaction must not be committed
    */
   settle(pushes: readonly SettledPush[], by: Settling): Promise<number>;
-  /**
-   * Settles entries that were lost on the way to a worker (a crash between log and queue, a Redis
-   * that was emptied), so that they can never be applied later.
-   *
-   * @param before entries that were received before it (epoch milliseconds)
-   */
-  expire(before: number, by: Settling): Promise<number>;
 }
 
 export interface Settling {
@@ -90,13 +82,6 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
         ...(maxTimeMS !== undefined && { maxTimeMS }),
       });
       return result.matchedCount;
-    },
-    expire: async (before, { now, worker }) => {
-      const result = await collection.updateMany(
-        { state: 'QUEUED', _id: { $lt: new Types.ObjectId(firstIdAt(before)) } },
-        { $set: { ...resultOf({ state: 'EXPIRED' }), settledAt: new Date(now), worker } },
-      );
-      return result.modifiedCount;
     },
   };
 }

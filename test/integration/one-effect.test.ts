@@ -158,16 +158,6 @@ test('a push that was settled as expired is never applied later', async () => {
   expect(await stored('SETTLED')).toBeNull();
 });
 
-test('an entry whose push was lost on the way is ended once it is old enough, not before', async () => {
-  const lost = await rig.queued('NEVER-QUEUED', upsert('x'));
-  const by = { now: Date.now(), worker: 'sweeper' };
-  const entry = () => entryModel(rig.db).findById(lost.id).lean();
-  await rig.pushLog.expire(Date.now() - 5_000, by);
-  expect(await entry()).toMatchObject({ state: 'QUEUED' });
-  await rig.pushLog.expire(Date.now() + 5_000, by);
-  expect(await entry()).toMatchObject({ state: 'EXPIRED', worker: 'sweeper' });
-});
-
 test('a matter that somebody else holds is answered as retryable, and its neighbours go on', async () => {
   await rig.newWorker()(roundOf([await rig.queued('HELD', upsert('held'))]));
   const holder = rig.db.getClient().startSession();

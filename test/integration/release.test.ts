@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
 import { auditModel } from '../../src/audit/audit-model';
 import { prepareDatabase } from '../../src/indexes';
-import { connectMongo } from '../../src/mongo';
+import { matterModel } from '../../src/ledger/matter-model';
+import { connectMongo, nativeCollection } from '../../src/mongo';
 import { bodyModel } from '../../src/push-log/body-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createLogSearch } from '../../src/push-log/search';
@@ -56,6 +57,38 @@ test('entries of the log’s first form are found by what they came to, and its 
   for (const gone of ['client_newest', 'key_reuse']) expect(names).not.toContain(gone);
 });
 
+test('indexes that settlements and commits no longer touch are dropped, and named once', async () => {
+  await entryModel(db).collection.createIndex({ state: 1, _id: 1 }, { name: 'states' });
+  await matterModel(db).collection.createIndex({ _id: 1, revision: 1 }, { name: 'guard' });
+  expect(await prepareDatabase(db, SETTINGS)).toEqual(['push_log.states', 'matters.guard']);
+  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
+  for (const model of [entryModel(db), matterModel(db)]) {
+    const names = (await model.collection.indexes()).map(({ name }) => name);
+    expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(states|guard)$/)]));
+  }
+});
+
+test('the phases of all matters are derived again where CONCLUDED_STATUSES changed, and not else', async () => {
+  const matters = nativeCollection(matterModel(db));
+  const spoil = async () => {
+    const spoiled = { $set: { externalId: 'M', bizStatus: 'DONE', phase: 'OPEN' as const } };
+    await matters.updateOne({ _id: 1n, systemCode: 'PHASES' }, spoiled, { upsert: true });
+  };
+  const phaseAfter = async (concluded: string[]) => {
+    await prepareDatabase(db, { ...SETTINGS, concluded });
+    return (await matters.findOne({ _id: 1n }))?.phase;
+  };
+  await prepareDatabase(db, { ...SETTINGS, concluded: ['OVER'] });
+  await spoil();
+  expect(await phaseAfter(['DONE', 'OVER'])).toBe('CONCLUDED');
+  // Once more, for what processes with the old setting wrote before they were gone.
+  await spoil();
+  expect(await phaseAfter(['OVER', 'DONE'])).toBe('CONCLUDED');
+  await spoil();
+  expect(await phaseAfter(['DONE', 'OVER'])).toBe('OPEN');
+  expect(await phaseAfter(['DONE'])).toBe('CONCLUDED');
+});
+
 test('the audit trail has an index for each way of asking, and is kept for good', async () => {
   await prepareDatabase(db, SETTINGS);
   const indexes = await auditModel(db).collection.indexes();
@@ -67,7 +100,13 @@ test('the audit trail has an index for each way of asking, and is kept for good'
 test('a changed retention replaces the old one; bodies never outlive their entries', async () => {
   const [log, bodies] = [entryModel(db).collection, bodyModel(db).collection];
   expect([await expiryOf(log), await expiryOf(bodies)]).toEqual([30 * 86_400, 7 * 86_400]);
+  await db.db?.command({ profile: 2 });
   await prepareDatabase(db, { ...SETTINGS, retention: 2 * DAY });
+  await db.db?.command({ profile: 0 });
+  // In place: without its index the log would grow for as long as another one is made.
+  const profile = db.collection('system.profile');
+  expect(await profile.countDocuments({ 'command.collMod': 'push_log' })).toBe(1);
+  expect(await profile.countDocuments({ 'command.dropIndexes': { $exists: true } })).toBe(0);
   expect([await expiryOf(log), await expiryOf(bodies)]).toEqual([2 * 86_400, 2 * 86_400]);
   await prepareDatabase(db, { ...SETTINGS, bodyRetention: 0 });
   expect(await expiryOf(bodies)).toBe(0);

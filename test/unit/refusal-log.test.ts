@@ -12,7 +12,7 @@ afterEach(() => jest.useRealTimers());
 function recorder(append: PushLog['append'] = async () => {}) {
   const clock = { now: 1_000_000 };
   const recorded = new Map<string, number>();
-  const pushLog: PushLog = { append, settle: async () => 0, expire: async () => 0 };
+  const pushLog: PushLog = { append, settle: async () => 0 };
   const logger = createLogger('test', 'silent');
   const log = createRefusalLog({ pushLog, clock: () => clock.now, logger }, REFUSALS);
   const refuse = (clientId: string, times: number) => {
@@ -85,7 +85,6 @@ test('of the refusals of five minutes 15 of a client bring their bodies, unless 
       if (body) kept.set(clientId, (kept.get(clientId) ?? 0) + 1);
     },
     settle: async () => 0,
-    expire: async () => 0,
   };
   const log = createRefusalLog({ pushLog, clock: () => clock.now, logger }, REFUSALS);
   const refuse = (clientId: string, size = 2) => {
