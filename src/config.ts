@@ -1,6 +1,7 @@
 /** The only reader of the environment. Every problem is reported at once, before anything starts. */
 import path from 'node:path';
 import { z } from 'zod';
+import { mongoUrlProblem } from './mongo-url';
 import { tracingProblems } from './tracing/settings';
 
 const CONCLUDED =
@@ -72,9 +73,10 @@ const schema = z.object({
   /** Port of the ingress; 0 takes a free one. */
   PORT: whole(0, 65_535).default(3000),
   /** A replica set: the ledger needs transactions. */
-  MONGO_URL: z
-    .string()
-    .regex(/^mongodb(\+srv)?:\/\//, 'must start with mongodb:// or mongodb+srv://'),
+  MONGO_URL: z.string().superRefine((url, context) => {
+    const message = mongoUrlProblem(url);
+    if (message) context.addIssue({ code: 'custom', message });
+  }),
   REDIS_URL: z.string().regex(/^rediss?:\/\//, 'must start with redis:// or rediss://'),
   /** Keeps deployments that share a Redis apart. */
   REDIS_NAMESPACE: z

@@ -1,6 +1,7 @@
 /** The connection to the ledger's database and how writes on it are made sure. */
 import { types } from 'node:util';
 import mongoose, { type Connection, type Model, type mongo } from 'mongoose';
+import { withoutOverrides } from './mongo-url';
 
 /** Code 0 only after the database confirmed by majority and journal (decisions, "Success"). */
 export const CONFIRMED = { w: 'majority', journal: true } as const;
@@ -12,7 +13,8 @@ export class DatabaseSetupError extends Error {
 
 /**
  * Connects, and makes sure that the server has transactions: one effect per push rests on matter
- * and push-log entry being committed together.
+ * and push-log entry being committed together. Reads go to the primary, writes wait for majority and
+ * journal, whatever the URL says.
  *
  * @param socketTimeout milliseconds for one command; longer where indexes of large collections are made
  * @param monitorCommands whether the driver tells of each command
@@ -23,7 +25,7 @@ export async function connectMongo(
   socketTimeout = 15_000,
   monitorCommands = false,
 ): Promise<Connection> {
-  const connection = mongoose.createConnection(url, {
+  const connection = mongoose.createConnection(withoutOverrides(url), {
     useBigInt64: true,
     autoIndex: false,
     autoCreate: false,

@@ -1,6 +1,7 @@
 /** Checks of option values; what is wrong is a usage error (exit code 2). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseInstant } from '../contract/time';
+import { mongoUrlProblem } from '../mongo-url';
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -90,6 +91,7 @@ function toOperator(text: string): string {
 }
 
 function toMongoUrl(text: string): string {
-  if (/^mongodb(\+srv)?:\/\//.test(text)) return text;
-  throw new InvalidArgumentError('It must start with mongodb:// or mongodb+srv://.');
+  const problem = mongoUrlProblem(text);
+  if (!problem) return text;
+  throw new InvalidArgumentError(`It ${problem}.`);
 }

@@ -45,7 +45,7 @@ type Endpoints = z.infer<typeof ENDPOINTS>;
 
 /** Stand for what a command does not need; the rest is checked by the service's own rules. */
 const STAND_INS = {
-  MONGO_URL: 'mongodb://stand-in',
+  MONGO_URL: 'mongodb://stand-in/stand-in',
   REDIS_URL: 'redis://stand-in',
   SECRET_KEYS: `stand-in:${'A'.repeat(43)}=`,
 };

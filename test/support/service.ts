@@ -67,11 +67,9 @@ export function testServers(): { mongoUrl: string; redisUrl: string } {
   return { mongoUrl, redisUrl };
 }
 
-/** The same server, another database. */
+/** The same servers, another database. Several hosts are no URL by the standard. */
 export function withDatabase(mongoUrl: string, name: string): string {
-  const url = new URL(mongoUrl);
-  url.pathname = `/${name}`;
-  return url.toString();
+  return mongoUrl.replace(/^(mongodb:\/\/[^/?]*)\/?[^?]*/, `$1/${name}`);
 }
 
 /** The settings of a service of this name, which is that of its database and of its keys in Redis. */

@@ -94,7 +94,11 @@ test.each([
   ['PUSH_TIMEOUT', ['100ms', '100', '10s'], ['99', '3m', '-1s', '1.5s', '1 s', 's', '1w']],
   ['PUSH_LOG_RETENTION', ['1d', '30d', '3650d'], ['23h', '3651d']],
   ['HTTP_STATUS_MODE', ['code', 'always-200'], ['200', 'CODE']],
-  ['MONGO_URL', ['mongodb+srv://h', 'mongodb://a,b/?replicaSet=rs'], ['http://h', 'mongodb:h']],
+  [
+    'MONGO_URL',
+    ['mongodb+srv://h/db', 'mongodb://a,b/db?replicaSet=rs'],
+    ['http://h', 'mongodb:h', 'mongodb://h/', 'mongodb://h/db?w=1'],
+  ],
   ['REDIS_URL', ['rediss://h', 'redis://h/1'], ['http://h', '127.0.0.1']],
   ['SECRET_KEYS', [KEY, `${KEY},${OLD_KEY}`, ` ${KEY} , ${OLD_KEY} `], ['k1', `k1:${KEY}`, ',']],
   ['PORTAL_TIME_ZONE', ['UTC', 'Europe/Berlin'], ['Shanghai', '+8 hours']],
@@ -156,7 +160,7 @@ test.each([
   ['a slash in the password', 'mongodb://user:p/hunter2@h/db', 'redis://:p/hunter2@h'],
   [
     'a password among the options',
-    'mongodb://h/?tlsCertificateKeyFilePassword=hunter2',
+    'mongodb://h/db?tlsCertificateKeyFilePassword=hunter2',
     'redis://h?password=hunter2',
   ],
 ])('no password is printed: %s', (_, MONGO_URL, REDIS_URL) => {
