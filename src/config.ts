@@ -88,7 +88,7 @@ const schema = z.object({
   /** Keys that seal the clients' secrets at rest. */
   SECRET_KEYS: secretKeys,
   /** Largest request body in bytes. */
-  BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(256 * 1024),
+  BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(1024 * 1024),
   /** `always-200` answers every request with status 200; the code is in the envelope. */
   HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
   /** Zone in which local date-times of the callers are read. */
@@ -99,8 +99,8 @@ const schema = z.object({
   PUSH_TIMEOUT: span(100, 120_000).default(10_000),
   /** How long a signature is good for something else than its first use, too; `off`: for ever. */
   SIGNATURE_GRACE: spanOrOff(0, 600_000).default(30_000),
-  /** Pushes per second and client; 0 switches the limit off. */
-  RATE_LIMIT: whole(0, 1_000_000).default(200),
+  /** Pushes per second and client, of those without a rate of their own; 0: no limit. */
+  RATE_LIMIT: whole(0, 1_000_000).default(0),
   /** Pushes that a client may send at once above its rate. */
   RATE_BURST: whole(1, 1_000_000).default(400),
   /** `off` applies a repeated idempotency key again instead of answering with the first outcome. */

@@ -5,7 +5,7 @@ import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 
 /** BODY_LIMIT as it is by default. */
-const LIMIT = 256 * 1024;
+const LIMIT = 1024 * 1024;
 
 let service: SharedService;
 beforeAll(async () => {

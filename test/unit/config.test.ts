@@ -28,7 +28,7 @@ test('what is not set has its default', () => {
     REDIS_URL: 'redis://h',
     REDIS_NAMESPACE: 'matter-push',
     DATA_DIR: '.data',
-    BODY_LIMIT: 262_144,
+    BODY_LIMIT: 1_048_576,
     HTTP_STATUS_MODE: 'code',
     PORTAL_TIME_ZONE: 'Asia/Shanghai',
     CONCLUDED_STATUSES: [
@@ -37,7 +37,7 @@ test('what is not set has its default', () => {
     ],
     PUSH_TIMEOUT: 10_000,
     SIGNATURE_GRACE: 30_000,
-    RATE_LIMIT: 200,
+    RATE_LIMIT: 0,
     RATE_BURST: 400,
     IDEMPOTENT_REPLAY: 'on',
     PUSH_LOG_RETENTION: 30 * 24 * 3_600_000,

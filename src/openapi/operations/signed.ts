@@ -76,7 +76,7 @@ function refusalsOf(own: readonly Reason[]): Record<string, Json> {
 }
 
 /** Default of BODY_LIMIT, bytes. */
-export const BODY_LIMIT = 256 * 1024;
+export const BODY_LIMIT = 1024 * 1024;
 
 /** @param maxBytes largest body; `isSetting`: unless BODY_LIMIT says otherwise */
 export function bodyOf(content: Json, maxBytes: number, isSetting: boolean): Json {
