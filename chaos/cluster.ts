@@ -1,4 +1,5 @@
 /** A whole installation for a run: servers behind proxies, and several processes of each type. */
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
 import { type Config, readConfig } from '../src/config';
@@ -7,16 +8,10 @@ import { allSettledOrThrow } from '../src/embedded/waiting';
 import { connectMongo } from '../src/mongo';
 import { createRedisKeys, type RedisKeys } from '../src/queue/keys';
 import { type ClusterClient, fillDirectory } from './directory';
-import {
-  type AppGround,
-  type ClusterServer,
-  type ClusterWeb,
-  type Ground,
-  launchServer,
-  launchWeb,
-  launchWorker,
-} from './launch';
+import { type AppGround, type ClusterWeb, type Ground, launchWeb, launchWorker } from './launch';
 import type { Member } from './member';
+import { type RedisPair, startRedisPair } from './redis-pair';
+import { type ClusterSet, startSet } from './replica-set';
 
 export interface ClusterOptions {
   /** The project's folder, with a build in dist/. */
@@ -29,14 +24,20 @@ export interface ClusterOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Absolute paths of files that every web and worker loads before anything else. */
   readonly preload?: readonly string[];
+  /** Three members of the replica set and a second Redis, to fail over to; else one of each. */
+  readonly failOver?: boolean;
+  /** The database refuses killSessions, from the start on. */
+  readonly refusesKillSessions?: boolean;
+  /** Milliseconds by which the clocks of processes are wrong, by name; below zero: slow. */
+  readonly clockShifts?: ReadonlyMap<string, number>;
   readonly signal?: AbortSignal;
 }
 
 export interface Cluster {
   readonly webs: readonly ClusterWeb[];
   readonly workers: readonly Member[];
-  readonly mongo: ClusterServer;
-  readonly redis: ClusterServer;
+  readonly mongo: ClusterSet;
+  readonly redis: RedisPair;
   readonly clients: readonly ClusterClient[];
   /** What the processes run with. */
   readonly config: Config;
@@ -79,12 +80,13 @@ async function startParts(
   const { root, folder } = options;
   const crashes: string[] = [];
   const ground: Ground = { root, folder, signal, crashed: (what) => void crashes.push(what) };
-  const mongo = await launchServer('mongo', ground);
+  const { failOver = false, refusesKillSessions = false } = options;
+  const mongo = await startSet(ground, { members: failOver ? 3 : 1, refusesKillSessions });
   releasers.add(mongo.stop);
-  const redis = await launchServer('redis', ground);
+  const redis = await startRedisPair(ground, failOver ? 2 : 1);
   releasers.add(redis.stop);
-  const env = environment(options, mongo.proxiedUrl, redis.proxiedUrl);
-  const config = readConfig(env);
+  const envOf = environment(options, mongo, redis);
+  const config = readConfig(envOf(''));
   const db = await connectMongo(mongo.url);
   releasers.add(() => db.close());
   const lookup = connectLookup(redis.url);
@@ -92,24 +94,27 @@ async function startParts(
   const clients = await fillDirectory(db, config);
   const apps = await startApps(
     options,
-    { ...ground, env, drainMs: config.DRAIN_TIMEOUT },
+    { ...ground, envOf, drainMs: config.DRAIN_TIMEOUT },
     releasers,
   );
   const keys = createRedisKeys(config.REDIS_NAMESPACE);
   return { ...apps, mongo, redis, clients, config, db, lookup, keys, crashes };
 }
 
+/** @returns the environment of the process with a name */
 function environment(
-  { env, preload = [] }: ClusterOptions,
-  mongoUrl: string,
-  redisUrl: string,
-): NodeJS.ProcessEnv {
-  const required = preload.map((path) => `--require ${JSON.stringify(path)}`);
-  return {
+  { root, env, preload = [], clockShifts }: ClusterOptions,
+  mongo: ClusterSet,
+  redis: RedisPair,
+): (name: string) => NodeJS.ProcessEnv {
+  const harness = ['ways', 'clock'].map((file) => join(root, 'dist/chaos/preload', `${file}.js`));
+  const required = [...harness, ...preload].map((path) => `--require ${JSON.stringify(path)}`);
+  const all = {
     ...process.env,
     NODE_OPTIONS: [process.env.NODE_OPTIONS ?? '', ...required].join(' ').trim(),
-    MONGO_URL: mongoUrl,
-    REDIS_URL: redisUrl,
+    CHAOS_WAYS: JSON.stringify(mongo.ways),
+    MONGO_URL: mongo.url,
+    REDIS_URL: redis.proxiedUrl,
     REDIS_NAMESPACE: 'chaos',
     SECRET_KEYS,
     HOST: '127.0.0.1',
@@ -119,6 +124,7 @@ function environment(
     TRACING: 'off',
     ...env,
   };
+  return (name) => ({ ...all, CHAOS_CLOCK_SHIFT: String(clockShifts?.get(name) ?? 0) });
 }
 
 async function startApps(

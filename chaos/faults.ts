@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster';
 import type { Fault } from './history';
-import type { ClusterServer } from './launch';
 import type { Member } from './member';
 import type { PlannedFault } from './plan';
+import type { Way } from './proxy';
+import { fill, lag, refuseSessions, stepDown } from './server-faults';
 
 interface FaultRun {
   /** Milliseconds of the harness' monotonic clock, which the records are in. */
@@ -57,20 +58,62 @@ export async function runFaults(
 
 /** @returns when it is undone: the process serves again, the way is free */
 async function inflict(
-  { kind, target, ms = 0 }: PlannedFault,
+  { kind, target, amount = 0 }: PlannedFault,
   cluster: Cluster,
   lasting: () => Promise<void>,
 ): Promise<void> {
   const [what, place] = kind.split('-');
-  if (place === 'web' || place === 'worker') {
-    const app = [...cluster.webs, ...cluster.workers].find(({ name }) => name === target);
-    if (!app) throw new Error(`the cluster has no ${target}`);
-    return inflictOnProcess(what, app, lasting);
+  switch (place) {
+    case 'redis':
+      return inflictOnRedis(what, cluster, { amount, lasting });
+    case 'mongo':
+      if (what === 'restart') return inflictOnProcess('kill', cluster.mongo, lasting);
+      return inflictOnWay(what, cluster.mongo.proxy, { amount, lasting });
+    case 'primary':
+      if (what === 'stepdown') return stepDown(cluster.mongo);
+      return inflictOnProcess(what, await cluster.mongo.primary(), lasting);
+    case 'secondary':
+      if (what === 'lag') return lag(cluster.mongo, lasting);
+      return inflictOnProcess(what, await cluster.mongo.secondary(), lasting);
+    case 'sessions':
+      return refuseSessions(cluster.mongo, lasting);
+    default:
+      return inflictOnProcess(what, appOf(cluster, target), lasting);
   }
-  const server = place === 'redis' ? cluster.redis : cluster.mongo;
-  if (what === 'flush') return void (await cluster.lookup.flushall());
-  if (what === 'restart') return inflictOnProcess('kill', server, lasting);
-  return inflictOnWay(what, server, ms, lasting);
+}
+
+function appOf({ webs, workers }: Cluster, target: string): Member {
+  const app = [...webs, ...workers].find(({ name }) => name === target);
+  if (!app) throw new Error(`the cluster has no ${target}`);
+  return app;
+}
+
+interface Doing {
+  /** As planned. */
+  readonly amount: number;
+  readonly lasting: () => Promise<void>;
+}
+
+async function inflictOnRedis(
+  what: string | undefined,
+  { redis, lookup }: Cluster,
+  { amount, lasting }: Doing,
+): Promise<void> {
+  switch (what) {
+    case 'flush':
+      return void (await lookup.flushall());
+    case 'restart':
+      return inflictOnProcess('kill', redis, lasting);
+    case 'fill':
+      return fill(lookup, amount, lasting);
+    case 'failover':
+      return redis.failOver(lasting);
+    case 'switch':
+      await redis.failOver(lasting);
+      return redis.proxy.reset();
+    default:
+      return inflictOnWay(what, redis.proxy, { amount, lasting });
+  }
 }
 
 async function inflictOnProcess(
@@ -90,9 +133,8 @@ async function inflictOnProcess(
 
 async function inflictOnWay(
   what: string | undefined,
-  { proxy }: ClusterServer,
-  ms: number,
-  lasting: () => Promise<void>,
+  proxy: Way,
+  { amount, lasting }: Doing,
 ): Promise<void> {
   if (what === 'reset') return proxy.reset();
   if (what === 'cut') return proxy.cutMidCommand();
@@ -101,7 +143,7 @@ async function inflictOnWay(
     return lasting();
   }
   const change = (on: boolean) =>
-    what === 'drop' ? proxy.setDropping(on) : proxy.setDelay(on ? ms : 0);
+    what === 'drop' ? proxy.setDropping(on) : proxy.setDelay(on ? amount : 0);
   change(true);
   await lasting();
   change(false);

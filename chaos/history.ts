@@ -70,8 +70,36 @@ export const FAULT_KINDS = [
   'reset-mongo',
   'cut-mongo',
   'strand-mongo',
+  /** Of the replica set's primary: SIGKILL; SIGSTOP, mostly until another one is elected; a step-down. */
+  'kill-primary',
+  'stop-primary',
+  'stepdown-primary',
+  /** Of one of its secondaries: SIGSTOP; for a while it takes nothing over, but answers. */
+  'stop-secondary',
+  'lag-secondary',
+  /** The database refuses killSessions for a while, as servers for hire do. */
+  'refuse-sessions',
+  /** The other Redis becomes the primary, without what the old one took last; connections stay with the
+   * old one, which follows it, or are reset. */
+  'failover-redis',
+  'switch-redis',
+  /** Redis has no more memory than it uses, or a little more, for a while. */
+  'fill-redis',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
+
+const NEEDS_OTHERS: ReadonlySet<FaultKind> = new Set([
+  'kill-primary',
+  'stop-primary',
+  'stepdown-primary',
+  'stop-secondary',
+  'lag-secondary',
+  'failover-redis',
+  'switch-redis',
+]);
+
+/** Whether a fault is about another server taking over, or falling behind. */
+export const needsFailOver = (kind: FaultKind): boolean => NEEDS_OTHERS.has(kind);
 
 export interface Span {
   readonly from: number;
@@ -84,7 +112,7 @@ export interface Span {
  */
 export interface Fault extends Span {
   readonly kind: FaultKind;
-  /** `web-0`, `worker-1`, `redis`, `mongo`. */
+  /** `web-0`, `worker-1`, `redis`, `mongo`, `secondary`, `sessions`. */
   readonly target: string;
 }
 
@@ -97,4 +125,8 @@ export interface History {
   readonly stalls: readonly Span[];
   /** When a server stood still by itself: see server-stalls.ts. */
   readonly serverStalls: readonly Span[];
+  /** When the replica set elected a primary. */
+  readonly elections: readonly number[];
+  /** Milliseconds by which the clocks of processes were wrong, by name; below zero: slow. */
+  readonly clockShifts: ReadonlyMap<string, number>;
 }

@@ -27,7 +27,12 @@ const MODES: Readonly<
   faults: async (options, around) => {
     around.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
     // A run without a mechanism has faults of its own.
-    const mix = options.broken ? {} : { mix: { kinds: FAULT_KINDS, pace: options.pace } };
+    const { broken, pace, refusesKillSessions } = options;
+    // What is refused all the time is not refused for a while.
+    const kinds = FAULT_KINDS.filter(
+      (kind) => !(refusesKillSessions && kind === 'refuse-sessions'),
+    );
+    const mix = broken ? { skew: 0 } : { mix: { kinds, pace } };
     return faultsReport(options, await runChaos({ ...options, ...mix, ...around }));
   },
   recovery: async (options, around) =>

@@ -13,6 +13,9 @@ callers were told:
   --callers N     third parties that push at the same time (default 512)
   --webs N        ingress processes (default 2)
   --workers N     worker processes (default 3)
+  --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
+  --no-kill-sessions
+                  the database refuses killSessions all the time, as servers for hire do
   --break NAME    runs without a mechanism, to see the check find it:
                   ${Object.keys(MECHANISMS).join(', ')}
 
@@ -44,6 +47,9 @@ export interface Options {
   readonly callers: number;
   readonly webs: number;
   readonly workers: number;
+  /** Milliseconds by which clocks may be wrong. */
+  readonly skew: number;
+  readonly refusesKillSessions: boolean;
   readonly broken?: Mechanism;
   readonly kills: number;
   readonly restarts: number;
@@ -62,6 +68,8 @@ export function readOptions(args: readonly string[]): Options {
     callers: positive('--callers', values.callers),
     webs: positive('--webs', values.webs),
     workers: positive('--workers', values.workers),
+    skew: skewOf(values.skew),
+    refusesKillSessions: values['no-kill-sessions'] === true,
     ...(values.break !== undefined && { broken: mechanism(values.break) }),
     kills: positive('--kills', values.kills),
     restarts: positive('--restarts', values.restarts),
@@ -83,6 +91,8 @@ function parse(args: readonly string[]) {
         callers: { type: 'string', default: '512' },
         webs: { type: 'string', default: '2' },
         workers: { type: 'string', default: '3' },
+        skew: { type: 'string', default: '240' },
+        'no-kill-sessions': { type: 'boolean' },
         break: { type: 'string' },
         recovery: { type: 'boolean' },
         kills: { type: 'string', default: '50' },
@@ -102,6 +112,15 @@ function positive(name: string, value: string, most = 1_000): number {
   const number = Number(value);
   if (number > 0 && number <= most) return number;
   throw new UsageError(`${name} must be a number above 0, up to ${most}, not ${value}`);
+}
+
+/** Seconds: what is signed in true time is good for 300 s either way, also after a while on its way. */
+const MOST_SKEW = 280;
+
+function skewOf(value: string): number {
+  const seconds = Number(value);
+  if (value !== '' && seconds >= 0 && seconds <= MOST_SKEW) return seconds * 1_000;
+  throw new UsageError(`--skew must be a number from 0 to ${MOST_SKEW}, not ${value}`);
 }
 
 function mechanism(name: string): Mechanism {

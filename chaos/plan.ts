@@ -6,12 +6,12 @@ export interface PlannedFault {
   /** Milliseconds after the start of the run. */
   readonly at: number;
   readonly kind: FaultKind;
-  /** `web-0`, `worker-1`, `redis`, `mongo`. */
+  /** `web-0`, `worker-1`, `redis`, `mongo`, `secondary`, `sessions`. */
   readonly target: string;
   /** Milliseconds until it is undone; 0: it is over at once. */
   readonly lasts: number;
-  /** Of a delay: milliseconds that every chunk is late. */
-  readonly ms?: number;
+  /** Of a delay: milliseconds that every chunk is late. Of a memory: KiB beyond what is used. */
+  readonly amount?: number;
 }
 
 export interface FaultMix {
@@ -38,7 +38,7 @@ interface Habit {
   readonly lasts: Span;
   /** Milliseconds that its target is given to serve again before anything else happens to it. */
   readonly back: number;
-  readonly ms?: Span;
+  readonly amount?: Span;
 }
 
 /** Milliseconds until a process is up and ready on a busy machine; a drain takes longer. */
@@ -46,6 +46,8 @@ const START = 3_000;
 const DRAIN_AND_START = 6_000;
 /** Until a server answers, and until clients have connected again. */
 const SERVER = 2_000;
+/** Until another primary is elected, and who it was serves as a secondary. */
+const ELECTION = 6_000;
 const NETWORK = 500;
 /** Until everybody has found out that a connection carries nothing any more. */
 const FOUND_OUT: Span = [6_000, 6_000];
@@ -63,18 +65,30 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'restart-worker': { weight: 2, lasts: [0, 1_000], back: DRAIN_AND_START },
   'restart-redis': { weight: 2, lasts: [200, 3_000], back: SERVER },
   'flush-redis': { weight: 2, lasts: [0, 0], back: NETWORK },
-  'restart-mongo': { weight: 2, lasts: [200, 3_000], back: SERVER },
-  'delay-redis': { weight: 2, lasts: [1_000, 5_000], back: NETWORK, ms: [20, 300] },
+  'restart-mongo': { weight: 2, lasts: [200, 3_000], back: ELECTION },
+  'delay-redis': { weight: 2, lasts: [1_000, 5_000], back: NETWORK, amount: [20, 300] },
   'drop-redis': { weight: 1, lasts: [500, 4_000], back: SERVER },
   'reset-redis': { weight: 3, lasts: [0, 0], back: NETWORK },
   'cut-redis': { weight: 3, lasts: [0, 0], back: NETWORK },
   'strand-redis': { weight: 1, lasts: FOUND_OUT, back: SERVER },
-  'delay-mongo': { weight: 2, lasts: [1_000, 5_000], back: NETWORK, ms: [20, 300] },
+  'delay-mongo': { weight: 2, lasts: [1_000, 5_000], back: NETWORK, amount: [20, 300] },
   'drop-mongo': { weight: 1, lasts: [500, 4_000], back: SERVER },
   'reset-mongo': { weight: 3, lasts: [0, 0], back: NETWORK },
   'cut-mongo': { weight: 3, lasts: [0, 0], back: NETWORK },
   'strand-mongo': { weight: 1, lasts: FOUND_OUT, back: SERVER },
+  'kill-primary': { weight: 3, lasts: [200, 5_000], back: ELECTION },
+  'stop-primary': { weight: 2, lasts: [500, 6_000], back: ELECTION },
+  'stepdown-primary': { weight: 3, lasts: [0, 0], back: ELECTION },
+  'stop-secondary': { weight: 1, lasts: [500, 5_000], back: NETWORK },
+  'lag-secondary': { weight: 2, lasts: [2_000, 10_000], back: NETWORK },
+  'refuse-sessions': { weight: 2, lasts: [5_000, 20_000], back: NETWORK },
+  'failover-redis': { weight: 3, lasts: [0, 1_500], back: SERVER },
+  'switch-redis': { weight: 2, lasts: [0, 1_500], back: SERVER },
+  'fill-redis': { weight: 2, lasts: [1_000, 5_000], back: SERVER, amount: [-512, 256] },
 };
+
+/** What a kind hits that is not named after it: never two at once on the set, but for those that lag. */
+const TARGETS: Readonly<Record<string, string>> = { primary: 'mongo' };
 const GAP: Span = [500, 4_000];
 const EVERYTHING: FaultMix = { kinds: FAULT_KINDS, pace: 1 };
 
@@ -111,10 +125,10 @@ function drawFault(
   if (possible.length === 0) return undefined;
   const weights = possible.map((one) => [one, HABITS[one.kind].weight] as const);
   const { kind, targets } = random.weighted(weights);
-  const { lasts, ms } = HABITS[kind];
+  const { lasts, amount } = HABITS[kind];
   const fault = { at, kind, target: random.pick(targets), lasts: random.whole(...lasts) };
   if (overAt(fault) > duration) return undefined;
-  return ms ? { ...fault, ms: random.whole(...ms) } : fault;
+  return amount ? { ...fault, amount: random.whole(...amount) } : fault;
 }
 
 /** The targets of a kind to which nothing is happening; of the ingresses, one is kept back. */
@@ -124,7 +138,7 @@ function freeTargets(
   isFree: (target: string) => boolean,
 ): string[] {
   const place = kind.slice(kind.indexOf('-') + 1);
-  if (place !== 'web' && place !== 'worker') return [place].filter(isFree);
+  if (place !== 'web' && place !== 'worker') return [TARGETS[place] ?? place].filter(isFree);
   const all = Array.from({ length: place === 'web' ? webs : workers }, (_, n) => `${place}-${n}`);
   const free = all.filter(isFree);
   return place === 'web' && free.length <= 1 ? [] : free;
@@ -133,4 +147,21 @@ function freeTargets(
 /** When its target serves again, by expectation. */
 function overAt({ at, lasts, kind }: PlannedFault): number {
   return at + lasts + HABITS[kind].back;
+}
+
+/**
+ * How wrong the clock of each process is, for a whole run: drawn evenly, from slow to fast.
+ *
+ * @param most milliseconds; what callers sign with true time must stay within the tolerated window
+ * @returns milliseconds by the name of the process
+ */
+export function planClocks(
+  random: Random,
+  { webs, workers }: Pick<PlanOptions, 'webs' | 'workers'>,
+  most: number,
+): Map<string, number> {
+  const named = (place: string, count: number) =>
+    Array.from({ length: count }, (_, n) => `${place}-${n}`);
+  const names = [...named('web', webs), ...named('worker', workers)];
+  return new Map(names.map((name) => [name, random.whole(-most, most)]));
 }

@@ -37,6 +37,25 @@ export interface TcpProxy {
   open(): Promise<void>;
 }
 
+/** What can happen on the way to a server, however many proxies it takes. */
+export type Way = Pick<
+  TcpProxy,
+  'setDelay' | 'setDropping' | 'strand' | 'throttle' | 'reset' | 'cutMidCommand'
+>;
+
+/** The same happens to all of them; a bound on bytes is that of each. */
+export function allWays(ways: readonly Way[]): Way {
+  const each = (act: (way: Way) => void) => ways.forEach(act);
+  return {
+    setDelay: (ms) => each((way) => way.setDelay(ms)),
+    setDropping: (on) => each((way) => way.setDropping(on)),
+    strand: () => each((way) => way.strand()),
+    throttle: (bytesPerSecond) => each((way) => way.throttle(bytesPerSecond)),
+    reset: () => each((way) => way.reset()),
+    cutMidCommand: async () => void (await Promise.all(ways.map((way) => way.cutMidCommand()))),
+  };
+}
+
 /** Milliseconds for a client to send something that can be cut. */
 const CUT_PATIENCE = 500;
 

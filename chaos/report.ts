@@ -3,6 +3,7 @@ import Table from 'cli-table3';
 import type { Violation } from './check/evidence';
 import { countOperations, type OperationCounts } from './check/operation-counts';
 import { PROMISES, type Rule } from './check/rules';
+import { confirmedAfter } from './elections';
 import type { Attempt, Fault, Span } from './history';
 import type { ChaosOptions, ChaosResult } from './run';
 import type { MemorySummary } from './samples';
@@ -19,10 +20,9 @@ export interface Report {
   readonly text: string;
 }
 
-export function faultsReport(
-  options: Pick<ChaosOptions, 'seed' | 'duration' | 'broken'>,
-  result: ChaosResult,
-): Report {
+type Told = Pick<ChaosOptions, 'seed' | 'duration' | 'broken' | 'refusesKillSessions'>;
+
+export function faultsReport(options: Told, result: ChaosResult): Report {
   const { violations, crashes } = result;
   const summary = summarize(options, result);
   const passed = violations.length + crashes.length === 0;
@@ -38,6 +38,12 @@ interface ChaosSummary {
   readonly requests: number;
   readonly answers: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
+  /** Of each election of a primary, milliseconds until the first push was confirmed; null: none was. */
+  readonly confirmedAfterElectionMs: readonly (number | null)[];
+  /** Seconds by which clocks were wrong, by process. */
+  readonly clocks: Readonly<Record<string, number>>;
+  /** Whether killSessions was refused all the time. */
+  readonly refusesKillSessions: boolean;
   readonly recoveredAfterMs: number;
   /** How long the harness itself stood still. */
   readonly stalledMs: number;
@@ -52,10 +58,10 @@ interface ChaosSummary {
 }
 
 function summarize(
-  { seed, duration, broken }: Pick<ChaosOptions, 'seed' | 'duration' | 'broken'>,
+  { seed, duration, broken, refusesKillSessions }: Told,
   { history, violations, recoveredAfter, crashes, memory }: ChaosResult,
 ): ChaosSummary {
-  const { attempts, faults, stalls, serverStalls } = history;
+  const { attempts, faults, stalls, serverStalls, elections, clockShifts } = history;
   return {
     seed,
     seconds: Math.round(duration / 1_000),
@@ -64,6 +70,13 @@ function summarize(
     requests: attempts.length,
     answers: count(attempts, answerOf),
     faults: count(faults, ({ kind }: Fault) => kind),
+    confirmedAfterElectionMs: confirmedAfter(elections, attempts).map((ms) =>
+      Number.isFinite(ms) ? Math.round(ms) : null,
+    ),
+    clocks: Object.fromEntries(
+      [...clockShifts].map(([name, ms]) => [name, Math.round(ms / 1_000)]),
+    ),
+    refusesKillSessions: refusesKillSessions === true,
     recoveredAfterMs: Math.round(recoveredAfter),
     stalledMs: lengthOf(stalls),
     serversStalledMs: lengthOf(serverStalls),
@@ -91,6 +104,9 @@ function reportText(summary: ChaosSummary, violations: readonly Violation[]): st
     ['requests', String(summary.requests)],
     ['answers', list(summary.answers)],
     ['faults', list(summary.faults)],
+    ['killSessions was refused', summary.refusesKillSessions ? 'all the time' : 'by faults alone'],
+    ['clocks were wrong by', clockList(summary.clocks)],
+    ['first push after an election', electionList(summary.confirmedAfterElectionMs)],
     ['recovered after the last fault', `${summary.recoveredAfterMs} ms`],
     ['the harness itself stood still', `${summary.stalledMs} ms`],
     ['memory, at first, at last, at most', memoryList(summary.memory)],
@@ -132,6 +148,14 @@ function list(counts: Readonly<Record<string, number>>): string {
   const lines = Object.entries(counts).map(([name, number]) => `${number} ${name}`);
   return lines.join('\n');
 }
+
+const clockList = (clocks: ChaosSummary['clocks']) =>
+  Object.entries(clocks)
+    .map(([name, seconds]) => `${name}: ${seconds} s`)
+    .join('\n') || 'nothing';
+
+const electionList = (times: ChaosSummary['confirmedAfterElectionMs']) =>
+  times.map((ms) => (ms === null ? 'none' : `${ms} ms`)).join(', ') || 'there was none';
 
 function memoryList(memory: ChaosSummary['memory']): string {
   const mib = (bytes: number) => String(Math.round(bytes / 1024 / 1024));

@@ -6,12 +6,20 @@ import type { Violation } from './check/evidence';
 import { checkSoundness } from './check/soundness';
 import type { Cluster } from './cluster';
 import { runCrowd } from './crowd';
+import { watchElections } from './elections';
 import { collectEvidence } from './evidence';
 import { runFaults } from './faults';
-import type { Attempt, Fault, History, Span } from './history';
+import {
+  type Attempt,
+  FAULT_KINDS,
+  type Fault,
+  type History,
+  needsFailOver,
+  type Span,
+} from './history';
 import { settle } from './leftovers';
 import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
-import { type FaultMix, planFaults } from './plan';
+import { type FaultMix, planClocks, planFaults } from './plan';
 import { createRandom } from './random';
 import { type Sampling, startSampling } from './samples';
 import { watchServers } from './server-stalls';
@@ -29,6 +37,10 @@ export interface ChaosOptions {
   readonly workers: number;
   /** All kinds at their usual pace, where absent. */
   readonly mix?: FaultMix;
+  /** Milliseconds by which the clocks of processes may be wrong, either way; absent: they are right. */
+  readonly skew?: number;
+  /** Whether the database refuses killSessions during all of it. */
+  readonly refusesKillSessions?: boolean;
   /** Runs without this mechanism: the check must find something then. */
   readonly broken?: Mechanism;
   readonly say: (text: string) => void;
@@ -59,28 +71,39 @@ const KEYS = { hotKeys: 6, coldKeys: 4_000 };
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { root, broken, webs, workers, say, signal } = options;
   const breakable: Breakable | undefined = broken && MECHANISMS[broken];
+  const { kinds = FAULT_KINDS } = mixOf(options).mix ?? {};
+  const clocks = createRandom(options.seed).fork('clocks');
+  const clockShifts = planClocks(clocks, options, options.skew ?? 0);
   const some = {
     ...{ root, webs, workers, say },
+    failOver: kinds.some(needsFailOver),
+    refusesKillSessions: options.refusesKillSessions === true,
+    clockShifts,
     env: { PUSH_TIMEOUT: USUAL_TIMEOUT, ...breakable?.env },
     preload: broken ? [join(root, 'dist/chaos/breaks', `${broken}.js`)] : [],
     ...(signal && { signal }),
   };
   return withCluster(some, async (cluster, keepLogs) => {
-    const result = await attack(cluster, options);
+    const result = await attack(cluster, options, clockShifts);
     // What is broken on purpose is to be found.
     if (!broken && result.violations.length + result.crashes.length > 0) keepLogs();
     return result;
   });
 }
 
-async function attack(cluster: Cluster, options: ChaosOptions): Promise<ChaosResult> {
+async function attack(
+  cluster: Cluster,
+  options: ChaosOptions,
+  clockShifts: History['clockShifts'],
+): Promise<ChaosResult> {
   const { say, broken, signal } = options;
   const memory = startSampling(cluster);
   try {
     const { faultsEndedAt, ...seen } = await drive(cluster, options);
     say('Callers are done; waiting until everything is settled');
     const leftovers = await settle(cluster, { entries: !broken, ...(signal && { signal }) });
-    const history: History = { pushTimeout: cluster.config.PUSH_TIMEOUT, ...seen };
+    const { PUSH_TIMEOUT: pushTimeout } = cluster.config;
+    const history: History = { pushTimeout, clockShifts, ...seen };
     const evidence = await collectEvidence(cluster, { history, faultsEndedAt, leftovers });
     const violations = [...check(evidence), ...checkSoundness(evidence)];
     return {
@@ -101,6 +124,7 @@ interface Driven {
   readonly faults: readonly Fault[];
   readonly stalls: readonly Span[];
   readonly serverStalls: readonly Span[];
+  readonly elections: readonly number[];
   readonly faultsEndedAt: number;
 }
 
@@ -114,6 +138,7 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
   const watch = watchStalls();
   const servers = watchServers(cluster);
+  const votes = watchElections(cluster);
   const progress = setInterval(() => {
     say(`${attempts.length} requests so far`);
   }, PROGRESS);
@@ -130,13 +155,13 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
     stop.abort();
     await callers;
     options.signal?.throwIfAborted();
-    const serverStalls = await servers.stop();
-    return { attempts, faults, faultsEndedAt, stalls: watch.stop(), serverStalls };
+    const [serverStalls, elections] = await Promise.all([servers.stop(), votes.stop()]);
+    return { attempts, faults, faultsEndedAt, stalls: watch.stop(), serverStalls, elections };
   } finally {
     clearInterval(progress);
     watch.stop();
     stop.abort();
-    await servers.stop();
+    await Promise.all([servers.stop(), votes.stop()]);
   }
 }
 

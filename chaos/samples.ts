@@ -57,7 +57,7 @@ function looks(cluster: Cluster): (readonly [MemoryType, Promise<number | undefi
   return [
     ['web', resident(cluster.webs)],
     ['worker', resident(cluster.workers)],
-    ['mongo', resident([cluster.mongo])],
+    ['mongo', resident(cluster.mongo.members)],
     ['redis', resident([cluster.redis])],
     ['redis data', cluster.redis.pid() === undefined ? [] : [usedBy(cluster)]],
   ];

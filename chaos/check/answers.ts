@@ -48,7 +48,7 @@ function judge(attempt: Told, pushes: Pushes): readonly [Rule, string] | undefin
   if (end.status !== (end.code || 200)) {
     return ['answer-agrees', `HTTP status ${end.status}, which is another one`];
   }
-  const wrong = end.code === 0 ? unlikeSuccess(end, push) : unlikeFailure(end, push?.entry);
+  const wrong = end.code === 0 ? unlikeSuccess(end, push) : unlikeFailure(end, push);
   if (wrong === undefined) return undefined;
   const seen = push ? described(push.entry) : 'no entry';
   return [end.code === 0 ? 'acknowledged' : 'answer-agrees', `the log has ${seen}, ${wrong}`];
@@ -67,11 +67,12 @@ function unlikeSuccess(end: Answered, push: Push | undefined): string | undefine
     : `due is ${due} ${end.outcome} of ${end.externalId}, matter ${end.matterId}`;
 }
 
-function unlikeFailure(end: Answered, entry: LogEntry | undefined): string | undefined {
+function unlikeFailure(end: Answered, push: Push | undefined): string | undefined {
   const { code, reason } = end;
+  const entry = push?.entry;
   const isRefused = entry?.state === 'REFUSED';
   const isRefusedSo = isRefused && entry.result === reason;
-  if (code === 504) return isOpenEnd(entry) ? undefined : 'due is EXPIRED, or one begun in time';
+  if (code === 504) return isOpenEnd(push) ? undefined : 'due is EXPIRED, or one begun in time';
   if (code === 400 || code === 404) {
     if (isRefusedSo || (!entry && UNKNOWN_SENDER.has(reason))) return undefined;
     return `due is REFUSED ${reason}`;
@@ -90,11 +91,11 @@ function unlikeFailure(end: Answered, entry: LogEntry | undefined): string | und
  * What may become of a push whose caller was told that the outcome is open. An ingress that cannot
  * reach the queue ends the push in the log; where the log's answer to that is lost, it cannot say so.
  */
-function isOpenEnd(entry: LogEntry | undefined): boolean {
-  if (!entry || entry.state === 'QUEUED') return false;
-  const { state, result } = entry;
+function isOpenEnd(push: Push | undefined): boolean {
+  if (!push || push.entry.state === 'QUEUED') return false;
+  const { state, result } = push.entry;
   const wasEndedUnheard = state === 'REFUSED' && result === 'QUEUE_UNAVAILABLE';
-  return state === 'EXPIRED' || wasEndedUnheard || beganInTime(entry);
+  return state === 'EXPIRED' || wasEndedUnheard || beganInTime(push);
 }
 
 const briefly = ({ code, reason, replayed }: Answered) =>

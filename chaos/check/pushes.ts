@@ -14,6 +14,8 @@ export interface Push {
   readonly attempt: Attempt | undefined;
   /** Since when it can have been decided, by the clock of the history. */
   readonly sentAt: number;
+  /** Until when a worker may take it up: epoch milliseconds of the servers' clock. */
+  readonly deadline: number;
   /** By when it was decided: its caller was told. Infinity where nobody was told anything definite. */
   readonly toldAt: number;
 }
@@ -35,12 +37,14 @@ export function indexPushes({ history, entries, timeZone }: Evidence): Pushes {
     const id = String(entry._id);
     const sent = operations.of(entry);
     const attempt = attempts.get(id);
+    const tries = attempt ? [attempt] : (sent?.unanswered ?? []);
     return {
       id,
       entry,
       sent,
       attempt,
-      sentAt: attempt?.sentAt ?? earliest(sent?.unanswered ?? []),
+      sentAt: earliest(tries),
+      deadline: entry.deadlineAt.getTime() - slowest(tries, history.clockShifts),
       toldAt: Math.min(toldAt(attempt), toldByReplay.get(id) ?? Number.POSITIVE_INFINITY),
     };
   });
@@ -68,8 +72,15 @@ function findReplays(
 }
 
 /** Any of the unanswered tries may have left the entry. */
-function earliest(times: readonly number[]): number {
-  return times.length > 0 ? Math.min(...times) : Number.NEGATIVE_INFINITY;
+function earliest(tries: readonly Attempt[]): number {
+  if (tries.length === 0) return Number.NEGATIVE_INFINITY;
+  return Math.min(...tries.map(({ sentAt }) => sentAt));
+}
+
+/** Whatever may have left it: an entry has the time of its ingress, whose clock may be wrong. */
+function slowest(tries: readonly Attempt[], shifts: ReadonlyMap<string, number>): number {
+  if (tries.length === 0) return Math.min(0, ...shifts.values());
+  return Math.min(...tries.map(({ ingress }) => shifts.get(ingress) ?? 0));
 }
 
 /** A 5xx leaves open whether, and when, the push is decided. */

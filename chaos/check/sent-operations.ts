@@ -7,8 +7,8 @@ import type { Attempt, History } from '../history';
 export interface SentOperation {
   /** Its first try: client, system, name, body and key are those of all. */
   readonly first: Attempt;
-  /** When the tries were sent of which nobody knows what became. */
-  readonly unanswered: readonly number[];
+  /** The tries of which nobody knows what became. */
+  readonly unanswered: readonly Attempt[];
   /** As the contract reads its body, each time anew; undefined where it refuses it. */
   parsed(): ParsedBody | undefined;
 }
@@ -22,7 +22,7 @@ export interface SentOperations {
 
 interface Tries {
   readonly first: Attempt;
-  readonly unanswered: number[];
+  readonly unanswered: Attempt[];
 }
 
 /** @throws Error where two operations cannot be told apart: the callers of the run are at fault */
@@ -33,7 +33,7 @@ export function collectOperations(history: History, timeZone: string): SentOpera
     const known = tries.get(attempt.operation) ?? { first: attempt, unanswered: [] };
     if (known.first === attempt) tries.set(attempt.operation, known);
     const { kind } = attempt.end;
-    if (kind === 'lost' || kind === 'hung') known.unanswered.push(attempt.sentAt);
+    if (kind === 'lost' || kind === 'hung') known.unanswered.push(attempt);
   }
   const byNumber = new Map<number, SentOperation>();
   const byIdentity = new Map<string, SentOperation>();

@@ -115,6 +115,8 @@ export function aRun() {
         faults: [...faults],
         stalls: [],
         serverStalls: [],
+        elections: [],
+        clockShifts: new Map(),
       },
       matters: [...ledger.matters.values()],
       entries: [...entries],

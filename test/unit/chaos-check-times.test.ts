@@ -152,6 +152,31 @@ describe('the end of a run', () => {
     ]);
   });
 
+  test('a deadline counts as it was, where the clock of its ingress was wrong', () => {
+    const started = (time: number, ...shifts: [string, number][]) => {
+      const run = aRun();
+      const push = run.push('upsert', {}, { at: [0, 500] });
+      const late = withEntry(run.evidence(), push, { startedAt: new Date(NOW + time) });
+      return brokenRules({ ...late, history: { ...late.history, clockShifts: new Map(shifts) } });
+    };
+    expect(started(10_001, ['web-0', -1])).toEqual([]);
+    expect(started(10_000, ['web-0', 1])).toEqual(['late-effect']);
+    expect(started(10_001, ['web-1', -1])).toEqual(['late-effect']);
+  });
+
+  test('where nobody knows which ingress it was, the slowest that it can have been counts', () => {
+    const run = aRun();
+    const push = run.push('upsert', {}, { end: 'lost' });
+    const started = (time: number, ...shifts: [string, number][]) => {
+      const late = withEntry(run.evidence(), push, {
+        startedAt: new Date(Number(run.evidence().entries[0]?.deadlineAt) + time),
+      });
+      return brokenRules({ ...late, history: { ...late.history, clockShifts: new Map(shifts) } });
+    };
+    expect(started(5, ['web-0', -5], ['web-1', 5])).toEqual([]);
+    expect(started(6, ['web-0', -5], ['web-1', -9])).toEqual(['late-effect']);
+  });
+
   test('an effect after its deadline is late also where its caller was told 504', () => {
     const run = aRun();
     const push = run.push('upsert', {}, { at: [0, 500], end: 'CONFIRMATION_TIMEOUT' });

@@ -25,6 +25,13 @@ const member = (name: string) => ({
 });
 const server = (name: string) => ({
   ...member(name),
+  primary: async () => member('the primary'),
+  secondary: async () => member('a secondary'),
+  failOver: async (meanwhile: () => Promise<void>) => {
+    note(`${name} hears of nothing`);
+    await meanwhile();
+    note(`${name} is another one`);
+  },
   proxy: {
     setDelay: (ms: number) => note(`delay ${name} ${ms}`),
     setDropping: (on: boolean) => note(`drop ${name} ${on}`),
@@ -38,20 +45,29 @@ const cluster = {
   workers: [member('worker-0')],
   redis: server('redis'),
   mongo: server('mongo'),
-  lookup: { flushall: async () => note('flush') },
+  lookup: {
+    flushall: async () => note('flush'),
+    info: async () => '# Memory\r\nused_memory:1048576\r\n',
+    config: async (...words: unknown[]) => note(words.join(' ')),
+  },
 } as unknown as Cluster;
 
 const targetOf = (kind: FaultKind) => {
   const place = kind.split('-')[1] ?? '';
+  if (place === 'primary') return 'mongo';
   return place === 'web' || place === 'worker' ? `${place}-0` : place;
 };
 const fault = (kind: FaultKind, at = 0, lasts = 1): PlannedFault => ({
   ...{ at, kind, target: targetOf(kind), lasts },
-  ...(kind.startsWith('delay') && { ms: 50 }),
+  ...(/^(delay|fill)/.test(kind) && { amount: 50 }),
 });
 const clock = () => performance.now();
 
-const STEPS: Readonly<Record<FaultKind, readonly string[]>> = {
+/** By a real set alone: test/integration/chaos-servers.test.ts. */
+const BY_COMMAND = ['stepdown-primary', 'lag-secondary', 'refuse-sessions'] as const;
+type ByCommand = (typeof BY_COMMAND)[number];
+
+const STEPS: Readonly<Record<Exclude<FaultKind, ByCommand>, readonly string[]>> = {
   'kill-web': ['SIGKILL web-0', 'web-0 is back'],
   'kill-worker': ['SIGKILL worker-0', 'worker-0 is back'],
   'stop-web': ['SIGSTOP web-0', 'SIGCONT web-0'],
@@ -71,9 +87,19 @@ const STEPS: Readonly<Record<FaultKind, readonly string[]>> = {
   'reset-mongo': ['reset mongo'],
   'cut-mongo': ['cut mongo'],
   'strand-mongo': ['strand mongo'],
+  'kill-primary': ['SIGKILL the primary', 'the primary is back'],
+  'stop-primary': ['SIGSTOP the primary', 'SIGCONT the primary'],
+  'stop-secondary': ['SIGSTOP a secondary', 'SIGCONT a secondary'],
+  'failover-redis': ['redis hears of nothing', 'redis is another one'],
+  'switch-redis': ['redis hears of nothing', 'redis is another one', 'reset redis'],
+  'fill-redis': ['SET maxmemory 1099776', 'SET maxmemory 0'],
 };
 
-test.each(FAULT_KINDS)('%s', async (kind) => {
+test('every kind has a test', () => {
+  expect([...Object.keys(STEPS), ...BY_COMMAND].sort()).toEqual([...FAULT_KINDS].sort());
+});
+
+test.each(Object.keys(STEPS) as (keyof typeof STEPS)[])('%s', async (kind) => {
   const [done] = await runFaults([fault(kind)], cluster, { clock });
   expect(log).toEqual(STEPS[kind]);
   expect(done).toMatchObject({ kind, target: targetOf(kind) });

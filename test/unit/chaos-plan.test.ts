@@ -1,7 +1,7 @@
 /** A fault plan comes from its seed alone, and keeps the rules that a run relies on. */
 import fc from 'fast-check';
 import { FAULT_KINDS, type FaultKind } from '../../chaos/history';
-import { type PlannedFault, type PlanOptions, planFaults } from '../../chaos/plan';
+import { type PlannedFault, type PlanOptions, planClocks, planFaults } from '../../chaos/plan';
 import { createRandom } from '../../chaos/random';
 
 const plan = (seed: string, more: Partial<PlanOptions> = {}) =>
@@ -36,9 +36,9 @@ test('the same seed gives the same plan, another seed another one', () => {
 
 test('a plan is the same on every machine', () => {
   expect(plan('7').slice(0, 3)).toEqual([
-    { at: 1918, kind: 'restart-redis', target: 'redis', lasts: 2243 },
-    { at: 2941, kind: 'kill-web', target: 'web-0', lasts: 1026 },
-    { at: 3913, kind: 'restart-worker', target: 'worker-1', lasts: 721 },
+    { at: 1918, kind: 'reset-redis', target: 'redis', lasts: 0 },
+    { at: 2941, kind: 'kill-worker', target: 'worker-1', lasts: 1026 },
+    { at: 3913, kind: 'cut-redis', target: 'redis', lasts: 0 },
   ]);
 });
 
@@ -80,14 +80,14 @@ test('a mix brings its own kinds only, on targets that there are', () => {
   fc.assert(
     fc.property(plans, ({ faults, mix, webs, workers }) => {
       const numbers = { web: webs, worker: workers };
-      const fits = ({ kind, target, ms }: PlannedFault) => {
+      const fits = ({ kind, target, amount }: PlannedFault) => {
         const [place = '', number] = target.split('-');
+        const isNamed =
+          kind.endsWith(`-${place}`) || (kind.endsWith('-primary') && place === 'mongo');
         const isThere = place in numbers === (number !== undefined);
         const inRange = Number(number ?? 0) < (numbers[place as keyof typeof numbers] ?? 1);
-        const delays = kind.startsWith('delay-') === (ms !== undefined);
-        return (
-          mix.kinds.includes(kind) && kind.endsWith(`-${place}`) && isThere && inRange && delays
-        );
+        const hasAmount = /^(delay|fill)-/.test(kind) === (amount !== undefined);
+        return mix.kinds.includes(kind) && isNamed && isThere && inRange && hasAmount;
       };
       expect(faults.filter((fault) => !fits(fault))).toEqual([]);
     }),
@@ -112,4 +112,24 @@ test('a faster pace means more faults', () => {
   const slow = plan('pace', { mix: { kinds, pace: 0.5 } }).length;
   const fast = plan('pace', { mix: { kinds, pace: 4 } }).length;
   expect(fast).toBeGreaterThan(2 * slow);
+});
+
+test('clocks are wrong either way, as the seed says, by no more than they may', () => {
+  const counts = { webs: 2, workers: 3 };
+  const clocks = (seed: string, most: number) => planClocks(createRandom(seed), counts, most);
+  expect([...clocks('1', 0)]).toEqual(
+    ['web-0', 'web-1', 'worker-0', 'worker-1', 'worker-2'].map((name) => [name, 0]),
+  );
+  fc.assert(
+    fc.property(seeds, fc.integer({ min: 1, max: 280_000 }), (seed, most) => {
+      const shifts = [...clocks(seed, most).values()];
+      expect(shifts.filter((shift) => Math.abs(shift) > most)).toEqual([]);
+      expect(clocks(seed, most)).toEqual(clocks(seed, most));
+    }),
+  );
+  const many = Array.from({ length: 20 }, (_, n) => [
+    ...clocks(String(n), 240_000).values(),
+  ]).flat();
+  expect(Math.min(...many)).toBeLessThan(-200_000);
+  expect(Math.max(...many)).toBeGreaterThan(200_000);
 });

@@ -35,6 +35,28 @@ test('how long the harness, and the servers by themselves, stood still', () => {
   expect(summary).toMatchObject({ stalledMs: 340, serversStalledMs: 1_500 });
 });
 
+test('after each election, how soon a push was confirmed', () => {
+  const { history } = result();
+  const confirmed = history.attempts.filter(({ end }) => end.kind === 'answered' && end.code === 0);
+  const [first, last] = [confirmed[0]?.endedAt ?? 0, confirmed.at(-1)?.endedAt ?? 0];
+  const elections = [first - 3.6, last + 1];
+  const { summary, text } = faultsReport(options, result({ history: { ...history, elections } }));
+  expect(summary).toMatchObject({ confirmedAfterElectionMs: [4, null] });
+  expect(text).toMatch(/first push after an election *│ 4 ms, none /);
+});
+
+test('whose clock was wrong, and whether killSessions was refused', () => {
+  const { history } = result();
+  const clockShifts = new Map([['web-0', -120_400]]);
+  const { summary, text } = faultsReport(
+    { ...options, refusesKillSessions: true },
+    result({ history: { ...history, clockShifts } }),
+  );
+  expect(summary).toMatchObject({ clocks: { 'web-0': -120 }, refusesKillSessions: true });
+  expect(text).toMatch(/clocks were wrong by *│ web-0: -120 s /);
+  expect(text).toMatch(/killSessions was refused *│ all the time /);
+});
+
 test.each<[string, Partial<ChaosResult>]>([
   ['a violation', { violations: [{ rule: 'measurable', what: 'not measurable' }] }],
   ['a crash', { crashes: ['web-0 ended'] }],

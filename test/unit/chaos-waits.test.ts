@@ -33,7 +33,7 @@ test('the push log is waited for only where somebody wants to know', async () =>
 test('a look at a server that does not answer is given up', async () => {
   const member = { pid: () => process.pid };
   const cluster = {
-    ...{ webs: [member], workers: [], mongo: member, redis: member },
+    ...{ webs: [member], workers: [], mongo: { members: [member] }, redis: member },
     lookup: { info: () => new Promise(() => undefined) },
   } as unknown as Cluster;
   const seen = await startSampling(cluster).stop();
