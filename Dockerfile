@@ -1,5 +1,6 @@
-# One image for all process types: web by default, worker and release by their command.
-FROM node:20-slim AS build
+# One image for all process types: web by default, worker and release by their command. The base is
+# Node 24 by digest: a newer one is a change of this file.
+FROM node:24-bookworm-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev --ignore-scripts
@@ -8,7 +9,7 @@ COPY src ./src
 COPY workers ./workers
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-FROM node:20-slim
+FROM node:24-bookworm-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./package.json
