@@ -33,7 +33,8 @@ async function prepare(mode) {
     const given = mode === 'start' ? process.env : {};
     const needed = { mongo: !given.MONGO_URL, redis: !given.REDIS_URL };
     // Side by side, and both to their end: no half of an install is left running by a failure.
-    const steps = await Promise.allSettled([installModules(root), chooseServers(root, needed)]);
+    const modules = installModules(root, mode === 'test' ? 'all' : 'run');
+    const steps = await Promise.allSettled([modules, chooseServers(root, needed)]);
     for (const step of steps) if (step.status === 'rejected') throw step.reason;
     await build(root);
   } finally {

@@ -1,29 +1,52 @@
-/** Installs the node modules of package-lock.json when node_modules holds something else. */
-import { readFileSync } from 'node:fs';
+/** Installs node modules of package-lock.json where node_modules lacks any of them. */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
+import { embeddedFolder } from './folder.mjs';
+import { lockSubset } from './lock-subset.mjs';
 import { runQuietly, SetupError, say } from './progress.mjs';
 
-function packagesOf(path) {
+/** The devDependencies that a build needs. All others are tools of tests and lint. */
+export const FOR_THE_BUILD = [
+  'typescript',
+  '@types/cli-progress',
+  '@types/koa',
+  '@types/luxon',
+  '@types/node',
+  'groupmq',
+  'pure-rand',
+];
+
+function readJson(path) {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')).packages;
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return undefined; // absent, or cut short by an interrupted install
   }
 }
 
 /**
- * Whether node_modules is what the lockfile asks for. npm leaves out the optional packages of
- * other platforms, so an optional package may be missing, but not differ.
+ * Whether node_modules has what is wanted, and nothing that the lockfile does not know. npm leaves
+ * out the optional packages of other platforms, so an optional package may be missing, but not differ.
+ * @param {object} wanted packages of a lockfile, by folder
+ * @param {object} known those of the whole lockfile
+ * @param {object | undefined} installed those of node_modules
  */
-export function matchesLock(wanted, installed) {
-  if (!wanted || !installed) return false;
-  const same = ([name, entry]) => {
-    if (name === '') return true;
-    const found = installed[name];
-    if (!found) return entry.optional === true;
-    return found.version === entry.version && found.integrity === entry.integrity;
-  };
-  return Object.entries(wanted).every(same) && Object.keys(installed).every((n) => n in wanted);
+export function hasWanted(wanted, known, installed) {
+  if (!installed) return false;
+  const isKnown = ([folder, { version, integrity }]) =>
+    known[folder]?.version === version && known[folder].integrity === integrity;
+  return (
+    Object.keys(wanted).every((name) => name === '' || installed[name] || wanted[name].optional) &&
+    Object.entries(installed).every(isKnown)
+  );
 }
 
 /** The npm that runs us, else the one on PATH. */
@@ -32,30 +55,63 @@ export function npmCommand(env = process.env) {
   return path && basename(path) === 'npm-cli.js' ? [process.execPath, path] : ['npm'];
 }
 
-/** @throws {SetupError} with npm's own last words */
-export async function installModules(root) {
-  const wanted = packagesOf(join(root, 'package-lock.json'));
-  if (!wanted) throw new SetupError('package-lock.json is missing or broken: restore it with git.');
-  if (matchesLock(wanted, packagesOf(join(root, 'node_modules/.package-lock.json')))) {
+/**
+ * @param {'run' | 'all'} extent what the build and the service need, or also what tests and lint need;
+ *   what is there beyond it stays
+ * @throws {SetupError} with npm's own last words
+ */
+export async function installModules(root, extent) {
+  const lock = readJson(join(root, 'package-lock.json'));
+  if (!lock?.packages) {
+    throw new SetupError('package-lock.json is missing or broken: restore it with git.');
+  }
+  const wanted = extent === 'all' ? lock : lockSubset(lock, FOR_THE_BUILD);
+  const installed = readJson(join(root, 'node_modules/.package-lock.json'))?.packages;
+  if (hasWanted(wanted.packages, lock.packages, installed)) {
     say('Node modules are up to date');
     return;
   }
-  const count = Object.values(wanted).filter((entry) => !entry.optional).length;
+  const count = Object.values(wanted.packages).filter((entry) => !entry.optional).length;
   say(`Installing ${count} node modules from package-lock.json`);
-  const [command, ...first] = npmCommand();
-  const args = [...first, 'ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
-  const install = () => runQuietly(command, args, { cwd: root, label: 'installing node modules' });
-  let done = await install();
-  if (!done.ok) {
-    // The npm of an earlier set-up that was killed may still be writing there.
-    say('npm ci failed, trying once more');
-    done = await install();
-  }
-  if (!done.ok) {
-    throw new SetupError(
-      `${done.output}\n\nnpm ci failed. Check the network (and npm's registry setting), ` +
-        'then run the command again.',
-    );
+  const scratch = join(embeddedFolder(root), 'modules');
+  try {
+    const done = await installBeside(root, wanted, scratch);
+    if (!done.ok) {
+      throw new SetupError(
+        `${done.output}\n\nnpm ci failed. Check the network (and npm's registry setting), ` +
+          'then run the command again.',
+      );
+    }
+    swapIn(root, scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
   }
   say('Node modules installed');
+}
+
+/** In a folder of its own: npm ci empties node_modules first, and a service may be running from it. */
+async function installBeside(root, wanted, scratch) {
+  const [command, ...first] = npmCommand();
+  const args = [...first, 'ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const install = () => {
+    rmSync(scratch, { recursive: true, force: true });
+    mkdirSync(scratch);
+    const { devDependencies } = wanted.packages[''];
+    const manifest = { ...readJson(join(root, 'package.json')), devDependencies };
+    writeFileSync(join(scratch, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(scratch, 'package-lock.json'), JSON.stringify(wanted));
+    copyFileSync(join(root, '.npmrc'), join(scratch, '.npmrc'));
+    return runQuietly(command, args, { cwd: scratch, label: 'installing node modules' });
+  };
+  const done = await install();
+  if (done.ok) return done;
+  // The npm of an earlier set-up that was killed may still be writing there.
+  say('npm ci failed, trying once more');
+  return install();
+}
+
+function swapIn(root, scratch) {
+  const modules = join(root, 'node_modules');
+  if (existsSync(modules)) renameSync(modules, join(scratch, 'old'));
+  renameSync(join(scratch, 'node_modules'), modules);
 }
