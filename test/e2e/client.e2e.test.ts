@@ -4,13 +4,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);
 
 let folder: string;
-let service: Service;
+let service: SharedService;
 let demo: { clientId: string; secret: string };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'matter-push-client-'));
@@ -18,7 +19,7 @@ beforeAll(async () => {
   symlinkSync(ROOT, join(folder, 'node_modules/matter-push'));
   symlinkSync(join(ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  service = await startService();
+  service = await sharedService();
   // The step by which npm start makes the demo client and the users that the block names.
   const env = { ...process.env, ...service.env, DATA_DIR: folder };
   const { stdout } = await run(process.execPath, [join(ROOT, 'dist/src/demo.js')], { env });

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Service, startService } from '../support/service';
+import type { SharedService } from '../support/service';
+import { sharedService } from '../support/shared-service';
 
 const ROOT = join(__dirname, '../..');
 const TOOLS = { bash: '--version', openssl: 'version', curl: '--version' };
@@ -24,10 +25,10 @@ if (missing.length > 0) {
 
 function tryFirstPush(): void {
   const dataDir = mkdtempSync(join(tmpdir(), 'matter-push-readme-'));
-  let service: Service;
+  let service: SharedService;
   let demo: { clientId: string; secret: string };
   beforeAll(async () => {
-    service = await startService();
+    service = await sharedService();
     // The step by which npm start makes the demo client and the users that the block names.
     const env = { ...process.env, ...service.env, DATA_DIR: dataDir };
     const { stdout } = await run(process.execPath, [join(ROOT, 'dist/src/demo.js')], { env });

@@ -4,9 +4,11 @@
  * document does not describe.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { projectRoot } from '../../src/embedded/project';
 import { type Service, startService } from '../support/service';
 
 const FILES = join(__dirname, '../schemathesis');
@@ -27,16 +29,33 @@ const EXAMPLES = '25';
 const SEED = '20261122';
 
 const folder = mkdtempSync(join(tmpdir(), 'matter-push-schemathesis-'));
-const packages = join(folder, 'packages');
+const requirements = join(FILES, 'requirements.txt');
+const python = spawnSync('python3', ['--version'], { encoding: 'utf8' }).stdout ?? '';
+const version = createHash('sha256')
+  .update(python)
+  .update(readFileSync(requirements))
+  .digest('hex');
+/** Kept for the next run, beside what else this project fetches once. */
+const packages = join(projectRoot(), '.embedded', `schemathesis-${version.slice(0, 16)}`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** @returns why it cannot be tried here */
 function install(): string | undefined {
-  const list = ['--require-hashes', '-r', join(FILES, 'requirements.txt')];
+  if (existsSync(packages)) return undefined;
+  // Whole or not at all: an install that is interrupted leaves nothing that the next run would take.
+  const fresh = mkdtempSync(`${packages}-`);
+  const problem = pip(fresh);
+  if (problem === undefined && !existsSync(packages)) renameSync(fresh, packages);
+  rmSync(fresh, { recursive: true, force: true });
+  return problem;
+}
+
+function pip(target: string): string | undefined {
+  const list = ['--require-hashes', '-r', requirements];
   const how = ['--quiet', '--disable-pip-version-check', '--only-binary', ':all:'];
   const { status, stderr, error } = spawnSync(
     'python3',
-    ['-m', 'pip', 'install', ...how, '--target', packages, ...list],
+    ['-m', 'pip', 'install', ...how, '--target', target, ...list],
     { encoding: 'utf8', timeout: INSTALL_MS },
   );
   if (status === 0) return undefined;
