@@ -1,6 +1,5 @@
 /** Reads of the ledger outside the way of a push: single matters, pages, and streams of many. */
 import type { Connection, mongo } from 'mongoose';
-import { type Clock, systemClock } from '../clock';
 import type { Matter, Phase } from '../domain/matter';
 import { nativeCollection } from '../mongo';
 import { type ChangedFilter, createChangedMatters, type Window } from './changed-matters';
@@ -47,10 +46,7 @@ type Matters = mongo.Collection<MatterRecord>;
 type Filter = mongo.Filter<MatterRecord>;
 
 /** Every filter stays within one index, and every read has a deadline. */
-export function createMatterReader(
-  connection: Connection,
-  clock: Clock = systemClock,
-): MatterReader {
+export function createMatterReader(connection: Connection): MatterReader {
   const collection: Matters = nativeCollection<MatterRecord>(matterModel(connection));
   const whole = (filter: Filter) => collection.find(filter).map(toMatter);
   const lean = <T>({ projection, toMatter: toLean }: Lean<T>, filter: Filter) =>
@@ -68,7 +64,7 @@ export function createMatterReader(
       timedRead(whole({ systemCode, externalId: { $in: [...externalIds] } }), PAGE_TIMEOUT),
     held: (systemCode, externalIds) =>
       timedRead(lean(HELD, { systemCode, externalId: { $in: [...externalIds] } }), PAGE_TIMEOUT),
-    changed: createChangedMatters(collection, clock),
+    changed: createChangedMatters(collection),
     open: async function* (systemCode) {
       const cursor = lean(OPEN, { systemCode, phase: { $in: STILL_OPEN } });
       const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);

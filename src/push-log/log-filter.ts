@@ -32,10 +32,17 @@ export function toIndexFilter(filter: LogFilter): Partial<LogFilter> {
   return result === undefined ? { systemCode } : { systemCode, result };
 }
 
-/** Whether its index leaves little to read, however long the log: one matter, one key, one request. */
-export function isSelective(filter: LogFilter): boolean {
-  const along = toIndexFilter(filter);
-  return 'externalId' in along || 'idempotencyKey' in along || filter.requestId !== undefined;
+/**
+ * The name of that index (entry-model.ts). The server is told: by its own statistics it would take
+ * another one now and then, and look at much of the log.
+ */
+export function indexOf(filter: LogFilter): string {
+  if (filter.requestId !== undefined) return '_id_';
+  const { systemCode, externalId, idempotencyKey, result } = toIndexFilter(filter);
+  if (systemCode === undefined) return '_id_';
+  if (externalId !== undefined) return 'matter_history';
+  if (idempotencyKey !== undefined) return 'key_uses';
+  return result === undefined ? 'system_newest' : 'results';
 }
 
 /** Whether its index leaves nothing to be looked at. */

@@ -4,12 +4,10 @@
  * no `next` the search is at its end.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
-import type { Clock } from '../clock';
 import { nativeCollection } from '../mongo';
-import { readSlices } from '../slices';
 import { entryModel, type LogEntry } from './entry-model';
-import { isCovered, isSelective, type LogFilter, matchesFilter, toIndexFilter } from './log-filter';
-import { firstIdAt, idAfter, receivedAtOf } from './request-id';
+import { indexOf, isCovered, type LogFilter, matchesFilter, toIndexFilter } from './log-filter';
+import { firstIdAt, idAfter } from './request-id';
 
 export interface LogPage {
   readonly entries: readonly LogEntry[];
@@ -39,9 +37,9 @@ export interface LogSearch {
 
 /** Entries that a page or a count looks at. */
 const MAX_LOOKED_AT = 5_000;
-/** Entries that are read at once: of one matter or key, and of a slice. */
-const BATCH = 500;
-const MAX_SLICE = 5_000;
+/** Entries that one command reads; and of a count, where they are only a few fields each. */
+const CHUNK = 1_000;
+const LEAN_CHUNK = 5_000;
 /** Milliseconds for one command of the database. */
 const COMMAND_TIMEOUT = 10_000;
 
@@ -54,60 +52,32 @@ interface Reading extends LogOrder {
 }
 
 /** @param maxLookedAt bounds a page or count whose filter no index answers alone */
-export function createLogSearch(
-  connection: Connection,
-  clock: Clock,
-  maxLookedAt = MAX_LOOKED_AT,
-): LogSearch {
+export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED_AT): LogSearch {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
 
-  /** Along the index of the filter: ids of `[lower, upper)`. */
-  const read = async (filter: LogFilter, ids: Ids, most: number, reading: Reading) => {
+  /** The next entries along the index of the filter, which serves the order too. */
+  const read = (filter: LogFilter, reading: Reading, most: number) => {
     const { oldestFirst, projection } = reading;
-    const entries = await collection
-      .find(indexRange(filter, ids), {
+    return collection
+      .find(indexRange(filter, idsOf(filter, reading)), {
+        hint: indexOf(filter),
         maxTimeMS: COMMAND_TIMEOUT,
         ...(projection && { projection }),
       })
       .sort({ _id: oldestFirst ? 1 : -1 })
       .limit(most)
       .toArray();
-    return { items: entries, isCut: entries.length === most };
   };
 
-  /** In order; of a selective filter one chunk of `most` entries, else slice by slice, none larger. */
-  async function* chunks(filter: LogFilter, reading: Reading, most: number) {
-    const ids = idsOf(filter, reading);
-    if (isSelective(filter)) yield (await read(filter, ids, most, reading)).items;
-    else if (reading.oldestFirst) yield* newer(filter, ids, reading, most);
-    else yield* older(filter, ids, reading, most);
-  }
-
-  const older = (filter: LogFilter, [lower, upper]: Ids, reading: Reading, most: number) =>
-    readSlices<LogEntry, string>({
-      direction: 'older',
-      start: upper ?? firstIdAt(clock()),
-      startsOpen: upper === undefined,
-      end: lower,
-      read: (from, to, limit) => read(filter, [from, to], limit, reading),
-      most: Math.min(most, MAX_SLICE),
-      placeAfter: ({ _id }) => String(_id),
-      shift: shiftId,
-    });
-
-  async function* newer(filter: LogFilter, [lower, upper]: Ids, reading: Reading, most: number) {
-    const [oldest] = lower ? [] : (await read(filter, [undefined, upper], 1, reading)).items;
-    const start = lower ?? (oldest && String(oldest._id));
-    if (start === undefined) return;
-    yield* readSlices<LogEntry, string>({
-      direction: 'newer',
-      start,
-      end: upper ?? firstIdAt(clock() + 1_000),
-      read: (from, to, limit) => read(filter, [from, to], limit, reading),
-      most: Math.min(most, MAX_SLICE),
-      placeAfter: ({ _id }) => idAfter(String(_id)),
-      shift: shiftId,
-    });
+  /** In order, to the end; what is not taken is not read. */
+  async function* chunks(filter: LogFilter, reading: Reading, size: number) {
+    let { after } = reading;
+    let entries: readonly LogEntry[];
+    do {
+      entries = await read(filter, { ...reading, after }, size);
+      after = String(entries.at(-1)?._id);
+      yield entries;
+    } while (entries.length === size);
   }
 
   return {
@@ -116,7 +86,7 @@ export function createLogSearch(
       let looked = 0;
       let last: string | undefined;
       const most = isCovered(filter) ? limit : maxLookedAt;
-      for await (const chunk of chunks(filter, order, most + 1)) {
+      for await (const chunk of chunks(filter, order, Math.min(most + 1, CHUNK))) {
         for (const entry of chunk) {
           if (entries.length === limit || looked === maxLookedAt) return { entries, next: last };
           looked += 1;
@@ -128,27 +98,18 @@ export function createLogSearch(
     },
 
     all: async function* (filter, order = {}) {
-      let after: string | undefined;
-      let size: number;
-      do {
-        size = 0;
-        const most = isSelective(filter) ? BATCH : MAX_SLICE;
-        for await (const chunk of chunks(filter, { ...order, after }, most)) {
-          size += chunk.length;
-          after = chunk.length > 0 ? String(chunk.at(-1)?._id) : after;
-          yield* chunk.filter((entry) => matchesFilter(entry, filter));
-        }
-      } while (isSelective(filter) && size === BATCH);
+      for await (const chunk of chunks(filter, order, CHUNK)) {
+        yield* chunk.filter((entry) => matchesFilter(entry, filter));
+      }
     },
 
     count: async (filter, bound) => {
-      const covered = isCovered(filter);
-      const most = covered ? bound : maxLookedAt;
+      const most = isCovered(filter) ? bound : maxLookedAt;
       const fields = Object.keys(filter).map((field) => [field, 1] as const);
       const projection = { ...Object.fromEntries(fields), _id: 1 } as const;
       let value = 0;
       let looked = 0;
-      for await (const chunk of chunks(filter, { projection }, most + 1)) {
+      for await (const chunk of chunks(filter, { projection }, Math.min(most + 1, LEAN_CHUNK))) {
         for (const entry of chunk) {
           if (looked === most) return { value, exact: false };
           looked += 1;
@@ -182,5 +143,4 @@ function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEnt
   return { ...along, _id: Object.fromEntries(ids) };
 }
 
-const shiftId = (id: string, by: number) => firstIdAt(receivedAtOf(id) + by);
 const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);

@@ -1,6 +1,5 @@
 /** The push log as its own clients may search it, with the doctor for signatures that were refused. */
 import type { Connection } from 'mongoose';
-import type { Clock } from '../clock';
 import { createFindHeldSecrets } from '../directory/held-secrets';
 import type { KeyRing } from '../directory/sealing';
 import { createRefusalDoctor } from '../doctor/refusal-doctor';
@@ -18,15 +17,14 @@ export interface LogQueryParts {
   readonly mongo: Connection;
   readonly keyRing: KeyRing;
   readonly keyUses: FindKeyUses;
-  readonly clock: Clock;
   /** PORTAL_TIME_ZONE */
   readonly timeZone: string;
 }
 
 export function openLogQuery(parts: LogQueryParts): AnswerQuery {
-  const { mongo, keyRing, keyUses, clock, timeZone } = parts;
+  const { mongo, keyRing, keyUses, timeZone } = parts;
   return createLogQuery({
-    search: createLogSearch(mongo, clock),
+    search: createLogSearch(mongo),
     keyUses,
     bodies: createBodies(mongo),
     diagnose: createRefusalDoctor(

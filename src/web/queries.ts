@@ -1,4 +1,5 @@
 /** The signed questions of third parties: each with the largest body and the time that it is given. */
+import type { Clock } from '../clock';
 import type { Config } from '../config';
 import { LINES_LIMIT, LIST_LIMIT } from '../contract/limits';
 import type { Admit } from '../ingress/admit';
@@ -18,6 +19,7 @@ const DIGEST_TIMEOUT = 60_000;
 
 export interface QueryParts extends Omit<LogQueryParts, 'timeZone'> {
   readonly config: Config;
+  readonly clock: Clock;
   readonly read: ReadSignedRequest;
   /** The same for what is read bit by bit. */
   readonly signed: SignedRequestDependencies;

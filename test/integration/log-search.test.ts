@@ -4,13 +4,14 @@ import { type Connection, Types } from 'mongoose';
 import { prepareDatabase } from '../../src/indexes';
 import { connectMongo, nativeCollection } from '../../src/mongo';
 import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
+import type { LogFilter } from '../../src/push-log/log-filter';
 import { createRequestIds } from '../../src/push-log/request-id';
 import { createLogSearch, type LogSearch } from '../../src/push-log/search';
 import { testServers, withDatabase } from '../support/service';
 
 const DAY = 86_400_000;
 const NOW = Date.now();
-/** More than a slice holds, within seconds; before and after it, long silence. */
+/** More than is read at once, within seconds; before and after it, long silence. */
 const BURST = 12_000;
 const SYSTEMS = ['A', 'B', 'C'];
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
     withDatabase(testServers().mongoUrl, `t-${randomBytes(5).toString('hex')}`),
   );
   await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
-  search = createLogSearch(db, () => NOW);
+  search = createLogSearch(db);
   const newId = createRequestIds();
   const entry = (id: string, receivedAt: number, n: number): LogEntry => ({
     _id: new Types.ObjectId(id),
@@ -104,7 +105,7 @@ test('pages end, also over ids of the driver', async () => {
 
 test('a filter that no index answers ends its page after a bounded look, and goes on', async () => {
   const filter = { systemCode: 'A', operation: 'delete' };
-  const bounded = createLogSearch(db, () => NOW, 1_000);
+  const bounded = createLogSearch(db, 1_000);
   const first = await bounded.page(filter, { limit: 10 });
   expect(first).toEqual({ entries: [], next: expect.any(String) });
   const counted = await bounded.count({ systemCode: 'A', operation: 'upsert' }, 10_000);
@@ -114,6 +115,30 @@ test('a filter that no index answers ends its page after a bounded look, and goe
     exact: true,
   });
   expect(await search.count({ systemCode: 'A' }, 100)).toEqual({ value: 100, exact: false });
+});
+
+test.each<[string, LogFilter]>([
+  ['the newest of all', {}],
+  ['of one system', { systemCode: 'A' }],
+  ['of a system that has none', { systemCode: 'NONE' }],
+  ['of one matter', { systemCode: 'A', externalId: 'E-0' }],
+  ['of one result', { systemCode: 'A', result: 'UPDATED' }],
+  ['of a result that none came to', { systemCode: 'A', result: 'CREATED' }],
+  ['of one state, across systems', { state: 'QUEUED' }],
+  ['of one operation, in a window', { operation: 'delete', from: NOW - DAY }],
+])('each command looks at a bounded part of the log: %s', async (_, filter) => {
+  await db.db?.command({ profile: 2 });
+  await search.page(filter, { limit: 50 });
+  await search.page(filter, { limit: 50, oldestFirst: true });
+  await db.db?.command({ profile: 0 });
+  const profile = db.collection('system.profile');
+  const reads = await profile.find({ 'command.find': 'push_log' }).toArray();
+  await profile.drop();
+  expect(reads.length).toBeGreaterThan(1);
+  for (const { keysExamined, docsExamined, hasSortStage } of reads) {
+    expect(hasSortStage).toBeUndefined();
+    expect(Math.max(keysExamined, docsExamined)).toBeLessThanOrEqual(1_001);
+  }
 });
 
 test('one request is found by its id alone', async () => {

@@ -46,7 +46,7 @@ test('entries of the log’s first form are found by what they came to, and its 
     entry({ state: 'QUEUED' }),
   ]);
   await prepareDatabase(db, SETTINGS);
-  const search = createLogSearch(db, Date.now);
+  const search = createLogSearch(db);
   for (const result of ['CREATED', 'MATTER_NOT_FOUND', 'CONFIRMATION_TIMEOUT']) {
     const { entries } = await search.page({ systemCode: 'OLD', result }, { limit: 5 });
     expect(entries).toMatchObject([{ result }]);

@@ -52,7 +52,7 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
     try {
       if (isCsv) await printLine(stdout, `${bom ? BYTE_ORDER_MARK : ''}${csvHeader()}\r`);
       const print = isCsv ? printCsv : printJson;
-      const entries = createLogSearch(connection, Date.now).all(filter, { oldestFirst });
+      const entries = createLogSearch(connection).all(filter, { oldestFirst });
       for await (const view of viewsOf(entries, createKeyUses(connection))) {
         await print(stdout, view);
         done += 1;

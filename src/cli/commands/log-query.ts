@@ -41,7 +41,7 @@ async function query(options: Options, tool: Tool): Promise<void> {
   let end = { found: 0, isMore: false };
   await withMongo(tool, options, async (connection) => {
     const tellPlace = createPatience(tool);
-    const entries = firstEntries(createLogSearch(connection, Date.now), filter, {
+    const entries = firstEntries(createLogSearch(connection), filter, {
       limit,
       oldestFirst,
       onPage: (reached) => {

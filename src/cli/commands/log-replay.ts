@@ -69,7 +69,7 @@ async function replay(options: Options, tool: Tool): Promise<void> {
   const filter = { ...narrowed, to };
   const report = createReplayReport(tool, { timeZone: tool.settings.timeZone(), ...options });
   const run = async (connection: Connection) => {
-    const entries = createLogSearch(connection, Date.now).all(filter, { oldestFirst: true });
+    const entries = createLogSearch(connection).all(filter, { oldestFirst: true });
     const bounded = upTo(limit, entries, report.cutAt);
     const selected = selectPushes(bounded, {
       bodies: createBodies(connection),

@@ -61,7 +61,7 @@ async function show(requestId: string, options: Options, tool: Tool): Promise<vo
 
 function find(requestId: string, options: Options, tool: Tool): Promise<Found | undefined> {
   return withMongo(tool, options, async (connection) => {
-    const search = createLogSearch(connection, Date.now);
+    const search = createLogSearch(connection);
     const { entries } = await search.page({ requestId }, { limit: 1 });
     const [entry] = entries;
     if (!entry) return undefined;

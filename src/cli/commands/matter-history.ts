@@ -38,7 +38,7 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
   const tell = (note: string) => stderr.write(`${note}\n`);
   let count = 0;
   await withMongo(tool, options, async (connection) => {
-    const search = createLogSearch(connection, Date.now);
+    const search = createLogSearch(connection);
     const entries = historyOf(matter, search, { limit: options.limit, tell });
     for await (const view of viewsOf(entries, createKeyUses(connection))) {
       count += 1;

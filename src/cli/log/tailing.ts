@@ -26,7 +26,7 @@ export function createTailing(
   onPage: (reached: Reached) => void,
 ): Tailing {
   const clock = Date.now;
-  const search = createLogSearch(connection, clock);
+  const search = createLogSearch(connection);
   const keyUses = createKeyUses(connection);
   const watch = createWatch();
   const poll = createPoll({ search, filter, watch, clock });
