@@ -113,6 +113,8 @@ const schema = z.object({
   MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
   /** Pushes that one lane may hold; beyond it callers get 503. */
   LANE_LIMIT: whole(1, 1_000_000).default(10_000),
+  /** Bytes of pushes that one lane may hold in Redis; beyond it callers get 503. */
+  LANE_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
   /** Turns that one worker process runs at the same time. */
   WORKER_CONCURRENCY: whole(1, 64).default(8),
   /** How long a stopping process may take to finish what is in flight. */

@@ -71,7 +71,8 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
     logger.debug({ error: String(error) }, 'the time of Redis was not told, asked again soon');
   });
   lifecycle.onStop('time of Redis', () => watching.stop());
-  const lanes = createLanes(redis, keys, config.LANE_LIMIT, redisTime);
+  const limits = { pushes: config.LANE_LIMIT, bytes: config.LANE_BYTES };
+  const lanes = createLanes(redis, keys, limits, redisTime);
   const started = { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime };
   return { ...started, tracing, metrics: await openMetrics(type, { ...started, tracing }) };
 }

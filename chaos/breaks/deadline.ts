@@ -6,8 +6,8 @@ import * as finalize from '../../src/push-log/finalize';
 import * as lanes from '../../src/queue/lanes';
 import { replace } from './replace';
 
-replace(lanes, 'createLanes', (original) => (redis, keys, perLane) => {
-  const real = original(redis, keys, perLane);
+replace(lanes, 'createLanes', (original) => (redis, keys, limits) => {
+  const real = original(redis, keys, limits);
   const FOREVER = 9_999_999_999_999;
   /** The head that a trim looks for has the deadline in it. */
   const deadlines = new Map<string, number>();
@@ -15,15 +15,16 @@ replace(lanes, 'createLanes', (original) => (redis, keys, perLane) => {
     ...real,
     read: async (taken, holder, most) => {
       const round = await real.read(taken, holder, most);
-      const heads = round.heads.map(({ lane, pushes }) => {
+      const heads = round.heads.map(({ lane, pushes, bytes }) => {
         for (const { id, deadline } of pushes) deadlines.set(id, deadline);
-        return { lane, pushes: pushes.map((push) => ({ ...push, deadline: FOREVER })) };
+        return { lane, bytes, pushes: pushes.map((push) => ({ ...push, deadline: FOREVER })) };
       });
       return { ...round, heads };
     },
     finish: (round, replies) => {
-      const heads = round.heads.map(({ lane, pushes }) => ({
+      const heads = round.heads.map(({ lane, pushes, bytes }) => ({
         lane,
+        bytes,
         pushes: pushes.map((push) => ({ ...push, deadline: deadlines.get(push.id) ?? FOREVER })),
       }));
       return real.finish({ ...round, heads }, replies);

@@ -32,7 +32,12 @@ export interface Settings {
 
 export type QueueSettings = Pick<
   Config,
-  'REDIS_URL' | 'REDIS_NAMESPACE' | 'LANE_LIMIT' | 'PUSH_TIMEOUT' | 'PUSH_BODY_RETENTION'
+  | 'REDIS_URL'
+  | 'REDIS_NAMESPACE'
+  | 'LANE_LIMIT'
+  | 'LANE_BYTES'
+  | 'PUSH_TIMEOUT'
+  | 'PUSH_BODY_RETENTION'
 >;
 
 const ENDPOINTS = z.object({

@@ -1,14 +1,21 @@
 /** Calls that other servers must answer: each has a deadline, and a failure becomes a 503. */
 import { PushError } from '../errors';
+import { isOutOfMemory } from '../queue/redis';
 
 /** @throws PushError DATABASE_UNAVAILABLE where the call fails or is not over within `timeout` ms */
 export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   return within(call, timeout, 'DATABASE_UNAVAILABLE');
 }
 
-/** @throws PushError QUEUE_UNAVAILABLE where the call fails or is not over within `timeout` ms */
+/**
+ * @throws PushError QUEUE_UNAVAILABLE where the call fails or is not over within `timeout` ms, or
+ *   QUEUE_MEMORY_FULL where it was refused because Redis is at `maxmemory`: nothing was done then
+ */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
-  return within(call, timeout, 'QUEUE_UNAVAILABLE');
+  const named = call.catch((cause) => {
+    throw isOutOfMemory(cause) ? new PushError('QUEUE_MEMORY_FULL', { cause }) : cause;
+  });
+  return within(named, timeout, 'QUEUE_UNAVAILABLE');
 }
 
 /** A PushError of the call itself passes as it is: it says more. */

@@ -15,7 +15,7 @@ const BYTES_LIMIT = 256 * 1024 * 1024;
 export interface Arrival {
   /** @param bytes that are kept */
   received(bytes: number): void;
-  /** The body is there. @throws PushError BACKLOG_FULL where no place is */
+  /** The body is there. @throws PushError TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL */
   complete(): void;
 }
 
@@ -43,7 +43,8 @@ export function koaInFlight(max: number, bytes = BYTES_LIMIT): Middleware {
     };
     const complete = () => {
       upload.end();
-      if (inFlight >= max || held + size > bytes) throw new PushError('BACKLOG_FULL');
+      if (inFlight >= max) throw new PushError('TOO_MANY_IN_FLIGHT');
+      if (held + size > bytes) throw new PushError('IN_FLIGHT_BYTES_FULL');
       inFlight += 1;
       held += size;
       hasPlace = true;

@@ -13,7 +13,7 @@ const PER_PIECE = 256;
 /**
  * @param limit bytes
  * @throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, BODY_INCOMPLETE where
- *   the caller broke off, or BACKLOG_FULL where too many others are under way
+ *   the caller broke off, TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL
  */
 export async function readRawBody(req: IncomingMessage, limit: number): Promise<Buffer> {
   const length = req.headers['content-length'];

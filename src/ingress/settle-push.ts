@@ -3,6 +3,7 @@
  * push log's last word where none comes. It always ends, shortly after the deadline at the latest.
  */
 import type { Clock } from '../clock';
+import { PushError } from '../errors';
 import type { Logger } from '../logger';
 import type { Settlement } from '../push-log/settlement';
 import type { GroupQueue } from '../queue/group-queue';
@@ -40,9 +41,9 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
     const refusal = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
     if (refusal) {
-      // It may be in its lane all the same, unless that is full. Ended here, it can take no effect
-      // there; or a worker was first, and then its word counts.
-      const isCertain = refusal.reason === 'BACKLOG_FULL';
+      // It may be in its lane all the same, where nobody said that it is not. Ended here, it can take no
+      // effect there; or a worker was first, and then its word counts.
+      const isCertain = refusal.reason !== 'QUEUE_UNAVAILABLE';
       const word = endings.end(
         { id, settlement: refusal },
         (isCertain ? clock() : deadline) + LAST_WORD,
@@ -70,10 +71,11 @@ async function enqueue(
   timeout: number,
 ): Promise<Refused | undefined> {
   try {
-    const taken = await queueCall(deps.queue.enqueue(push, timeout), timeout);
-    return taken ? undefined : { state: 'REFUSED', reason: 'BACKLOG_FULL' };
+    const how = await queueCall(deps.queue.enqueue(push, timeout), timeout);
+    return how === 'APPENDED' ? undefined : { state: 'REFUSED', reason: how };
   } catch (error) {
     deps.logger.warn({ requestId: push.id, error: String(error) }, 'not queued');
-    return { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' };
+    const reason = error instanceof PushError ? error.reason : 'QUEUE_UNAVAILABLE';
+    return { state: 'REFUSED', reason };
   }
 }

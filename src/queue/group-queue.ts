@@ -3,7 +3,7 @@ import { createBatcher } from '../batcher';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { Tracing } from '../tracing/tracing';
-import type { Lanes, TimedPush } from './lanes';
+import type { Appended, Lanes, TimedPush } from './lanes';
 import type { QueuedPush } from './push';
 import type { Turns } from './turns';
 
@@ -12,10 +12,11 @@ export interface GroupQueue {
    * Queues a push behind all pushes of its group that were queued before.
    *
    * @param timeout milliseconds after which it must not be applied any more
-   * @returns false where its lane is full
-   * @throws the connection's error where Redis does not answer; the push may or may not be queued
+   * @returns whether it is in its lane, or which limit of that refuses it
+   * @throws the connection's error where Redis does not answer; the push may or may not be queued, but
+   *   for `isOutOfMemory`: it is not
    */
-  enqueue(push: QueuedPush, timeout: number): Promise<boolean>;
+  enqueue(push: QueuedPush, timeout: number): Promise<Appended>;
 }
 
 export function createGroupQueue(
@@ -25,7 +26,7 @@ export function createGroupQueue(
   metrics: Metrics = NO_METRICS,
   tracing?: Tracing,
 ): GroupQueue {
-  const batcher = createBatcher<{ push: QueuedPush; until: number }, boolean>({
+  const batcher = createBatcher<{ push: QueuedPush; until: number }, Appended>({
     run: async (waiting) => {
       metrics.batch('queue', waiting.length);
       const pushes = waiting.map(
@@ -34,12 +35,12 @@ export function createGroupQueue(
           timeout: until - performance.now(),
         }),
       );
-      const { taken, toWake } = await lanes.append(pushes);
+      const { appended, toWake } = await lanes.append(pushes);
       // The pushes are in their lanes now: a failed wake costs time, until the sweep, not a push.
       turns.wake(toWake).catch((error: Error) => {
         logger.warn({ lanes: toWake, error: error.message }, 'wake failed, the sweep will do it');
       });
-      return taken;
+      return appended;
     },
     maxBatch: 500,
     // One at a time keeps the order of acceptance within this ingress.

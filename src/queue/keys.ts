@@ -4,6 +4,8 @@ export interface RedisKeys {
   /** BullMQ's prefix. */
   readonly bullPrefix: string;
   lane(lane: number): string;
+  /** By lane, the bytes of its pushes; none of an empty one. */
+  readonly laneBytes: string;
   /** By lane, who is working on what it read and has not finished. */
   readonly holders: string;
   /** Channel on which one ingress listens for replies. */
@@ -31,6 +33,7 @@ export function createRedisKeys(namespace: string): RedisKeys {
   return {
     bullPrefix: tag,
     lane: (lane) => `${tag}:lane:${FORMAT}:${lane}`,
+    laneBytes: `${tag}:lane-bytes:${FORMAT}`,
     holders: `${tag}:holders:${FORMAT}`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,

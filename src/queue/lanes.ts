@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { groupOf, LANES, laneOf } from '../domain/group';
 import type { RedisKeys } from './keys';
+import { APPEND, FINISH, READ } from './lane-scripts';
 import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
 import { createRedisTime, type RedisTime } from './redis-time';
 
@@ -22,7 +23,20 @@ export interface Round {
 export interface LaneHead {
   readonly lane: number;
   readonly pushes: readonly WaitingPush[];
+  /** As Redis holds them. */
+  readonly bytes: number;
 }
+
+/** What one lane may hold. */
+export interface LaneLimits {
+  /** LANE_LIMIT */
+  readonly pushes: number;
+  /** LANE_BYTES; a push that is larger is taken by an empty lane. */
+  readonly bytes: number;
+}
+
+/** What became of a push that was to be appended: in its lane, or refused by one of its limits. */
+export type Appended = 'APPENDED' | 'LANE_FULL' | 'LANE_BYTES_FULL';
 
 /** One message to one ingress. */
 export interface ReplyMessage {
@@ -41,10 +55,10 @@ export interface Lanes {
   /**
    * Appends pushes, each to the end of its lane.
    *
-   * @returns per push whether it was taken (false: the lane is full), and the lanes that were
-   *   empty before and therefore need a turn
+   * @returns what became of each, and the lanes that were empty before and therefore need a turn
+   * @throws the connection's error; where that is `isOutOfMemory`, none was appended
    */
-  append(pushes: readonly TimedPush[]): Promise<{ taken: boolean[]; toWake: number[] }>;
+  append(pushes: readonly TimedPush[]): Promise<{ appended: Appended[]; toWake: number[] }>;
   /**
    * Reads from the heads, until 4 MiB are reached; each lane has an equal share. Nothing is removed.
    *
@@ -63,80 +77,6 @@ export interface Lanes {
   waiting(): Promise<number[]>;
 }
 
-/** KEYS: the lanes. ARGV: lane limit, then per push lane index, deadline (Redis time) and text. */
-const APPEND = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local limit = tonumber(ARGV[1])
-local length, wake, taken = {}, {}, {}
-for i, lane in ipairs(KEYS) do
-  length[i] = redis.call('LLEN', lane)
-  wake[i] = length[i] == 0 and 1 or 0
-end
-for i = 2, #ARGV, 3 do
-  local lane = tonumber(ARGV[i])
-  if length[lane] >= limit then
-    taken[#taken + 1] = 0
-  else
-    length[lane] = redis.call('RPUSH', KEYS[lane], string.format('%013d%013d', ARGV[i + 1], now) .. ARGV[i + 2])
-    taken[#taken + 1] = 1
-  end
-end
-return {taken, wake, now}`;
-
-/** KEYS: holders, lanes. ARGV: most items and most bytes of a lane, holder, most displaced, lane numbers. */
-const READ = `
-local time = redis.call('TIME')
-local most, mostBytes, holder = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local heads, displaced = {}, {}
-for l = 2, #KEYS do
-  local items, bytes, from = {}, 0, 0
-  while #items < most and bytes < mostBytes do
-    local chunk = redis.call('LRANGE', KEYS[l], from, math.min(from + 31, most - 1))
-    if #chunk == 0 then break end
-    for _, item in ipairs(chunk) do
-      items[#items + 1] = item
-      bytes = bytes + #item
-    end
-    from = from + 32
-  end
-  -- The holder in front, then those that it displaced, until a turn finishes.
-  local lane, others = ARGV[3 + l], {}
-  for other in string.gmatch(redis.call('HGET', KEYS[1], lane) or '', '%S+') do
-    if other ~= holder and #others < tonumber(ARGV[4]) then
-      others[#others + 1] = other
-      displaced[#displaced + 1] = other
-    end
-  end
-  if #items > 0 then
-    redis.call('HSET', KEYS[1], lane, holder .. ' ' .. table.concat(others, ' '))
-  end
-  heads[#heads + 1] = items
-end
-return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, heads}`;
-
-/**
- * KEYS: holders, lanes. ARGV: holder, then per lane its number, how many were read and the head of the
- * first one, then channel and message of each reply.
- */
-const FINISH = `
-local holder, left = ARGV[1], {}
-for i = 3 * #KEYS - 1, #ARGV, 2 do
-  redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
-end
-for l = 2, #KEYS do
-  local at = 3 * l - 4
-  local lane, count, head = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  local first = redis.call('LINDEX', KEYS[l], 0)
-  if first and string.sub(first, 1, #head) == head then
-    redis.call('LTRIM', KEYS[l], count, -1)
-  end
-  local held = redis.call('HGET', KEYS[1], lane) or ''
-  if string.match(held, '^%S*') == holder then redis.call('HDEL', KEYS[1], lane) end
-  left[#left + 1] = redis.call('LLEN', KEYS[l])
-end
-return left`;
-
 /** Pushes of one round. More would save little, and where the database is slow all of them wait for its end. */
 export const MAX_READ = 256;
 /** Holders that can die on one lane, one after the other, before the oldest is forgotten. */
@@ -145,18 +85,23 @@ const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 interface LaneCommands {
   appendToLanes(keys: number, ...args: (string | number)[]): Promise<[number[], number[], number]>;
-  readLanes(keys: number, ...args: (string | number)[]): Promise<[number, string[], string[][]]>;
+  readLanes(
+    keys: number,
+    ...args: (string | number)[]
+  ): Promise<[number, string[], string[][], number[]]>;
   finishRound(keys: number, ...args: (string | number)[]): Promise<number[]>;
 }
 
+/** By what the script says of each push. */
+const APPENDED: readonly Appended[] = ['APPENDED', 'LANE_FULL', 'LANE_BYTES_FULL'];
+
 /**
- * @param perLane most pushes that one lane may hold
  * @param time of Redis, which learns from every append
  */
 export function createLanes(
   redis: Redis,
   keys: RedisKeys,
-  perLane: number,
+  limits: LaneLimits,
   time: RedisTime = createRedisTime(redis, () => performance.now()),
 ): Lanes {
   redis.defineCommand('appendToLanes', { lua: APPEND });
@@ -170,10 +115,13 @@ export function createLanes(
       const indexes = new Map(distinct.map((lane, index) => [lane, index + 1]));
       const asked = performance.now();
       const start = (await time.now()) - (performance.now() - asked);
-      const [taken, wake, now] = await commands.appendToLanes(
-        distinct.length,
+      const [appended, wake, now] = await commands.appendToLanes(
+        1 + distinct.length,
+        keys.laneBytes,
         ...distinct.map(keys.lane),
-        perLane,
+        limits.pushes,
+        limits.bytes,
+        ...distinct,
         ...pushes.flatMap(({ push, timeout }, i) => [
           indexes.get(lanes[i] ?? 0) ?? 0,
           Math.floor(start + Math.max(0, timeout)),
@@ -182,13 +130,13 @@ export function createLanes(
       );
       time.note(now);
       return {
-        taken: taken.map((one) => one === 1),
+        appended: appended.map((how) => APPENDED[how] ?? 'LANE_FULL'),
         toWake: distinct.filter((_, index) => wake[index] === 1),
       };
     },
     read: async (lanes, holder, most = MAX_READ) => {
       const share = (whole: number) => Math.max(1, Math.floor(whole / lanes.length));
-      const [now, displaced, heads] = await commands.readLanes(
+      const [now, displaced, heads, sizes] = await commands.readLanes(
         1 + lanes.length,
         keys.holders,
         ...lanes.map(keys.lane),
@@ -202,18 +150,24 @@ export function createLanes(
         holder,
         displaced: [...new Set(displaced)],
         now,
-        heads: lanes.map((lane, n) => ({ lane, pushes: (heads[n] ?? []).map(decodeItem) })),
+        heads: lanes.map((lane, n) => ({
+          lane,
+          pushes: (heads[n] ?? []).map(decodeItem),
+          bytes: sizes[n] ?? 0,
+        })),
       };
     },
     finish: ({ holder, heads }, replies) =>
       commands.finishRound(
-        1 + heads.length,
+        2 + heads.length,
         keys.holders,
+        keys.laneBytes,
         ...heads.map(({ lane }) => keys.lane(lane)),
         holder,
-        ...heads.flatMap(({ lane, pushes }) => [
+        ...heads.flatMap(({ lane, pushes, bytes }) => [
           lane,
           pushes.length,
+          bytes,
           pushes[0] ? headOf(pushes[0]) : '',
         ]),
         ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),

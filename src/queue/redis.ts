@@ -47,10 +47,30 @@ export function connectSubscriber(url: string, logger: Logger): Redis {
 }
 
 /**
- * For BullMQ in a worker, which blocks on it and must never see a command given up.
+ * For BullMQ in a worker, which blocks on it and must never see a command given up. Its scripts run
+ * at `maxmemory` too: who makes room must not be refused for want of it.
  */
 export function connectBlocking(url: string, logger: Logger): Redis {
-  return connect(Redis, url, { use: 'turns', logger }, { maxRetriesPerRequest: null });
+  return connect(Unrefused, url, { use: 'turns', logger }, { maxRetriesPerRequest: null });
+}
+
+/**
+ * Lua to stand before a script that has to run at `maxmemory`, since it makes room or keeps what does
+ * so alive. Redis refuses a script there at the first command that may grow something, but goes on
+ * with one that has written already; this is a write, of nothing. The script must have a key, and must
+ * not add more than a bounded little. (`flags=allow-oom` does the same, from Redis 7 on.)
+ */
+export const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
+
+class Unrefused extends Redis {
+  override defineCommand(...[name, command]: Parameters<Redis['defineCommand']>): void {
+    super.defineCommand(name, { ...command, lua: AT_MAXMEMORY + command.lua });
+  }
+}
+
+/** Whether Redis has refused a command because it is at `maxmemory`: nothing of it was done then. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && /(^|-)OOM /.test(error.message);
 }
 
 export function isRedisReady(redis: Redis): boolean {

@@ -4,15 +4,23 @@
  * refuses the second id and the worker draws another.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
 import type { RedisKeys } from './keys';
+import { AT_MAXMEMORY } from './redis';
 
 const LEASE = 30_000;
 const RENEW_EVERY = 5_000;
+/** Milliseconds between two tries of a worker that starts while Redis refuses or is away. */
+const RETRY_EVERY = 500;
+
+/** At `maxmemory` too: nobody but workers makes room there. Returns 1 where it was free. */
+const TAKE = `${AT_MAXMEMORY}
+return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0`;
 
 /** Extends the lease only for its holder. Returns 1 where it is still held. */
-const RENEW = `
+const RENEW = `${AT_MAXMEMORY}
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0`;
 const RELEASE = `
@@ -24,20 +32,29 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
+/** There are as many workers as there may be. */
+class AllTaken extends Error {
+  override readonly name = 'AllTaken';
+}
+
 export interface WorkerNumber {
   /** @throws LeaseLost while no lease is held: no id may be made then */
   current(): number;
   release(): Promise<void>;
 }
 
-/** Leases the lowest free number. @throws Error where all are taken or Redis does not answer */
+/**
+ * Leases the lowest free number. While Redis is away, or refuses, it waits.
+ *
+ * @throws AllTaken
+ */
 export async function leaseWorkerNumber(
   redis: Redis,
   keys: RedisKeys,
   { max, logger }: { max: number; logger: Logger },
 ): Promise<WorkerNumber> {
   const holder = randomUUID();
-  let number = await takeFree(redis, keys, holder, max);
+  let number = await takePatiently(redis, keys, { holder, max, logger });
   let heldUntil = performance.now() + LEASE;
 
   const renew = async () => {
@@ -69,10 +86,26 @@ export function countWorkers(redis: Redis, keys: RedisKeys, max: number): Promis
   return redis.exists(Array.from({ length: max }, (_, number) => keys.workerNumber(number)));
 }
 
+async function takePatiently(
+  redis: Redis,
+  keys: RedisKeys,
+  { holder, max, logger }: { holder: string; max: number; logger: Logger },
+): Promise<number> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await takeFree(redis, keys, holder, max);
+    } catch (error) {
+      if (error instanceof AllTaken) throw error;
+      if (tries === 0) logger.warn({ error: String(error) }, 'no worker number yet, trying on');
+    }
+    await sleep(RETRY_EVERY);
+  }
+}
+
 async function takeFree(redis: Redis, keys: RedisKeys, holder: string, max: number) {
   for (let number = 0; number < max; number += 1) {
-    const taken = await redis.set(keys.workerNumber(number), holder, 'PX', LEASE, 'NX');
-    if (taken) return number;
+    const taken = await redis.eval(TAKE, 1, keys.workerNumber(number), holder, LEASE);
+    if (taken === 1) return number;
   }
-  throw new Error(`all ${max} worker numbers are taken`);
+  throw new AllTaken(`all ${max} worker numbers are taken`);
 }

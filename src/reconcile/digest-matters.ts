@@ -21,7 +21,7 @@ export interface DigestQuery {
 }
 
 /**
- * @throws (what is built) PushError BACKLOG_FULL while another digest of the system is under way, or
+ * @throws (what is built) PushError TOO_MANY_QUERIES while another digest of the system is under way, or
  *   VALIDATION_FAILED where there would be too many buckets
  */
 export function createDigestMatters(reader: Pick<MatterReader, 'digested'>, timeZone: string) {

@@ -5,7 +5,7 @@ export interface Slots {
   /**
    * @param key who asks
    * @returns what gives the slot back; further calls of it do nothing
-   * @throws PushError BACKLOG_FULL where all are taken
+   * @throws PushError TOO_MANY_QUERIES where all are taken
    */
   take(key: string): () => void;
 }
@@ -16,7 +16,7 @@ export function createSlots(limits: { readonly perKey: number; readonly total: n
   return {
     take: (key) => {
       const ofKey = taken.get(key) ?? 0;
-      if (ofKey >= limits.perKey || total >= limits.total) throw new PushError('BACKLOG_FULL');
+      if (ofKey >= limits.perKey || total >= limits.total) throw new PushError('TOO_MANY_QUERIES');
       taken.set(key, ofKey + 1);
       total += 1;
       let held = true;

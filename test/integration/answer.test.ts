@@ -36,12 +36,25 @@ describe('with no worker running', () => {
         service.push('upsert', { ...todo('FULL'), title: `${n}` }),
       ),
     );
-    const refused = answers.filter(({ reason }) => reason === 'BACKLOG_FULL');
+    const refused = answers.filter(({ reason }) => reason === 'LANE_FULL');
     expect(refused).toHaveLength(3);
     expect(refused[0]).toMatchObject({ code: 503, retryable: true });
     expect(refused[0]?.headers['retry-after']).toBe('1');
     const entry = await entryModel(service.db).findById(refused[0]?.requestId).lean();
-    expect(entry).toMatchObject({ state: 'REFUSED', result: 'BACKLOG_FULL' });
+    expect(entry).toMatchObject({ state: 'REFUSED', result: 'LANE_FULL' });
+  });
+
+  test('so does one that is full in bytes, and says which it was', async () => {
+    const large = { ...todo('LARGE'), content: '大'.repeat(60_000) };
+    const web = await service.startWeb({ LANE_LIMIT: '1000', LANE_BYTES: String(2 ** 20) });
+    const url = service.urlOf(service.webs.indexOf(web));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => service.push('upsert', large, { url })),
+    );
+    const refused = answers.filter(({ reason }) => reason === 'LANE_BYTES_FULL');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ code: 503, retryable: true });
+    expect(answers.filter(({ code }) => code === 504).length).toBeGreaterThan(2);
   });
 });
 

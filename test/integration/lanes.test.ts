@@ -18,9 +18,9 @@ beforeAll(() => {
   redis = new Redis(testServers().redisUrl);
 });
 beforeEach(async () => {
-  lanes = createLanes(redis, keys, 4);
+  lanes = createLanes(redis, keys, { pushes: 4, bytes: 1_000 });
   for (let lane = 0; lane < LANES; lane += 1) await redis.del(keys.lane(lane));
-  await redis.del(keys.holders);
+  await redis.del(keys.holders, keys.laneBytes);
 });
 afterAll(async () => {
   const left = await redis.keys(`${keys.bullPrefix}*`);
@@ -63,7 +63,59 @@ test('only a lane that was empty asks for a turn', async () => {
 });
 
 test('a full lane takes no more', async () => {
-  expect((await append(0, 1, 2, 3, 4, 5)).taken).toEqual([true, true, true, true, false, false]);
+  const { appended } = await append(0, 1, 2, 3, 4, 5);
+  const full = ['LANE_FULL', 'LANE_FULL'];
+  expect(appended).toEqual([...Array(4).fill('APPENDED'), ...full]);
+});
+
+describe('a lane that is bounded in bytes', () => {
+  const large = (n: number): QueuedPush => ({ ...push(n), bodyHash: 'x'.repeat(400) });
+  const appendLarge = async (...numbers: number[]) => {
+    const pushes = numbers.map((n) => ({ push: large(n), timeout: 5_000 }));
+    return (await lanes.append(pushes)).appended;
+  };
+  const bytes = () => redis.hget(keys.laneBytes, String(LANE));
+
+  test('takes what fits, and again once there is room', async () => {
+    expect(await appendLarge(0, 1)).toEqual(['APPENDED', 'LANE_BYTES_FULL']);
+    expect(await appendLarge(2)).toEqual(['LANE_BYTES_FULL']);
+    // A smaller one still has room.
+    expect((await append(3)).appended).toEqual(['APPENDED']);
+    await lanes.finish(await lanes.read([LANE], 'a', 1), []);
+    expect(await appendLarge(2)).toEqual(['APPENDED']);
+    await lanes.finish(await read('a'), []);
+    expect(await bytes()).toBeNull();
+  });
+
+  test('counts what Redis holds', async () => {
+    await append(0, 1);
+    await lanes.finish(await lanes.read([LANE], 'a', 1), []);
+    await append(2);
+    const items = await redis.lrange(keys.lane(LANE), 0, -1);
+    expect(await bytes()).toBe(String(items.join('').length));
+  });
+
+  test('takes one that is too large for it where nothing else waits', async () => {
+    const huge = { push: { ...push(0), bodyHash: 'x'.repeat(5_000) }, timeout: 5_000 };
+    expect((await lanes.append([huge])).appended).toEqual(['APPENDED']);
+    expect((await append(1)).appended).toEqual(['LANE_BYTES_FULL']);
+  });
+
+  test('counts anew when it was empty, whoever forgot to count', async () => {
+    await redis.hset(keys.laneBytes, String(LANE), 10_000);
+    expect((await append(0)).appended).toEqual(['APPENDED']);
+    expect(Number(await bytes())).toBeLessThan(1_000);
+  });
+
+  test('loses nothing of its count to a turn that was overtaken', async () => {
+    await append(0);
+    const overtaken = await read('a');
+    await lanes.finish(await read('b'), []);
+    await append(1);
+    const counted = await bytes();
+    await lanes.finish(overtaken, []);
+    expect(await bytes()).toBe(counted);
+  });
 });
 
 test('reading removes nothing; finishing trims what was read and tells what is left', async () => {

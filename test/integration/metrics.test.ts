@@ -143,7 +143,7 @@ test('lanes that nobody serves are seen, and what is shed or not confirmed', asy
   await toBe('matter_push_lane_oldest_seconds', (age) => age > 0.3);
   await Promise.all(crowd);
   service.workers[0]?.kill('SIGCONT');
-  await toBe('matter_push_requests_total{reason="BACKLOG_FULL"}', (count) => count === 4);
+  await toBe('matter_push_requests_total{reason="LANE_FULL"}', (count) => count === 4);
   await toBe('matter_push_requests_total{reason="CONFIRMATION_TIMEOUT"}', (count) => count > 0);
   await toBe('matter_push_lane_waiting', (waiting) => waiting === 0);
 }, 40_000);

@@ -159,7 +159,7 @@ describe('a list that is refused', () => {
 
   test('the second one of a client at the same time', async () => {
     const first = send('"HD-1"\n', { unfinished: true });
-    const refused = { status: 503, last: { reason: 'BACKLOG_FULL', retryable: true } };
+    const refused = { status: 503, last: { reason: 'TOO_MANY_QUERIES', retryable: true } };
     await until('the first', async () => (await answerOf('"HD-2"')).status === 503);
     expect(await answerOf('"HD-2"')).toMatchObject(refused);
     expect(await answerOf('"HD-2"', stranger)).toMatchObject({ status: 200 });

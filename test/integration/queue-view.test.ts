@@ -20,7 +20,7 @@ let lanes: Lanes;
 let turns: Turns;
 beforeAll(() => {
   redis = new Redis(env.REDIS_URL, { maxRetriesPerRequest: null });
-  lanes = createLanes(redis, keys, 50_000);
+  lanes = createLanes(redis, keys, { pushes: 50_000, bytes: 2 ** 30 });
   turns = createTurns(redis, keys);
 });
 const allKeys = async () => (await redis.keys(`${keys.bullPrefix}*`)).sort();

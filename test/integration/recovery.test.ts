@@ -97,7 +97,8 @@ test('a push that an ingress appended before it died, without waking its lane, i
     replyTo,
   };
   const push = { id: String(id), operation, ...about };
-  await createLanes(redis, keys, 100).append([{ push, timeout: 30_000 }]);
+  const lanes = createLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+  await lanes.append([{ push, timeout: 30_000 }]);
   await until('the orphan', () => matterModel(service.db).findOne({ externalId: 'ORPHAN' }).lean());
 }, 30_000);
 

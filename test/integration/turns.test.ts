@@ -21,7 +21,7 @@ beforeAll(() => {
   const { redisUrl } = testServers();
   redis = new Redis(redisUrl);
   blocking = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  lanes = createLanes(redis, keys, 100);
+  lanes = createLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
   turns = createTurns(redis, keys);
 });
 afterEach(() => worker?.close());

@@ -126,5 +126,5 @@ export async function createTurnRig(mongoUrl = testServers().mongoUrl): Promise<
 
 /** What a round reads where one lane holds these pushes. */
 export function roundOf(pushes: readonly WaitingPush[]): Round {
-  return { holder: 'none', displaced: [], now: Date.now(), heads: [{ lane: 0, pushes }] };
+  return { holder: 'none', displaced: [], now: Date.now(), heads: [{ lane: 0, pushes, bytes: 0 }] };
 }

@@ -44,6 +44,7 @@ test('what is not set has its default', () => {
     PUSH_BODY_RETENTION: 7 * 24 * 3_600_000,
     MAX_IN_FLIGHT: 5_000,
     LANE_LIMIT: 10_000,
+    LANE_BYTES: 67_108_864,
     WORKER_CONCURRENCY: 8,
     DRAIN_TIMEOUT: 20_000,
     METRICS_PORT: 0,

@@ -21,7 +21,8 @@ function setUp(more: { wake?: () => Promise<void> } = {}) {
   const lanes: Pick<Lanes, 'append'> = {
     append: async (pushes) => {
       appended.push([...pushes]);
-      return { taken: pushes.map(({ push: { id } }) => id !== 'full'), toWake: [3] };
+      const how = ({ push: { id } }: TimedPush) => (id === 'full' ? 'LANE_FULL' : 'APPENDED');
+      return { appended: pushes.map(how), toWake: [3] };
     },
   };
   const wake = async (numbers: readonly number[]) => {
@@ -43,12 +44,12 @@ test('pushes of one tick are appended together, in the order in which they were 
 test('each push is told whether its lane took it', async () => {
   const { queue } = setUp();
   const answers = ['a', 'full', 'b'].map((id) => queue.enqueue(push(id), 1_000));
-  expect(await Promise.all(answers)).toEqual([true, false, true]);
+  expect(await Promise.all(answers)).toEqual(['APPENDED', 'LANE_FULL', 'APPENDED']);
 });
 
 test('a failed wake is no failed push: it is in its lane, and the sweep comes', async () => {
   const { queue } = setUp({ wake: () => Promise.reject(new Error('Redis is away')) });
-  expect(await queue.enqueue(push('a'), 1_000)).toBe(true);
+  expect(await queue.enqueue(push('a'), 1_000)).toBe('APPENDED');
 });
 
 test('time spent waiting for an append counts against the deadline', async () => {

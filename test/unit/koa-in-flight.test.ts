@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import type { Context } from 'koa';
 import { arrivalOf, koaInFlight, koaLongUploads } from '../../src/ingress/koa-in-flight';
 
-const FULL = { code: 503, reason: 'BACKLOG_FULL', retryable: true, retryAfter: 1 };
+const FULL = { code: 503, reason: 'TOO_MANY_IN_FLIGHT', retryable: true, retryAfter: 1 };
 
 function ingress(middleware = koaInFlight(2)) {
   const request = (req = new IncomingMessage(new Socket())) => {
@@ -48,7 +48,9 @@ test('bodies that wait for their answers are bounded in bytes too', async () => 
   arrivalOf(large.req)?.received(600);
   large.arrive();
   arrivalOf(other.req)?.received(500);
-  expect(other.arrive).toThrow(expect.objectContaining(FULL));
+  expect(other.arrive).toThrow(
+    expect.objectContaining({ ...FULL, reason: 'IN_FLIGHT_BYTES_FULL' }),
+  );
   large.end();
   await large.over;
   const next = request();

@@ -241,7 +241,7 @@ test('one list of a client and three in all at a time, refused before they are s
     const refusal = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
     expect(refusal).toMatchObject({
       status: 503,
-      last: { reason: 'BACKLOG_FULL', retryable: true },
+      last: { reason: 'TOO_MANY_QUERIES', retryable: true },
     });
   }
   for (const { req, answer } of first) {
@@ -259,7 +259,7 @@ test('an id that nobody has is as busy as one that a client has, and takes no pl
   await sleep(50);
   for (const clientId of ids) {
     const { last } = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
-    expect(last).toMatchObject({ code: 503, reason: 'BACKLOG_FULL' });
+    expect(last).toMatchObject({ code: 503, reason: 'TOO_MANY_QUERIES' });
   }
   expect((await send('', { clientId: 'hr' }).answer()).last).toMatchObject({ code: 0 });
   for (const { req, answer } of first) {

@@ -1,7 +1,7 @@
 /** Heavy work is bounded: in all, and for whoever asks for it. */
 import { createSlots } from '../../src/reconcile/slots';
 
-const FULL = expect.objectContaining({ reason: 'BACKLOG_FULL', code: 503, retryAfter: 1 });
+const FULL = expect.objectContaining({ reason: 'TOO_MANY_QUERIES', code: 503, retryAfter: 1 });
 
 test('one key takes its share only, and all together take theirs', () => {
   const slots = createSlots({ perKey: 2, total: 3 });

@@ -66,7 +66,7 @@ export async function withReplay<T>(
   { settings, by }: { readonly settings: Settings; readonly by: Operator },
   work: (replay: ReplayPush) => Promise<T>,
 ): Promise<T> {
-  const { REDIS_URL, REDIS_NAMESPACE, LANE_LIMIT, PUSH_TIMEOUT, PUSH_BODY_RETENTION } =
+  const { REDIS_URL, REDIS_NAMESPACE, PUSH_TIMEOUT, PUSH_BODY_RETENTION, ...limits } =
     settings.queue();
   // What goes wrong with a push stands in its result.
   const logger = createLogger('matterctl', 'silent');
@@ -85,7 +85,8 @@ export async function withReplay<T>(
     const stopWatching = watchLostReplies(inbox, lookups, logger);
     const redisTime = createRedisTime(redis, () => performance.now());
     await redisTime.now();
-    const lanes = createLanes(redis, keys, LANE_LIMIT, redisTime);
+    const { LANE_LIMIT: pushes, LANE_BYTES: bytes } = limits;
+    const lanes = createLanes(redis, keys, { pushes, bytes }, redisTime);
     const queue = createGroupQueue(lanes, turns, logger);
     const about = { ingressId, clock: systemClock, logger };
     const endings = createEndings({ ...about, finalize: createFinalize(pushLog, lookups) });

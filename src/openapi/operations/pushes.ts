@@ -65,6 +65,9 @@ const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
 const REFUSALS: readonly Reason[] = [
   'INVALID_JSON',
   'OPERATION_FAILED',
+  'BACKLOG_FULL',
+  'LANE_FULL',
+  'LANE_BYTES_FULL',
   'CLIENT_PAUSED',
   'CONFIRMATION_TIMEOUT',
 ];

@@ -26,7 +26,9 @@ const REFUSALS: readonly Reason[] = [
   'SHUTTING_DOWN',
   'DATABASE_UNAVAILABLE',
   'QUEUE_UNAVAILABLE',
-  'BACKLOG_FULL',
+  'QUEUE_MEMORY_FULL',
+  'TOO_MANY_IN_FLIGHT',
+  'IN_FLIGHT_BYTES_FULL',
 ];
 
 export interface SignedOperation {

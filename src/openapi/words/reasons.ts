@@ -65,10 +65,34 @@ export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
   ],
   OPERATION_FAILED: ['The database refused this write again and again.', '数据库反复拒绝该写入。'],
   QUEUE_UNAVAILABLE: ['The queue does not answer.', '队列没有响应。'],
+  QUEUE_MEMORY_FULL: [
+    'The memory of the queue is full: what waits is still applied, nothing new is taken.',
+    '队列内存已满：已排队的仍会生效，暂不接收新的推送。',
+  ],
   DATABASE_UNAVAILABLE: ['The database does not answer.', '数据库没有响应。'],
   BACKLOG_FULL: [
-    'It would wait too long behind others, or as many as possible are under way.',
-    '排队过长，或同时处理的请求已达上限。',
+    'It would wait too long behind others, as fast as pushes are written now.',
+    '按当前写入速度，排队时间将过长。',
+  ],
+  LANE_FULL: [
+    'As many pushes as may be wait in the lane of this matter (LANE_LIMIT).',
+    '该事项所在队列的积压条数已达上限（LANE_LIMIT）。',
+  ],
+  LANE_BYTES_FULL: [
+    'As many bytes of pushes as may be wait in the lane of this matter (LANE_BYTES).',
+    '该事项所在队列的积压数据量已达上限（LANE_BYTES）。',
+  ],
+  TOO_MANY_IN_FLIGHT: [
+    'As many requests as may be are under way in this process (MAX_IN_FLIGHT).',
+    '该进程同时处理的请求数已达上限（MAX_IN_FLIGHT）。',
+  ],
+  IN_FLIGHT_BYTES_FULL: [
+    'The bodies of the requests under way in this process are 256 MiB together.',
+    '该进程同时处理的请求体合计已达 256 MiB。',
+  ],
+  TOO_MANY_QUERIES: [
+    'As many queries of this kind as may be are under way, of this system or in all.',
+    '该系统或全部系统同时进行的此类查询已达上限。',
   ],
   CLIENT_PAUSED: [
     'An operator has paused the pushes of this client, perhaps with a reason after the message. Queries are answered; what was queued before is applied.',
