@@ -121,6 +121,7 @@ module.exports = {
       'ingress/(replay-push|settle-push|endings|validate-push|lost-replies)\\.',
       'queue/',
       'config\\.',
+      'mongo-url\\.',
       ...BASICS,
     ]),
     // Of use to other packages: it takes nothing of the service with it.

@@ -22,6 +22,11 @@ export function mongoUrlProblem(url: string): string | undefined {
   return weak && `must not say ${weak}: writes are confirmed by majority and journal; leave it out`;
 }
 
+/** Whether it holds a password or the like. */
+export function hasPassword(url: string): boolean {
+  return /:\/\/[^?]*:[^?]*@|password=|session_token/i.test(url);
+}
+
 /** The same without the options that are not the URL's to decide. */
 export function withoutOverrides(url: string): string {
   const { base, options } = partsOf(url);

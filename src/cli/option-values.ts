@@ -1,7 +1,9 @@
 /** Checks of option values; what is wrong is a usage error (exit code 2). */
+import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseInstant } from '../contract/time';
-import { mongoUrlProblem } from '../mongo-url';
+import { hasPassword, mongoUrlProblem } from '../mongo-url';
+import { CommandFailure, EXIT_USAGE } from './failure';
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -19,11 +21,13 @@ export function withJson(command: Command, what = 'print JSON instead of a table
 
 /** Every command that works on the database can be pointed at one. */
 export function withDatabase(command: Command): Command {
-  return withJson(command).option(
-    '--mongo-url <url>',
-    'the database (default: MONGO_URL, else that of the running npm start)',
-    toMongoUrl,
-  );
+  return withJson(command)
+    .option(
+      '--mongo-url <url>',
+      'the database (default: MONGO_URL, else that of the running npm start); without a password',
+      toMongoUrl,
+    )
+    .option('--mongo-url-file <file>', 'a file that holds its URL', fromMongoUrlFile);
 }
 
 /** Every command that changes something in it names its operator in the audit trail. */
@@ -90,8 +94,22 @@ function toOperator(text: string): string {
   throw new InvalidArgumentError('It must be a name of 1 to 64 characters.');
 }
 
-function toMongoUrl(text: string): string {
-  const problem = mongoUrlProblem(text);
-  if (!problem) return text;
-  throw new InvalidArgumentError(`It ${problem}.`);
+function toMongoUrl(url: string): string {
+  if (!hasPassword(url)) return checked('--mongo-url', url);
+  throw new CommandFailure(
+    '--mongo-url must not hold a password: whoever runs ps on this machine sees it; set MONGO_URL or give --mongo-url-file',
+    EXIT_USAGE,
+  );
+}
+
+/** @throws the system's error where it cannot be read */
+function fromMongoUrlFile(path: string): string {
+  return checked('what --mongo-url-file names', readFileSync(path, 'utf8').trim());
+}
+
+/** Not as an InvalidArgumentError: that one repeats the value. */
+function checked(what: string, url: string): string {
+  const problem = mongoUrlProblem(url);
+  if (!problem) return url;
+  throw new CommandFailure(`${what} ${problem}`, EXIT_USAGE);
 }

@@ -250,6 +250,40 @@ describe('where the servers are', () => {
     expect(exitCode).toBe(0);
   });
 
+  test('a password is not taken from the command line, and not repeated', async () => {
+    const [host] = given.host.split(',');
+    for (const url of [
+      `mongodb://u:hunter2@${host}/db`,
+      `mongodb+srv://u:p%2Fhunter2@${host}/db`,
+    ]) {
+      const { exitCode, stderr } = await matterctl(['user', 'list', '--mongo-url', url]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toMatch(/^matterctl: --mongo-url must not hold a password: .*MONGO_URL.*\n$/);
+      expect(stderr).not.toContain('hunter2');
+    }
+    const bad = await matterctl(['user', 'list', '--mongo-url', 'mongodb://h/db?w=1']);
+    expect(bad).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('must not say w=1') });
+  });
+
+  test('--mongo-url-file names a file that holds it', async () => {
+    const file = join(folder, 'mongo-url');
+    await writeFile(file, `${given.href}\n`);
+    const env = { MONGO_URL: 'mongodb://127.0.0.1:1/none' };
+    const { exitCode } = await matterctl(['user', 'list', '--mongo-url-file', file], { env });
+    expect(exitCode).toBe(0);
+    await writeFile(file, 'mongodb://u:hunter2@h/');
+    const bad = await matterctl(['user', 'list', '--mongo-url-file', file]);
+    expect(bad).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^matterctl: what --mongo-url-file names must name the database/,
+      ),
+    });
+    const none = await matterctl(['user', 'list', '--mongo-url-file', join(folder, 'none')]);
+    expect(none.stderr).toMatch(/^matterctl: ENOENT.*\n$/);
+  });
+
   test('a database that cannot be reached, and a bad key ring, are one line', async () => {
     const away = await matterctl(['user', 'list'], {
       env: { MONGO_URL: 'mongodb://127.0.0.1:1/x' },
