@@ -18,5 +18,5 @@ COPY --from=build /app/dist ./dist
 COPY public ./public
 USER node
 EXPOSE 3000
-# No shell around it: SIGTERM reaches the process, which drains.
+# No shell around it: SIGTERM reaches the process, which drains: DRAIN_TIMEOUT is how long that may take.
 CMD ["node", "dist/src/web.js"]

@@ -66,7 +66,8 @@ export async function startContender(
   const common = {
     ...process.env,
     ...{ MONGO_URL: url.href, REDIS_URL: ground.redisUrl, REDIS_NAMESPACE: id, SECRET_KEYS },
-    ...{ HOST: '127.0.0.1', RATE_LIMIT: '0', LOG_LEVEL: 'warn', METRICS_PORT: '0', TRACING: 'off' },
+    ...{ HOST: '127.0.0.1', RATE_LIMIT: '0', DRAIN_DELAY: '0' },
+    ...{ LOG_LEVEL: 'warn', METRICS_PORT: '0', TRACING: 'off' },
     NODE_OPTIONS: preloading(join(ground.root, 'dist/bench/peers/count-commands.js')),
     COMMAND_COUNTS: countsFolder(ground.folder),
     ...ground.env,

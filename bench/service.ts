@@ -32,6 +32,7 @@ export async function startBenchWeb(
       HOST: '127.0.0.1',
       PORT: String(port),
       RATE_LIMIT: '0',
+      DRAIN_DELAY: '0',
       LOG_LEVEL: 'info',
       METRICS_PORT: '0',
       TRACING: 'off',

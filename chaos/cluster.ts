@@ -119,6 +119,7 @@ function environment(
     SECRET_KEYS,
     HOST: '127.0.0.1',
     RATE_LIMIT: '0',
+    DRAIN_DELAY: '0',
     LOG_LEVEL: 'warn',
     METRICS_PORT: '0',
     TRACING: 'off',

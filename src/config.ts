@@ -117,7 +117,9 @@ const schema = z.object({
   LANE_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
   /** Turns that one worker process runs at the same time. */
   WORKER_CONCURRENCY: whole(1, 64).default(8),
-  /** How long a stopping process may take to finish what is in flight. */
+  /** How long a stopping ingress still takes requests while it says that it is not ready. */
+  DRAIN_DELAY: span(0, 120_000).default(5_000),
+  /** How long a stopping process may take, with that, to finish what is in flight. */
   DRAIN_TIMEOUT: span(1_000, 300_000).default(20_000),
   /** Internal port that tells metrics; 0: none are kept. */
   METRICS_PORT: whole(0, 65_535).default(0),
@@ -141,10 +143,12 @@ const schema = z.object({
 });
 
 const consistent = schema
-  .refine((config) => config.DRAIN_TIMEOUT > config.PUSH_TIMEOUT, {
+  .refine((config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.PUSH_TIMEOUT, {
     path: ['DRAIN_TIMEOUT'],
-    message: 'must be longer than PUSH_TIMEOUT, so that a stop answers what was accepted',
-    when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'PUSH_TIMEOUT'),
+    message:
+      'must be longer than DRAIN_DELAY and PUSH_TIMEOUT together, so that a stop answers what was accepted',
+    when: ({ issues }) =>
+      !issues.some(({ path }) => ['PUSH_TIMEOUT', 'DRAIN_DELAY'].includes(String(path?.[0]))),
   })
   .refine((config) => config.QUEUE_BOARD !== 'on' || config.METRICS_PORT !== 0, {
     path: ['QUEUE_BOARD'],

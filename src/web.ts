@@ -1,5 +1,6 @@
 /** Composition root of the ingress: wires the way of a push, and beside it all else; listens, drains. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './clock';
 import { OPEN_PATH } from './contract/paths';
 import { createBodyParsers } from './contract/requests';
@@ -118,6 +119,7 @@ async function main(): Promise<void> {
       // Load balancers know a status only, so health keeps its own.
       always200: (path) =>
         config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
+      isLeaving: health.isLeaving,
       logger,
       metrics,
     },
@@ -139,9 +141,12 @@ async function main(): Promise<void> {
     tracing,
   });
   const server = await listen(app.callback(), { host: config.HOST, port: config.PORT });
-  lifecycle.onStop('server', () => {
+  lifecycle.onStop('server', async () => {
+    health.leave();
+    // Until whoever sends callers here has noticed: a closed port would refuse them.
+    await sleep(config.DRAIN_DELAY);
     health.drain();
-    return server.close();
+    await server.close();
   });
   logger.info({ url: server.url, ingressId }, 'listening');
   announceReady({ url: server.url });

@@ -11,6 +11,8 @@ export interface StartSettings {
   workers: number;
   /** Of web; the workers take the ports behind it. 0: none of them keeps metrics. */
   metricsPort: number;
+  /** DRAIN_DELAY of web: nobody but its user is there to notice, unless it is set. */
+  drainDelay: string;
   /** How long a web or worker process may take to drain. */
   drainMs: number;
   mongoUrl?: string;
@@ -22,6 +24,7 @@ export interface StartSettings {
 }
 
 const MOST_WORKERS = 64;
+const OWN_DEFAULTS = { HOST: '127.0.0.1', DRAIN_DELAY: '0' };
 /** What npm start makes itself when it is absent; only their form matters for the check. */
 const STAND_INS = {
   MONGO_URL: 'mongodb://127.0.0.1/stand-in',
@@ -36,11 +39,12 @@ const STAND_INS = {
  */
 export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const config: Config = readConfig({ HOST: '127.0.0.1', ...STAND_INS, ...given });
+  const config: Config = readConfig({ ...OWN_DEFAULTS, ...STAND_INS, ...given });
   return {
     host: config.HOST,
     port: config.PORT,
     metricsPort: config.METRICS_PORT,
+    drainDelay: given.DRAIN_DELAY ?? OWN_DEFAULTS.DRAIN_DELAY,
     drainMs: config.DRAIN_TIMEOUT,
     workers: workerCount(given.WORKERS ?? '1'),
     dataDir: resolve(root, given.DATA_DIR ?? '.data'),

@@ -41,7 +41,7 @@ export async function run(context: RunContext): Promise<number> {
 
 async function bringUp(bringing: Bringing): Promise<void> {
   const { context, settings, stop, releasers } = bringing;
-  const { host, dataDir, workers, docsPage, docsDemo } = settings;
+  const { host, dataDir, workers, drainDelay, docsPage, docsDemo } = settings;
   await waitForEarlierRun(settings, context.say, stop.signal);
   const port = await choosePort(host, settings.port);
   const url = urlFor(host, port);
@@ -55,6 +55,7 @@ async function bringUp(bringing: Bringing): Promise<void> {
     DATA_DIR: dataDir,
     HOST: host,
     PORT: String(port),
+    DRAIN_DELAY: drainDelay,
     DOCS_DEMO: docsDemo,
   };
   const demo = await prepareData(bringing, env);

@@ -10,7 +10,10 @@ const BELIEVED = 250;
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL */
   ready(): Promise<{ status: 'ready' }>;
-  /** From now on not ready: the process drains. */
+  /** From now on not ready, so that no new callers are sent here. What comes is still served. */
+  leave(): void;
+  isLeaving(): boolean;
+  /** From now on nothing is begun: the process drains. */
   drain(): void;
   /** What the driver knows without asking. @throws as `ready` */
   check(): void;
@@ -25,6 +28,7 @@ export interface HealthSources {
 }
 
 export function createHealthProbe(sources: HealthSources): HealthProbe {
+  let leaving = false;
   let draining = false;
   const check = () => {
     if (draining) throw new PushError('SHUTTING_DOWN');
@@ -46,10 +50,15 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
   };
   return {
     check,
+    leave: () => {
+      leaving = true;
+    },
+    isLeaving: () => leaving,
     drain: () => {
       draining = true;
     },
     ready: async () => {
+      if (leaving) throw new PushError('SHUTTING_DOWN');
       check();
       await pingSeldom();
       return { status: 'ready' };

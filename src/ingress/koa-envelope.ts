@@ -18,6 +18,8 @@ export interface EnvelopeOptions {
   readonly newRequestId: (receivedAt: number) => string;
   /** Whether an answer on this path has status 200 whatever its code is (HTTP_STATUS_MODE). */
   readonly always200: (path: string) => boolean;
+  /** Whether this process goes: who keeps a connection alive shall find another one. */
+  readonly isLeaving?: () => boolean;
   readonly logger: Logger;
   readonly metrics?: Metrics;
 }
@@ -67,6 +69,7 @@ export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> 
     const { data, lines, document } = ctx.state;
     const rate = error instanceof PushError && error.rate ? error.rate : ctx.state.rate;
     if (rate) ctx.set(rateHeaders(rate));
+    if (options.isLeaving?.()) ctx.set('Connection', 'close');
     if (error !== undefined) renderError(ctx, error, options);
     else if (lines) renderLines(ctx, lines, options);
     else if (document) renderDocument(ctx, document);

@@ -79,6 +79,7 @@ export const settingsOf = (name: string, servers: { mongoUrl: string; redisUrl: 
   REDIS_NAMESPACE: name,
   SECRET_KEYS,
   HOST: '127.0.0.1',
+  DRAIN_DELAY: '0',
   DRAIN_TIMEOUT: '125s',
   LOG_LEVEL: 'debug',
 });

@@ -46,6 +46,7 @@ test('what is not set has its default', () => {
     LANE_LIMIT: 10_000,
     LANE_BYTES: 67_108_864,
     WORKER_CONCURRENCY: 8,
+    DRAIN_DELAY: 5_000,
     DRAIN_TIMEOUT: 20_000,
     METRICS_PORT: 0,
     METRICS_HOST: '127.0.0.1',
@@ -124,9 +125,14 @@ test('units of time become milliseconds, a list loses its blanks', () => {
   });
 });
 
-test('a drain that is shorter than the wait of a push is refused: it would cut off what was accepted', () => {
-  expect(problems({ PUSH_TIMEOUT: '20s', DRAIN_TIMEOUT: '20s' })).toEqual(['DRAIN_TIMEOUT']);
-  expect(problems({ PUSH_TIMEOUT: '20s', DRAIN_TIMEOUT: '21s' })).toEqual([]);
+test('a drain that is shorter than its delay and the wait of a push is refused: it would cut off what was accepted', () => {
+  const drain = (PUSH_TIMEOUT: string, DRAIN_DELAY: string, DRAIN_TIMEOUT: string) =>
+    problems({ PUSH_TIMEOUT, DRAIN_DELAY, DRAIN_TIMEOUT });
+  expect(drain('20s', '0', '20s')).toEqual(['DRAIN_TIMEOUT']);
+  expect(drain('20s', '0', '21s')).toEqual([]);
+  expect(drain('10s', '10s', '20s')).toEqual(['DRAIN_TIMEOUT']);
+  expect(drain('10s', '9s', '20s')).toEqual([]);
+  expect(drain('10s', '3m', '20s')).toEqual(['DRAIN_DELAY']);
 });
 
 test('a queue board without the port that shows it is refused', () => {

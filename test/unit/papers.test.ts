@@ -94,6 +94,7 @@ describe('the settings', () => {
     const start = readStartSettings({}, '/project');
     expect(own.get('HOST')).toBe(start.host);
     expect(own.get(OF_NPM_START)).toBe(String(start.workers));
+    expect(own.get('DRAIN_DELAY')).toBe(start.drainDelay);
     expect(`/project/${own.get('DATA_DIR')}`).toBe(start.dataDir);
   });
 

@@ -1,0 +1,53 @@
+/** A rolling restart: an ingress is not ready first, serves for a while longer, and closes then. */
+import { request } from 'node:http';
+import type { AppProcess } from '../../src/embedded/app-process';
+import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
+
+let service: Service;
+let web: AppProcess;
+let url: string;
+beforeAll(async () => {
+  service = await startService();
+  web = await service.startWeb({ DRAIN_DELAY: '6s' });
+  url = service.urlOf(1);
+}, 60_000);
+afterAll(() => service.stop());
+
+/** On a connection of its own: undefined where none is taken. */
+const ask = (path: string) =>
+  new Promise<{ status: number | undefined; connection: string | undefined } | undefined>(
+    (resolve) => {
+      const req = request(url + path, { agent: false, headers: { Connection: 'keep-alive' } });
+      req.on('response', (res) => {
+        res.resume();
+        resolve({ status: res.statusCode, connection: res.headers.connection });
+      });
+      req.on('error', () => resolve(undefined));
+      req.end();
+    },
+  );
+const todo = (n: number) => ({ matterType: 'TODO', externalId: `DRAIN-${n}`, title: 'x' });
+
+test('SIGTERM: not ready, still serving, then gone; a second signal cuts nothing', async () => {
+  expect(await ask('/readyz')).toEqual({ status: 200, connection: 'keep-alive' });
+  expect((await service.push('upsert', todo(0), { url })).headers.connection).toBe('keep-alive');
+  web.kill('SIGTERM');
+  const left = await until('an answer that it is not ready', async () => {
+    const answer = await ask('/readyz');
+    // Where it takes no connection any more, balancers have had nothing to notice.
+    if (!answer) throw new Error('connection refused before it was not ready');
+    return answer.status === 503 && answer;
+  });
+  // Whoever keeps a connection alive is told to leave it.
+  expect(left.connection).toBe('close');
+  web.kill('SIGTERM');
+  for (let n = 1; n < 5; n += 1) {
+    const pushed = await service.push('upsert', todo(n), { url });
+    expect(pushed).toMatchObject({ code: 0, data: { outcome: 'CREATED' } });
+    expect(pushed.headers.connection).toBe('close');
+  }
+  expect(await ask('/healthz')).toMatchObject({ status: 200 });
+  await until('its port to be closed', async () => (await ask('/readyz')) === undefined);
+  expect(await web.exited).toBe('exit code 0');
+}, 60_000);
