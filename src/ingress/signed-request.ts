@@ -9,9 +9,9 @@ import { readAuthHeaders } from './auth-headers';
 import { authenticate, type Caller } from './authenticate';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
-import { newEntry, unsignedEntry } from './log-entry';
 import { readRawBody } from './raw-body';
 import type { LogRefusal } from './refusal-log';
+import { JUST_NOW, recordRefusal } from './refused-caller';
 
 export interface SignedRequest {
   readonly requestId: string;
@@ -81,17 +81,12 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
       }
     };
     const first = await identify();
-    // A client or a secret of a moment ago must not be refused for what was read before it. Whether
-    // the client is known makes no difference: both are looked up anew.
     const { client, caller, error } = first.error ? await identify(JUST_NOW) : first;
     const { requestId, traceId } = state;
     const traced = traceId !== undefined && { traceId };
     const about = { requestId, operation, rawBody, receivedAt, ...traced };
     if (error) {
-      const entry = (known: KnownClient) => newEntry({ ...about, ...known, timeout: 0 });
-      const refused = (known: KnownClient) =>
-        unsignedEntry(entry(known), error, headers, receivedAt);
-      if (client) deps.logRefusal(client.clientId, () => refused(client), rawBody);
+      recordRefusal(deps.logRefusal, client, { ...about, headers }, error);
       throw error;
     }
     state.clientId = caller.clientId;
@@ -110,6 +105,3 @@ type Identified =
       readonly caller?: never;
       readonly error: PushError;
     };
-
-/** Milliseconds; bounds how often refusals make the directory be read. */
-const JUST_NOW = 100;

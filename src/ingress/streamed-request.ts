@@ -9,7 +9,7 @@ import { readAuthHeaders } from './auth-headers';
 import { startAuthentication } from './authenticate';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
-import { newEntry, unsignedEntry } from './log-entry';
+import { JUST_NOW, recordRefusal } from './refused-caller';
 import type { SignedRequest, SignedRequestDependencies } from './signed-request';
 import { checkBodyHeaders, discardRest, receiveBody } from './streamed-body';
 
@@ -60,25 +60,19 @@ async function read(
   checkBodyHeaders(req, bodyLimit);
   const headers = readAuthHeaders(req.rawHeaders);
   deps.checkReady();
-  const client = await databaseCall(deps.findClient(headers.clientId), deps.timeout);
+  // Its body cannot be read a second time: the look before a refusal comes before all.
+  const found = deps.findClient(headers.clientId, JUST_NOW);
+  const client = await databaseCall(found, deps.timeout);
   const body = { hash: createHash('sha256'), size: 0 };
   let receivedAt = deps.clock();
-  const recordRefusal = (error: unknown) => {
-    if (!client || !(error instanceof PushError)) return;
-    const { requestId, traceId } = state;
-    const traced = traceId !== undefined && { traceId };
-    const source = { requestId, operation, rawBody: NOTHING, receivedAt, ...traced };
-    deps.logRefusal(client.clientId, () => ({
-      ...unsignedEntry(newEntry({ ...source, ...client, timeout: 0 }), error, headers, receivedAt),
-      bodyHash: body.hash.digest('hex'),
-      bodySize: body.size,
-    }));
-  };
+  const digest = () => ({ bodyHash: body.hash.digest('hex'), bodySize: body.size });
   const recorded = <T>(check: () => T): T => {
     try {
       return check();
     } catch (error) {
-      recordRefusal(error);
+      const { requestId, traceId } = state;
+      const request = { requestId, traceId, operation, receivedAt, headers, digest };
+      if (error instanceof PushError) recordRefusal(deps.logRefusal, client, request, error);
       throw error;
     }
   };
@@ -102,5 +96,3 @@ async function read(
   const { requestId } = state;
   return { requestId, caller, receivedAt, signature, timestamp: Number(headers.timestamp) };
 }
-
-const NOTHING = new Uint8Array(0);

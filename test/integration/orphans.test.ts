@@ -104,6 +104,24 @@ test('another system has nothing open, whatever it lists', async () => {
   expect({ rows, last }).toMatchObject({ rows: [], last: { data: { listed: 1, open: 0 } } });
 });
 
+test('a client that was made a moment ago, and a secret of a moment ago, are not refused', async () => {
+  const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
+  const admin = createClientAdmin(service.db, keys, Date.now);
+  const told = async (secret: string | null) => {
+    // Longer than what a refusal just before may rest on, shorter than what is believed of clients.
+    await sleep(150);
+    return (await answerOf('"A-0"', { clientId: 'newcomer', secret: String(secret) })).last.code;
+  };
+  // The clients are read now, without the one that is made after it.
+  await answerOf('"A-0"', stranger);
+  const { secret } = await admin.create({ clientId: 'newcomer', systemCode: 'NEW' });
+  expect(await told(secret)).toBe(0);
+  for (let n = 0; n < 3; n += 1) {
+    await answerOf('"A-0"', stranger);
+    expect(await told((await admin.rotate('newcomer', 60_000)).secret)).toBe(0);
+  }
+});
+
 test('a hundred thousand lines in and thirty thousand out take little memory', async () => {
   const rss = () => {
     const text = execFileSync('ps', ['-o', 'rss=', '-p', String(service.webs[0]?.pid)]);

@@ -1,0 +1,44 @@
+/** What both ways of reading a signed request do before and after they refuse their caller. */
+import type { KnownClient } from '../directory/clients';
+import type { PushError } from '../errors';
+import type { LogEntry } from '../push-log/entry-model';
+import type { AuthHeaders } from './auth-headers';
+import { newEntry, unsignedEntry } from './log-entry';
+import type { LogRefusal } from './refusal-log';
+
+/**
+ * Milliseconds that what is known of clients may be old where one is refused: a client or a secret of
+ * a moment ago must not be refused for what was read before it. Whether the client is known makes no
+ * difference: both are looked up anew. It bounds how often refusals make the directory be read.
+ */
+export const JUST_NOW = 100;
+
+export interface RefusedRequest {
+  readonly requestId: string;
+  /** Stands in the push log. */
+  readonly operation: string;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  readonly headers: AuthHeaders;
+  /** Absent where it was not kept. */
+  readonly rawBody?: Uint8Array;
+  /** Of a body that was not kept. Asked for where the refusal is recorded. */
+  readonly digest?: () => Pick<LogEntry, 'bodyHash' | 'bodySize'>;
+  readonly traceId?: string | undefined;
+}
+
+/** Of a stranger nothing is recorded. */
+export function recordRefusal(
+  logRefusal: LogRefusal,
+  client: KnownClient | undefined,
+  { headers, digest, rawBody, traceId, ...about }: RefusedRequest,
+  error: PushError,
+): void {
+  if (!client) return;
+  const traced = traceId !== undefined && { traceId };
+  const source = { ...client, ...about, ...traced, rawBody: rawBody ?? NOTHING, timeout: 0 };
+  const entry = () => unsignedEntry(newEntry(source), error, headers, about.receivedAt);
+  logRefusal(client.clientId, () => ({ ...entry(), ...digest?.() }), rawBody);
+}
+
+const NOTHING = new Uint8Array(0);
