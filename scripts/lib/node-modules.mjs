@@ -65,6 +65,8 @@ export async function installModules(root, extent) {
   if (!lock?.packages) {
     throw new SetupError('package-lock.json is missing or broken: restore it with git.');
   }
+  const scratch = join(embeddedFolder(root), 'modules');
+  rmSync(scratch, { recursive: true, force: true }); // of a set-up that was killed
   const wanted = extent === 'all' ? lock : lockSubset(lock, FOR_THE_BUILD);
   const installed = readJson(join(root, 'node_modules/.package-lock.json'))?.packages;
   if (hasWanted(wanted.packages, lock.packages, installed)) {
@@ -73,7 +75,6 @@ export async function installModules(root, extent) {
   }
   const count = Object.values(wanted.packages).filter((entry) => !entry.optional).length;
   say(`Installing ${count} node modules from package-lock.json`);
-  const scratch = join(embeddedFolder(root), 'modules');
   try {
     const done = await installBeside(root, wanted, scratch);
     if (!done.ok) {
