@@ -55,12 +55,17 @@ export function createAppend(connection: Connection, options: AppendOptions = {}
   const batches = createBatcher<Appending, Failure>({
     run: async (batch) => {
       metrics.batch('log', batch.length);
-      const kept = batch.filter(({ body }) => body !== undefined);
+      const now = clock();
+      const inTime = batch.filter(({ entry }) => !isTooLate(entry, now));
+      const kept = inTime.filter(({ body }) => body !== undefined);
       const [ofEntries, ofBodies] = await Promise.all([
-        insertAll(entries, batch, ({ entry }) => entry),
+        insertAll(entries, inTime, ({ entry }) => entry),
         insertAll(bodies, kept, ({ body }) => body as LoggedBody),
       ]);
-      return batch.map((one) => ofEntries.get(one) ?? ofBodies.get(one));
+      return batch.map((one) => {
+        if (isTooLate(one.entry, now)) return new Error('it is past its deadline');
+        return ofEntries.get(one) ?? ofBodies.get(one);
+      });
     },
     maxBatch: MAX_BATCH,
     weight: { of: ({ body }) => body?.body.length ?? 0, most: MAX_BYTES },
@@ -81,6 +86,10 @@ export function createAppend(connection: Connection, options: AppendOptions = {}
     }
   };
 }
+
+/** An open entry that came so late (its process stood still) would be met by nobody who ends it. */
+const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
+  state === 'QUEUED' && deadlineAt.getTime() < now;
 
 /**
  * Inserts a document of each item, none of which stands in the way of another.

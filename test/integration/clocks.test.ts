@@ -74,11 +74,15 @@ test('one that is lost is ended, a minute after its deadline', async () => {
     const hash = { bodyHash: 'none', bodySize: 0 };
     return { _id, ...about, ...hash, receivedAt, deadlineAt: receivedAt, state: 'QUEUED' as const };
   };
-  const [old, recent] = [lost(75_000), lost(30_000)];
+  const [old, recent] = [lost(60_000), lost(10_000)];
   await log.create([recent, old]);
-  await until('the old one to be ended', async () => {
-    const entry = await log.findById(old._id).lean();
-    return entry?.state === 'EXPIRED';
-  });
+  await until(
+    'the old one to be ended',
+    async () => {
+      const entry = await log.findById(old._id).lean();
+      return entry?.state === 'EXPIRED';
+    },
+    40_000,
+  );
   expect(await log.findById(recent._id).lean()).toMatchObject({ state: 'QUEUED' });
-}, 30_000);
+}, 60_000);

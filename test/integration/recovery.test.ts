@@ -77,7 +77,7 @@ test('a push that an ingress appended before it died, without waking its lane, i
     bodyHash: '',
     bodySize: 0,
     receivedAt: now,
-    deadlineAt: now,
+    deadlineAt: new Date(now.getTime() + 30_000),
     state: 'QUEUED',
   });
   const operation = {

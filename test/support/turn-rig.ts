@@ -100,7 +100,7 @@ export async function createTurnRig(mongoUrl = testServers().mongoUrl): Promise<
         bodyHash: '',
         bodySize: 0,
         receivedAt: now,
-        deadlineAt: now,
+        deadlineAt: new Date(now.getTime() + 60_000),
         state: 'QUEUED',
       });
       const id = String(_id);
