@@ -45,6 +45,17 @@ const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
+/**
+ * What a newer version refused a push for, which this one does not know. It had no effect, and a caller
+ * who tries again loses nothing: it may then meet a process that knows.
+ */
+const OF_A_NEWER_VERSION = [500, '推送被拒绝，未生效', true] as const;
+
+/** Whether this version knows it: what stands in the log, or comes from a worker, may be newer. */
+export function isReason(text: unknown): text is Reason {
+  return typeof text === 'string' && Object.hasOwn(REASONS, text);
+}
+
 /** All of them, in the order of the catalogue. */
 export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
@@ -84,12 +95,14 @@ export class PushError extends Error {
   readonly retryAfter: number | undefined;
   readonly rate: RateState | undefined;
 
-  constructor(
-    readonly reason: Reason,
-    detail: PushErrorDetail = {},
-  ) {
-    const [code, message, retryable] = REASONS[reason];
+  readonly reason: Reason;
+
+  /** @param given also one of a newer version; what cannot be a reason at all is an INTERNAL_ERROR */
+  constructor(given: Reason, detail: PushErrorDetail = {}) {
+    const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
+    const [code, message, retryable] = isReason(reason) ? REASONS[reason] : OF_A_NEWER_VERSION;
     super(detail.message ?? message, { cause: detail.cause });
+    this.reason = reason;
     this.code = code;
     this.retryable = retryable;
     this.errors = detail.errors;

@@ -25,7 +25,8 @@ written into the portal's ledger of matters, one at a time and in order for each
   lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200 it is 200 for
   everything under /api/open, and \`code\` alone tells.
-- **New fields** may be added to answers. Program against \`reason\`, not against \`message\`.`;
+- **New fields** and reasons may be added. Program against \`reason\`, not against \`message\`, and go by
+  \`code\` and \`retryable\` where a reason is new to you.`;
 
 const CHINESE = `第三方系统以签名的 POST 请求推送待办和通知，服务将其写入门户的事项台账，同一事项按受理顺序逐个生效。
 只有数据库确认写入之后才返回 \`code: 0\`。
@@ -39,7 +40,8 @@ const CHINESE = `第三方系统以签名的 POST 请求推送待办和通知，
   systemCode，系统编码始终取自 client。超长内容会被拒绝，不会截断；长度按 UTF-16 编码单元计。
 - **状态码**：HTTP 状态码等于 \`code\`（0 对应 200）。HTTP_STATUS_MODE=always-200 时 /api/open 下的响应
   状态码均为 200，仅以 \`code\` 区分。
-- **新字段**可能会加入响应。请依据 \`reason\` 编程，不要依据 \`message\`。`;
+- **新字段**和新的 reason 可能会加入响应。请依据 \`reason\` 编程，不要依据 \`message\`；遇到未知的 reason 时
+  依据 \`code\` 和 \`retryable\`。`;
 
 export function aboutAll(): string {
   const { clientId, secret, timestamp, body, signature } = SIGNATURE_EXAMPLE;

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
+import { createRedisKeys } from '../../src/queue/keys';
+import { createLanes } from '../../src/queue/lanes';
+import { toMessages } from '../../src/queue/replies';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -78,6 +81,27 @@ describe('with a worker that does not move', () => {
     for (const worker of service.workers) worker.kill('SIGCONT');
     for (const { code } of await Promise.all(crowd)) expect([0, 504]).toContain(code);
     expect(await service.push('upsert', todo('AFTER'))).toMatchObject({ code: 0 });
+  });
+
+  test('a refusal for a reason that only a newer worker knows is told as it is, and had no effect', async () => {
+    const redis = new Redis(testServers().redisUrl);
+    const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
+    const lanes = createLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+    for (const worker of service.workers) worker.kill('SIGSTOP');
+    const answer = service.push('upsert', todo('TOMORROW'));
+    const waiting = await until('it to wait', async () => {
+      const found = await lanes.waiting();
+      return found.length > 0 && found;
+    });
+    const round = await lanes.read(waiting, 'a newer worker');
+    const settlement = { state: 'REFUSED', reason: 'RULE_OF_TOMORROW' };
+    const pushes = round.heads.flatMap((head) => head.pushes);
+    const replies = pushes.map(({ id, replyTo }) => ({ id, replyTo, settlement }));
+    await lanes.finish(round, toMessages(replies, round.now));
+    expect(await answer).toMatchObject({ code: 500, reason: 'RULE_OF_TOMORROW', retryable: true });
+    expect((await answer).message).toBe('推送被拒绝，未生效');
+    for (const worker of service.workers) worker.kill('SIGCONT');
+    redis.disconnect();
   });
 });
 

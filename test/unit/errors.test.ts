@@ -39,6 +39,20 @@ test.each<[Reason, number, boolean]>([
   expect(new PushError(reason)).toMatchObject({ code, retryable });
 });
 
+test('a reason of a newer version passes as it is: refused, and may be tried again', () => {
+  const unknown = new PushError('RULE_OF_TOMORROW' as Reason);
+  expect(unknown).toMatchObject({ code: 500, reason: 'RULE_OF_TOMORROW', retryable: true });
+  expect(unknown.message).toBe('推送被拒绝，未生效');
+});
+
+test.each(['', 'toString', 'a b', '<b>', 'X'.repeat(65), undefined, 7, null])(
+  'what cannot be a reason (%p) is an INTERNAL_ERROR',
+  (reason) => {
+    const error = new PushError(reason as Reason);
+    expect(error).toMatchObject({ code: 500, reason: 'INTERNAL_ERROR', retryable: true });
+  },
+);
+
 test('a 503 says when to come back, a rate limit as it was computed', () => {
   expect(new PushError('BACKLOG_FULL').retryAfter).toBe(1);
   expect(new PushError('RATE_LIMITED', { retryAfter: 7 }).retryAfter).toBe(7);

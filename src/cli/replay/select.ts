@@ -1,6 +1,6 @@
 /** Which entries of the log can be sent again, and why the others cannot. */
 import { OPERATIONS } from '../../domain/operation';
-import { PushError, type Reason } from '../../errors';
+import { isReason, PushError } from '../../errors';
 import { hadEffect, type LoggedPush } from '../../ingress/replay-push';
 import { externalIdIn } from '../../ingress/validate-push';
 import type { Bodies } from '../../push-log/bodies';
@@ -107,7 +107,9 @@ function whyNot(entry: LogEntry, byId: boolean): Skipped | undefined {
 
 function isSigned({ secretId, replayOf, state, result }: LogEntry): boolean {
   if (secretId === undefined && replayOf === undefined) return false;
-  return state !== 'REFUSED' || ![401, 403].includes(new PushError(result as Reason).code);
+  if (state !== 'REFUSED') return true;
+  // What a newer version refused may have been refused for its signature.
+  return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 
 function isPush(entry: LogEntry): entry is LoggedPush['entry'] {
