@@ -63,9 +63,13 @@ function bySystem(keys: readonly MatterKey[]): Map<string, string[]> {
 
 function toWrite({ before, after }: MatterChange): mongo.AnyBulkWriteOperation<MatterRecord> {
   if (!before) return { insertOne: { document: toRecord(after) } };
+  const { matterId: _id, revision, systemCode, externalId } = before;
   return {
     updateOne: {
-      filter: { _id: before.matterId, revision: before.revision },
+      // The key is there for a cluster that is sharded on it: it asks the one shard that has it.
+      filter: { _id, revision, systemCode, externalId },
+      // Without it the server weighs its indexes against each other at each update.
+      hint: '_id_',
       update: { $set: changedFields(before, after) },
     },
   };
