@@ -34,6 +34,13 @@ test.each([
   expect(isOutage(error)).toBe(true);
 });
 
+test.each([91, 134, 189, 10107, 11600, 11602, 13435, 13436])(
+  'away, or unknown: a read in a failover, %i, which has no label',
+  (code) => {
+    expect(isOutage(new mongo.MongoServerError({ message: 'x', code }))).toBe(true);
+  },
+);
+
 test.each([
   ['a write conflict of two transactions', labelled('TransientTransactionError', 112)],
   ['a second matter under one key', new mongo.MongoServerError({ message: 'x', code: 11000 })],
