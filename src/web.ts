@@ -30,6 +30,7 @@ import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
 import { watchEcho } from './queue/probe';
 import { connectSubscriber } from './queue/redis';
+import { createRefusalRoom } from './queue/refusal-room';
 import { createReplyInbox } from './queue/replies';
 import { createTurns } from './queue/turns';
 import { openDocs } from './web/docs';
@@ -62,12 +63,12 @@ async function main(): Promise<void> {
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
   const health = openHealth({ mongo, redis, subscriber, keys });
-  const forRefusals = { pushLog, clock, logger };
-  const logRefusal = createRefusalLog(forRefusals, REFUSALS);
+  const forRefusals = { pushLog, clock, logger, metrics };
+  const room = createRefusalRoom(redis, keys);
   const newRequestId = createRequestIds(() => redisTime.aheadOf(clock));
   const signed = {
     findClient: createClientDirectory(mongo, keyRing, clock, logger).find,
-    logRefusal,
+    logRefusal: createRefusalLog({ ...forRefusals, room }, REFUSALS),
     noteUse: secretUses.note,
     checkReady: health.check,
     newRequestId,
@@ -102,7 +103,7 @@ async function main(): Promise<void> {
     validate: createValidatePush(checkBody),
     pushLog,
     lookups,
-    logRefusal,
+    logRefusal: createRefusalLog(forRefusals, REFUSALS),
     logShed: createRefusalLog(forRefusals, SHED),
     settle,
     endings,

@@ -28,6 +28,7 @@ import { koaTrace } from './koa-trace';
 import { type OrphansRouteDependencies, orphansRoute } from './orphans-route';
 import { type PushRouteDependencies, pushRoute } from './push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
+import { createTellLine } from './told-lines';
 import { type VerifyRouteDependencies, verifyRoute } from './verify-route';
 
 export interface AppOptions {
@@ -54,7 +55,10 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
-  app.on('error', (error: Error) => envelope.logger.warn({ error: error.message }, 'koa error'));
+  const tell = createTellLine(envelope.logger);
+  app.on('error', (error: Error) => {
+    tell({ level: 'warn', text: 'koa error' }, { error: error.message });
+  });
   const router = new Router<RequestState>({ strict: true, sensitive: true });
   const bounded = koaInFlight(maxInFlight);
   for (const operation of OPERATIONS) {

@@ -8,6 +8,7 @@ import type { Metrics, Success } from '../metrics/metrics';
 import { type BegunLines, writeLines } from './line-answer';
 import { rateHeaders } from './rate-headers';
 import { discardRest } from './streamed-body';
+import { createTellLine, type TellLine } from './told-lines';
 
 /** Characters of a path in the log: whoever calls may make it very long. */
 const LOGGED_PATH = 200;
@@ -57,8 +58,13 @@ export interface RequestState {
   document?: PlainDocument;
 }
 
+interface Rendering extends EnvelopeOptions {
+  readonly tell: TellLine;
+}
+
 /** Handlers set `ctx.state.data`, `lines` or `document`, or throw; this renders either. */
-export function koaEnvelope(options: EnvelopeOptions): Middleware<RequestState> {
+export function koaEnvelope(settings: EnvelopeOptions): Middleware<RequestState> {
+  const options = { ...settings, tell: createTellLine(settings.logger) };
   return async (ctx, next) => {
     ctx.state.receivedAt = options.clock();
     ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
@@ -93,14 +99,14 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
   return new PushError('PATH_NOT_FOUND');
 }
 
-function renderError(ctx: Context, cause: unknown, options: EnvelopeOptions): void {
+function renderError(ctx: Context, cause: unknown, options: Rendering): void {
   const error = refusalOf(ctx, cause, options);
   if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
   render(ctx, errorEnvelope(error, ctx.state.requestId, options.clock()), options);
 }
 
 /** The status is sent before it is known how the lines end: their last one tells. */
-function renderLines(ctx: Context, lines: BegunLines, options: EnvelopeOptions): void {
+function renderLines(ctx: Context, lines: BegunLines, options: Rendering): void {
   const { requestId } = ctx.state;
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
@@ -130,8 +136,8 @@ function succeeded(ctx: Context, data: unknown, options: EnvelopeOptions): Envel
 }
 
 /** What the caller is told of a failure; the log has the rest. */
-function refusalOf(ctx: Context, cause: unknown, options: EnvelopeOptions): PushError {
-  const { clock, logger, metrics } = options;
+function refusalOf(ctx: Context, cause: unknown, options: Rendering): PushError {
+  const { clock, logger, metrics, tell } = options;
   const { requestId, clientId, receivedAt } = ctx.state;
   const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
   ctx.state.refusal = error;
@@ -139,9 +145,13 @@ function refusalOf(ctx: Context, cause: unknown, options: EnvelopeOptions): Push
   metrics?.refused(ctx.path, receivedAt, error);
   const ms = clock() - receivedAt;
   const path = ctx.path.slice(0, LOGGED_PATH);
-  const line = { requestId, clientId, path, reason: error.reason, code: error.code, ms };
-  if (error.code < 500) logger.info(line, 'refused');
-  else logger.warn({ ...line, cause: causeOf(error) }, 'failed');
+  const { reason, code } = error;
+  const details = { requestId, path, ms };
+  if (code < 500) tell({ level: 'info', text: 'refused', clientId, reason, code }, details);
+  else {
+    const cause = causeOf(error);
+    tell({ level: 'warn', text: 'failed', clientId, reason, code }, { ...details, cause });
+  }
   return error;
 }
 

@@ -83,11 +83,21 @@ export function unsignedEntry(
   now: number,
 ): LogEntry {
   const refused = refusedEntry(entry, error, now);
+  if (!BY_ANYBODY.includes(error.reason)) return refused;
   const isWrong = WRONG_SIGNATURE.includes(error.reason);
-  return isWrong ? { ...refused, signature: sentSignature(timestamp, signature) } : refused;
+  return {
+    ...refused,
+    ...(isWrong && { signature: sentSignature(timestamp, signature) }),
+    expireAt: new Date(entry.receivedAt.getTime() + KEPT_FOR),
+  };
 }
 
 /** Of all others the signature was right, or nobody looked at it. */
 const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
+
+/** Whoever knows a client's id can be refused for these. */
+const BY_ANYBODY: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];
+/** Milliseconds: a day, in which its sender may ask what was wrong. */
+const KEPT_FOR = 86_400_000;
 
 const MAX_PROBLEMS = 20;

@@ -1,6 +1,7 @@
 /** Refusals of known clients go into the push log too, at a bounded rate (decisions, "push log"). */
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
+import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 
@@ -38,23 +39,29 @@ export interface RefusalLogDependencies {
   readonly pushLog: PushLog;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Counts what is not recorded. */
+  readonly metrics?: Metrics;
+  /** Asked last, about refusals that anybody may have caused: whether there is room for one. */
+  readonly room?: (clientId: string) => Promise<boolean>;
 }
 
 /** @returns a recorder that drops what is over the rate */
 export function createRefusalLog(
-  { pushLog, clock, logger }: RefusalLogDependencies,
+  { pushLog, clock, logger, room, metrics = NO_METRICS }: RefusalLogDependencies,
   rate: RefusalRate,
 ): LogRefusal {
   const takeEntry = createAllowance(rate, 1_000, clock);
   const takeBody = createAllowance(BODIES, BODY_SPAN, clock);
   return (clientId, makeEntry, body) => {
-    if (!takeEntry(clientId)) return;
+    if (!takeEntry(clientId)) return metrics.refusalUnrecorded();
     const isSmall = body !== undefined && body.length <= MAX_BODY;
     const kept = isSmall && takeBody(clientId) ? body : undefined;
     const record = async () => {
       try {
+        if (room && !(await room(clientId))) return metrics.refusalUnrecorded();
         await pushLog.append(makeEntry(), kept);
       } catch (error) {
+        metrics.refusalUnrecorded();
         logger.warn({ clientId, error: String(error) }, 'refusal not recorded');
       }
     };

@@ -44,6 +44,8 @@ export interface Metrics {
   swept(lanes: number): void;
   /** A push was settled, and its ingress found that in the log, not in its inbox. */
   replyLost(): void;
+  /** A refusal is in no push log: there was no room for it. */
+  refusalUnrecorded(): void;
 }
 
 const nothing = () => undefined;
@@ -62,4 +64,5 @@ export const NO_METRICS: Metrics = {
   turnTakenOver: nothing,
   swept: nothing,
   replyLost: nothing,
+  refusalUnrecorded: nothing,
 };

@@ -53,6 +53,7 @@ export function createMetrics(
       registry.sweptLanes.inc(lanes);
     },
     replyLost: () => registry.repliesLost.inc(),
+    refusalUnrecorded: () => registry.refusalsUnrecorded.inc(),
   };
 }
 

@@ -46,6 +46,10 @@ export function createRegistry(type: string) {
     sweeps: counter('sweeps_total', 'Looks for lanes that wait without a turn'),
     sweptLanes: counter('swept_lanes_total', 'Lanes that held pushes when they were swept'),
     repliesLost: counter('replies_lost_total', 'Settled pushes whose reply was not heard'),
+    refusalsUnrecorded: counter(
+      'refusals_unrecorded_total',
+      'Refused requests of known clients that the push log had no room for',
+    ),
     waiting: new Gauge({
       ...about('lane_waiting', 'Pushes in a lane, of the whole deployment'),
       labelNames: ['lane'],

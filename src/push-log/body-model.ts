@@ -10,6 +10,8 @@ export interface LoggedBody {
   /** The bytes as they were sent. */
   body: Buffer;
   receivedAt: Date;
+  /** As of its entry. */
+  expireAt?: Date;
 }
 
 const bodySchema = new Schema<LoggedBody>(
@@ -17,9 +19,12 @@ const bodySchema = new Schema<LoggedBody>(
     _id: { type: Schema.Types.ObjectId, required: true },
     body: { type: Buffer, required: true },
     receivedAt: { type: Date, required: true },
+    expireAt: Date,
   },
   { collection: 'push_bodies', versionKey: false },
 );
+
+bodySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
 
 export function bodyModel(connection: Connection): Model<LoggedBody> {
   return connection.models.LoggedBody ?? connection.model<LoggedBody>('LoggedBody', bodySchema);

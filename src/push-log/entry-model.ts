@@ -27,6 +27,8 @@ export interface LogEntry {
   /** Which of the client's secrets signed. */
   secretId?: string;
   receivedAt: Date;
+  /** When the database removes it, of those that do not stay for PUSH_LOG_RETENTION. */
+  expireAt?: Date;
   /** When the caller stops waiting. */
   deadlineAt: Date;
   /** When it was in its lane, by the clock of the queue. */
@@ -74,6 +76,7 @@ const entrySchema = new Schema<LogEntry>(
     bodySize: { type: Number, required: true },
     secretId: String,
     receivedAt: { type: Date, required: true },
+    expireAt: Date,
     deadlineAt: { type: Date, required: true },
     queuedAt: Date,
     startedAt: Date,
@@ -96,6 +99,8 @@ const entrySchema = new Schema<LogEntry>(
   { collection: 'push_log', versionKey: false },
 );
 
+// Costs nothing where there is no such field: it is of refusals that anybody may have caused.
+entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
 // Each way of searching the log has an index that ends with the id, which is the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
 entrySchema.index({ systemCode: 1, result: 1, _id: -1 }, { name: 'results' });

@@ -68,9 +68,10 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   return {
     append: (entry, sent) => {
-      const { _id, receivedAt } = entry;
+      const { _id, receivedAt, expireAt } = entry;
       const isKept = keepBodies && sent !== undefined && sent.length <= MAX_BODY;
-      return append(entry, isKept ? { _id, body: Buffer.from(sent), receivedAt } : undefined);
+      const about = { _id, receivedAt, ...(expireAt && { expireAt }) };
+      return append(entry, isKept ? { ...about, body: Buffer.from(sent) } : undefined);
     },
     settle: async (pushes, by) => {
       if (pushes.length === 0) return 0;

@@ -13,6 +13,8 @@ export interface RedisKeys {
   /** What each signature of a client was first used for, and when; by minute of its timestamp. */
   signatures(clientId: string, minute: number): string;
   rate(clientId: string): string;
+  /** How much room is left for refusals that anybody may have caused. */
+  refusals(clientId: string): string;
   workerNumber(number: number): string;
   /** Written to see whether Redis takes writes. */
   readonly probe: string;
@@ -38,6 +40,7 @@ export function createRedisKeys(namespace: string): RedisKeys {
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,
+    refusals: (clientId) => `${tag}:refusals:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
     probe: `${tag}:probe`,
   };

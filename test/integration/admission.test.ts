@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { type AdmissionRequest, createAdmission } from '../../src/queue/admission';
 import { createRedisKeys } from '../../src/queue/keys';
+import { createRefusalRoom } from '../../src/queue/refusal-room';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -112,4 +113,17 @@ test('what is over its rate is not remembered; it is bounded by time and holds n
   const left = await redis.pttl(key);
   expect(left).toBeGreaterThan(600_000);
   expect(left).toBeLessThanOrEqual(660_000);
+});
+
+test('of refusals that anybody may cause a hundred of a client have room, whoever records them', async () => {
+  const processes = [createRefusalRoom(redis, keys), createRefusalRoom(redis, keys)];
+  const take = (clientId: string, times: number) =>
+    Promise.all(Array.from({ length: times }, (_, n) => processes[n % 2]?.(clientId)));
+  const taken = await take('known', 300);
+  expect(taken.filter(Boolean)).toHaveLength(100);
+  expect((await take('quiet', 3)).every(Boolean)).toBe(true);
+  // One more a minute: all of it is there again after a hundred.
+  const left = await redis.pttl(keys.refusals('known'));
+  expect(left).toBeGreaterThan(99 * 60_000 - 30_000);
+  expect(left).toBeLessThanOrEqual(100 * 60_000);
 });
