@@ -256,7 +256,7 @@ test('a query has to be signed, and leaves no entry', async () => {
     clientId: service.clientId,
     secret: service.secret,
     operation: 'upsert',
-    body: 'x'.repeat(300 * 1024),
+    body: 'x'.repeat(1024 * 1024 + 1),
     path: PATH,
   });
   expect(stolen.code).toBe(413);
