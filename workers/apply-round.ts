@@ -200,11 +200,8 @@ async function end(
   deps: RoundDependencies,
   { startedAt, ending }: Work,
 ): Promise<readonly SettledPush[]> {
-  const final = await deps.finalize(ending, {
-    now: deps.clock(),
-    startedAt,
-    worker: deps.workerName,
-  });
+  const by = { now: deps.clock(), startedAt, worker: deps.workerName };
+  const final = await deps.finalize(ending, by);
   return ending.flatMap(({ id }, index) => {
     const settlement = final[index];
     return settlement ? [{ id, settlement }] : [];
