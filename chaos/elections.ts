@@ -47,5 +47,8 @@ export function confirmedAfter(
     end.kind === 'answered' && end.code === 0 && !end.replayed ? [endedAt] : [],
   );
   confirmed.sort((a, b) => a - b);
-  return elections.map((at) => (confirmed.find((time) => time > at) ?? Infinity) - at);
+  return elections.map((at) => {
+    const first = confirmed.find((time) => time > at);
+    return first === undefined ? Infinity : first - at;
+  });
 }

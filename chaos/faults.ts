@@ -5,7 +5,7 @@ import type { Fault } from './history';
 import type { Member } from './member';
 import type { PlannedFault } from './plan';
 import type { Way } from './proxy';
-import { fill, lag, refuseSessions, stepDown } from './server-faults';
+import { fill, lag, orphan, refuseSessions, stepDown } from './server-faults';
 
 interface FaultRun {
   /** Milliseconds of the harness' monotonic clock, which the records are in. */
@@ -71,6 +71,7 @@ async function inflict(
       return inflictOnWay(what, cluster.mongo.proxy, { amount, lasting });
     case 'primary':
       if (what === 'stepdown') return stepDown(cluster.mongo);
+      if (what === 'orphan') return orphan(cluster.mongo, lasting);
       return inflictOnProcess(what, await cluster.mongo.primary(), lasting);
     case 'secondary':
       if (what === 'lag') return lag(cluster.mongo, lasting);

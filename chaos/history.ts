@@ -70,10 +70,12 @@ export const FAULT_KINDS = [
   'reset-mongo',
   'cut-mongo',
   'strand-mongo',
-  /** Of the replica set's primary: SIGKILL; SIGSTOP, mostly until another one is elected; a step-down. */
+  /** Of the replica set's primary: SIGKILL; SIGSTOP, mostly until another one is elected; a step-down;
+   * nobody takes its writes over for a while, and then it is killed. */
   'kill-primary',
   'stop-primary',
   'stepdown-primary',
+  'orphan-primary',
   /** Of one of its secondaries: SIGSTOP; for a while it takes nothing over, but answers. */
   'stop-secondary',
   'lag-secondary',
@@ -92,6 +94,7 @@ const NEEDS_OTHERS: ReadonlySet<FaultKind> = new Set([
   'kill-primary',
   'stop-primary',
   'stepdown-primary',
+  'orphan-primary',
   'stop-secondary',
   'lag-secondary',
   'failover-redis',

@@ -48,6 +48,11 @@ export const MECHANISMS = {
     faults: ['kill-worker', 'restart-mongo'],
     pace: 3,
   },
+  majority: {
+    carries: 'code 0 is said after a majority of the replica set has it, in the journal',
+    faults: ['orphan-primary'],
+    pace: 3,
+  },
   replay: {
     carries: 'a retry repeats the outcome of its first try',
     faults: ['kill-web', 'reset-redis'],

@@ -79,6 +79,7 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'kill-primary': { weight: 3, lasts: [200, 5_000], back: ELECTION },
   'stop-primary': { weight: 2, lasts: [500, 6_000], back: ELECTION },
   'stepdown-primary': { weight: 3, lasts: [0, 0], back: ELECTION },
+  'orphan-primary': { weight: 2, lasts: [500, 3_000], back: 2 * ELECTION },
   'stop-secondary': { weight: 1, lasts: [500, 5_000], back: NETWORK },
   'lag-secondary': { weight: 2, lasts: [2_000, 10_000], back: NETWORK },
   'refuse-sessions': { weight: 2, lasts: [5_000, 20_000], back: NETWORK },

@@ -1,11 +1,12 @@
 /**
- * How long callers notice the death of a worker, of Redis, or of the database: one fault after the
- * other, under a steady load on all lanes, each with time to recover before the next one.
+ * How long callers notice the death of a worker, of Redis, of the whole database, or of the primary of
+ * its replica set: one fault after the other, under a steady load on all lanes, each with time to recover before the next one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';
 import type { Cluster } from './cluster';
 import { runCrowd } from './crowd';
+import { confirmedAfter, watchElections } from './elections';
 import type { Attempt } from './history';
 import type { Member } from './member';
 import { createRandom } from './random';
@@ -29,6 +30,8 @@ export interface RecoveryTimes {
   readonly worker: readonly number[];
   readonly redis: readonly number[];
   readonly mongo: readonly number[];
+  /** From the election of another primary to the first push that was confirmed. */
+  readonly primary: readonly number[];
 }
 
 /** Milliseconds, for every single one. */
@@ -36,6 +39,7 @@ const GOALS: Readonly<Record<keyof RecoveryTimes, number>> = {
   worker: 3_000,
   redis: 10_000,
   mongo: 10_000,
+  primary: 2_000,
 };
 
 const CALLERS = 24;
@@ -45,15 +49,18 @@ const KEYS = { hotKeys: 8, coldKeys: 500 };
 const WARM_UP = 2_000;
 /** Longer than the goal, so that a miss is seen as one. */
 const WATCHED = { worker: 4_500, redis: 12_000, mongo: 12_000 };
+const WATCHED_PRIMARY = 12_000;
 const DOWN = 1_000;
 
 export function measureRecovery(options: RecoveryOptions): Promise<RecoveryTimes> {
-  return withCluster({ ...options, ...SMALL }, (cluster) => measure(cluster, options));
+  return withCluster({ ...options, ...SMALL, failOver: true }, (cluster) =>
+    measure(cluster, options),
+  );
 }
 
 /** One fault, and when its time began to run. */
 interface Struck {
-  readonly what: keyof RecoveryTimes;
+  readonly what: keyof typeof WATCHED;
   readonly from: number;
 }
 
@@ -66,6 +73,7 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
   const crowd = { random, callers: CALLERS, keys: KEYS, pause: PAUSE, record, signal };
   const callers = runCrowd(cluster, crowd);
   const struck: Struck[] = [];
+  const elections: number[] = [];
   try {
     await sleep(WARM_UP, undefined, { signal });
     for (let n = 0; n < options.kills; n += 1) {
@@ -85,17 +93,36 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
         await sleep(WATCHED[what], undefined, { signal });
         options.say(`${what} ${n + 1} of ${options.restarts}`);
       }
+      elections.push(await killPrimary(cluster, signal));
+      options.say(`primary ${n + 1} of ${options.restarts}`);
     }
   } finally {
     stop.abort();
     // Whoever gives the run up does not wait for answers: they end with the cluster.
     if (!options.signal?.aborted) await callers;
   }
-  const timesOf = (wanted: keyof RecoveryTimes) =>
+  const timesOf = (wanted: keyof typeof WATCHED) =>
     struck.flatMap(({ what, from }) =>
       what === wanted ? [troubleAfter(attempts, from, from + WATCHED[what])] : [],
     );
-  return { worker: timesOf('worker'), redis: timesOf('redis'), mongo: timesOf('mongo') };
+  return {
+    ...{ worker: timesOf('worker'), redis: timesOf('redis'), mongo: timesOf('mongo') },
+    primary: confirmedAfter(elections, attempts),
+  };
+}
+
+/** @returns when another primary was elected, by the clock of the history; Infinity: none was */
+async function killPrimary(cluster: Cluster, signal: AbortSignal): Promise<number> {
+  const primary = await cluster.mongo.primary();
+  const votes = watchElections(cluster);
+  try {
+    primary.kill('SIGKILL');
+    await sleep(WATCHED_PRIMARY, undefined, { signal });
+    await primary.restart();
+  } finally {
+    await votes.stop();
+  }
+  return (await votes.stop())[0] ?? Infinity;
 }
 
 /** Resolves when it answers again: before that nobody can recover. */

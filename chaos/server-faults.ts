@@ -22,10 +22,27 @@ export async function stepDown(set: ClusterSet): Promise<void> {
 /** A secondary answers, but takes nothing over from the others. */
 export async function lag(set: ClusterSet, lasting: () => Promise<void>): Promise<void> {
   const one = [await set.secondary()];
-  await setFailpoint(one, { configureFailPoint: 'stopReplProducer', mode: 'alwaysOn' });
+  await setFailpoint(one, { ...TAKING_OVER, mode: 'alwaysOn' });
   await lasting();
-  await setFailpoint(one, { configureFailPoint: 'stopReplProducer', mode: 'off' });
+  await setFailpoint(one, { ...TAKING_OVER, mode: 'off' });
 }
+
+/**
+ * The primary takes writes that no other member has, and dies: when it comes back, another one is the
+ * primary, and it has to give them up.
+ */
+export async function orphan(set: ClusterSet, lasting: () => Promise<void>): Promise<void> {
+  const primary = await set.primary();
+  const others = set.members.filter(({ url }) => url !== primary.url);
+  await setFailpoint(others, { ...TAKING_OVER, mode: 'alwaysOn' });
+  await lasting();
+  primary.kill('SIGKILL');
+  await setFailpoint(others, { ...TAKING_OVER, mode: 'off' });
+  await set.primary();
+  await primary.restart();
+}
+
+const TAKING_OVER = { configureFailPoint: 'stopReplProducer' };
 
 /** Whoever is the primary, or becomes it, refuses killSessions; one that starts meanwhile does not. */
 export async function refuseSessions(

@@ -64,7 +64,12 @@ const fault = (kind: FaultKind, at = 0, lasts = 1): PlannedFault => ({
 const clock = () => performance.now();
 
 /** By a real set alone: test/integration/chaos-servers.test.ts. */
-const BY_COMMAND = ['stepdown-primary', 'lag-secondary', 'refuse-sessions'] as const;
+const BY_COMMAND = [
+  'stepdown-primary',
+  'orphan-primary',
+  'lag-secondary',
+  'refuse-sessions',
+] as const;
 type ByCommand = (typeof BY_COMMAND)[number];
 
 const STEPS: Readonly<Record<Exclude<FaultKind, ByCommand>, readonly string[]>> = {
