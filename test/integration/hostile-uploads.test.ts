@@ -12,7 +12,11 @@ const MAX = 4;
 const MIB = 1024 * 1024;
 
 let service: Service;
-afterEach(() => service.stop());
+const callers: RawCaller[] = [];
+afterEach(async () => {
+  for (const { socket } of callers.splice(0)) socket.destroy();
+  await service.stop();
+});
 const start = async (maxInFlight: number) => {
   service = await startService({ env: { MAX_IN_FLIGHT: String(maxInFlight) } });
 };
@@ -20,6 +24,7 @@ const start = async (maxInFlight: number) => {
 /** A head that announces a body, and some of that body. */
 async function begin(path: string, length: number, sent: string | Buffer): Promise<RawCaller> {
   const caller = await connectRaw(service.urlOf());
+  callers.push(caller);
   const auth = `X-Client-Id: tester\r\nX-Timestamp: ${Math.floor(Date.now() / 1000)}\r\n`;
   const head = `POST /api/open/${path} HTTP/1.1\r\nHost: a\r\n${auth}X-Signature: ${'0'.repeat(64)}\r\n`;
   caller.send(`${head}Content-Length: ${length}\r\n\r\n`);
@@ -28,15 +33,11 @@ async function begin(path: string, length: number, sent: string | Buffer): Promi
 }
 
 /** How many of them are still connected. */
-async function left(callers: readonly RawCaller[]): Promise<number> {
+async function left(some: readonly RawCaller[]): Promise<number> {
   const isOpen = ({ closed }: RawCaller) =>
     Promise.race([closed.then(() => false), sleep(0, true)]);
-  return (await Promise.all(callers.map(isOpen))).filter(Boolean).length;
+  return (await Promise.all(some.map(isOpen))).filter(Boolean).length;
 }
-
-const hangUp = (callers: readonly RawCaller[]) => {
-  for (const { socket } of callers) socket.destroy();
-};
 
 test.each(['matters/upsert', 'matters/query', 'matters/orphans'])(
   'five times MAX_IN_FLIGHT slow bodies to %s: every push gets through, the newest stay',
@@ -57,7 +58,6 @@ test.each(['matters/upsert', 'matters/query', 'matters/orphans'])(
     expect(await left(slow)).toBeGreaterThanOrEqual(MAX - 1);
     expect(await left(slow.slice(0, -MAX))).toBe(0);
     await expectUnharmed(service);
-    hangUp(slow);
   },
 );
 
@@ -72,5 +72,4 @@ test('300 MiB of unfinished bodies: what is over 256 MiB is cut off, the oldest 
   // Whoever only took too long is told so.
   expect(large.slice(0, 30).map((caller) => caller.received())).toEqual(Array(30).fill(''));
   await expectUnharmed(service);
-  hangUp(large);
 });

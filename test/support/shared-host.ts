@@ -30,6 +30,8 @@ export default async function open(): Promise<void> {
       const logFile = path.join(folder, `${kind}-${id}.log`);
       const app = await startProcess(kind, { env, logFile });
       apps.push(app);
+      // One that a test file brought down is not the trouble of the next: that one gets another.
+      void app.exited.then(() => services.delete(id));
       return { pid: app.pid, logFile, url: app.url };
     };
     const [web, worker] = await Promise.all([begin('web'), begin('worker')]);
@@ -42,7 +44,10 @@ export default async function open(): Promise<void> {
     services.set(id, running);
     running.then(
       (it) => res.end(JSON.stringify(it)),
-      (error: Error) => res.writeHead(500).end(error.message),
+      (error: Error) => {
+        services.delete(id);
+        res.writeHead(500).end(error.message);
+      },
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
