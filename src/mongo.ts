@@ -31,7 +31,11 @@ export async function connectMongo(
     autoCreate: false,
     bufferCommands: false,
     serverSelectionTimeoutMS: 2_000,
-    heartbeatFrequencyMS: 1_000,
+    heartbeatFrequencyMS: 500,
+    // The server's own word of a change ('stream') would be sooner. But where a command hears of it
+    // first, its answer's counter is a BigInt (useBigInt64), over which the stream's driver throws,
+    // outside of any call: the process ends, or never finds a primary again (driver 7.8).
+    serverMonitoringMode: 'poll',
     connectTimeoutMS: 5_000,
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,

@@ -105,7 +105,7 @@ const REFUSED: readonly (readonly [string, () => Promise<Heard>])[] = [
   ['INVALID_JSON', () => push(`{"title":${IN_BODIES.title}}`)],
   ['INVALID_JSON', () => push(TEXT.slice(0, -1))],
   ['INVALID_ENCODING', () => push(Buffer.concat([Buffer.from(TEXT), Buffer.from([0xff])]))],
-  ['BODY_TOO_LARGE', () => push(TEXT + ' '.repeat(300_000))],
+  ['BODY_TOO_LARGE', () => push(TEXT + ' '.repeat(1_100_000))],
   [
     'UNSUPPORTED_ENCODING',
     () => push(gzipSync(TEXT), { headers: (all) => [...all, ['Content-Encoding', 'gzip']] }),
