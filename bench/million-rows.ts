@@ -23,7 +23,7 @@ const MEMORY = 1.15;
 const NOISE = 4;
 /** Of the second tenth. */
 const RATE = 0.9;
-/** What is to stay flat; the embedded database fills its cache, and is told beside. */
+/** What is to stay flat; the database fills its cache, and is told beside. */
 const FLAT = ['web', 'worker', 'redis data'];
 /** A key-value server grows by its data: less what it is to hold. */
 const HOLDS_SIGNATURES = ['redis data'];

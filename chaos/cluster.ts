@@ -113,7 +113,8 @@ function environment(
     ...process.env,
     NODE_OPTIONS: [process.env.NODE_OPTIONS ?? '', ...required].join(' ').trim(),
     CHAOS_WAYS: JSON.stringify(mongo.ways),
-    MONGO_URL: mongo.url,
+    // What it asks for must not count: a secondary that lags would answer with what was.
+    MONGO_URL: `${mongo.url}&readPreference=secondaryPreferred`,
     REDIS_URL: redis.proxiedUrl,
     REDIS_NAMESPACE: 'chaos',
     SECRET_KEYS,
