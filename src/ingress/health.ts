@@ -8,7 +8,7 @@ const PING_TIMEOUT = 2_000;
 const BELIEVED = 250;
 
 export interface HealthProbe {
-  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, QUEUE_UNAVAILABLE or QUEUE_MEMORY_FULL */
+  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
   ready(): Promise<{ status: 'ready' }>;
   /** From now on not ready, so that no new callers are sent here. What comes is still served. */
   leave(): void;
@@ -22,7 +22,7 @@ export interface HealthProbe {
 export interface HealthSources {
   readonly isDatabaseUp: () => boolean;
   readonly isQueueUp: () => boolean;
-  /** Real round trips; of the queue by a write. */
+  /** Real round trips; of the queue by a write, which takes no memory. */
   readonly pingDatabase: () => Promise<unknown>;
   readonly pingQueue: () => Promise<unknown>;
 }

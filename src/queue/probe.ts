@@ -8,9 +8,18 @@ import { isRedisReady } from './redis';
 /** Milliseconds that the key of a probe lives. */
 const TRACE = 10_000;
 
-/** Writes something small. @throws the connection's error where Redis takes no writes */
+/** Writes something small. @throws the connection's error where Redis takes none, at `maxmemory` too */
 export async function probeWrite(redis: Redis, keys: RedisKeys): Promise<void> {
   await redis.set(keys.probe, '1', 'PX', TRACE);
+}
+
+/**
+ * Writes nothing: a replica refuses it, a server at its `maxmemory` does it.
+ *
+ * @throws the connection's error where Redis is away or no primary
+ */
+export async function probePrimary(redis: Redis, keys: RedisKeys): Promise<void> {
+  await redis.del(`${keys.probe}:nothing`);
 }
 
 export interface EchoSources {
@@ -46,8 +55,7 @@ export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSo
       subscriber.disconnect(true);
       unheard = 0;
     }
-    // First a write, for a replica to refuse it; one that is done at `maxmemory` too.
-    await redis.del(keys.probe);
+    await probePrimary(redis, keys);
     await redis.publish(keys.replies(ingressId), CALL);
     unheard += 1;
   };

@@ -4,7 +4,7 @@ import type { Connection } from 'mongoose';
 import { createHealthProbe, type HealthProbe } from '../ingress/health';
 import { isMongoReady, pingMongo } from '../mongo';
 import type { RedisKeys } from '../queue/keys';
-import { probeWrite } from '../queue/probe';
+import { probePrimary } from '../queue/probe';
 import { isRedisReady } from '../queue/redis';
 
 /** What a process needs of its servers. */
@@ -21,6 +21,7 @@ export function openHealth({ mongo, redis, subscriber, keys }: HealthServers): H
     isDatabaseUp: () => isMongoReady(mongo),
     isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber),
     pingDatabase: () => pingMongo(mongo),
-    pingQueue: () => probeWrite(redis, keys),
+    // A full Redis is not this process' fault: callers are to hear of it, from a process that is there.
+    pingQueue: () => probePrimary(redis, keys),
   });
 }

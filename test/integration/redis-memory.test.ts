@@ -74,10 +74,9 @@ test('pushes are refused at once and by name, and what waits is applied by a wor
   const refused = await service.push('upsert', todo('REFUSED'));
   expect(refused).toMatchObject({ code: 503, reason: 'QUEUE_MEMORY_FULL', retryable: true });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-  await until('it not to be ready', async () => {
-    const ready = await fetch(`${service.urlOf()}/readyz`);
-    return ready.status === 503 && (await ready.text()).includes('QUEUE_MEMORY_FULL');
-  });
+  // Else proxies take every web out at once, and callers get no answer with the reason.
+  expect((await fetch(`${service.urlOf()}/readyz`)).status).toBe(200);
+  expect(await service.push('upsert', todo('REFUSED'))).toMatchObject({ code: 503 });
 
   await service.startWorker();
   for (const { code } of await Promise.all(waiting)) expect(code).toBe(0);
@@ -85,7 +84,6 @@ test('pushes are refused at once and by name, and what waits is applied by a wor
     return (await service.push('upsert', todo('AGAIN'))).code === 0;
   });
   expect(await matterModel(service.db).countDocuments({ externalId: 'REFUSED' })).toBe(0);
-  expect((await fetch(`${service.urlOf()}/readyz`)).status).toBe(200);
 }, 60_000);
 
 test('a worker that is at work goes on, also with pushes that nobody waits for any more', async () => {

@@ -39,15 +39,12 @@ export const servicePaths = (): Record<string, Json> => ({
     'isReady',
     ['May it get requests', '进程是否就绪'],
     [
-      'Whether the database answers and the queue takes a write, and it does not drain. Its status tells, whatever HTTP_STATUS_MODE says.',
-      '数据库可用、队列可写且未在停止时就绪。状态码不受 HTTP_STATUS_MODE 影响。',
+      'Whether the database and the queue can be used, and it does not drain. A queue whose memory is full is no reason: pushes are refused for it. Its status tells, whatever HTTP_STATUS_MODE says.',
+      '数据库与队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     {
       200: told(['It may', '就绪'], 'ReadyAnswer', 'ready'),
-      ...refusals(
-        ['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'QUEUE_UNAVAILABLE', 'QUEUE_MEMORY_FULL'],
-        false,
-      ),
+      ...refusals(['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'QUEUE_UNAVAILABLE'], false),
     },
   ),
   [DOCUMENT_PATH]: open(
