@@ -9,7 +9,7 @@ export interface Tenth {
   readonly others: Readonly<Record<string, number>>;
   /** By type of process, bytes. */
   readonly memory: Readonly<Record<string, MemorySummary>>;
-  /** Bytes in Redis for the signatures of the last eleven minutes, at its end. */
+  /** Bytes in Redis for the signatures of the last 21 minutes, at its end. */
   readonly signatures: number;
 }
 

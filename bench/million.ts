@@ -94,7 +94,7 @@ async function pushAll(
   return { tenths, crashes: [...cluster.crashes] };
 }
 
-/** Redis keeps a use of every signature for eleven minutes: so long that has to grow. */
+/** Redis keeps a use of every signature for 21 minutes: so long that has to grow. */
 async function signatureBytes({ lookup, keys }: Cluster): Promise<number> {
   const pattern = keys.signatures('*', 0).replace(':0:*', ':*');
   const found = await lookup.keys(pattern);

@@ -33,8 +33,11 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Longer than the widest distance between two uses of one timestamp (2 x 300 s). */
-const SIGNATURE_MEMORY = 660_000;
+/**
+ * Longer than the widest distance between two uses of one timestamp: either may be 300 s from the clock
+ * of its ingress, and either of these clocks 300 s off.
+ */
+const SIGNATURE_MEMORY = 1_260_000;
 /**
  * Signatures of one client and one minute that are remembered, at about 110 bytes each: 8,300 pushes
  * a second. Only their own client can make them more, and all it loses is the guard of the rest.
