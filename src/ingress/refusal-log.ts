@@ -4,6 +4,7 @@ import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
+import { createTellLine } from './told-lines';
 
 /** Entries, or bodies, per ingress and span of time. */
 export interface RefusalRate {
@@ -52,6 +53,7 @@ export function createRefusalLog(
 ): LogRefusal {
   const takeEntry = createAllowance(rate, 1_000, clock);
   const takeBody = createAllowance(BODIES, BODY_SPAN, clock);
+  const tell = createTellLine(logger);
   return (clientId, makeEntry, body) => {
     if (!takeEntry(clientId)) return metrics.refusalUnrecorded();
     const isSmall = body !== undefined && body.length <= MAX_BODY;
@@ -62,7 +64,8 @@ export function createRefusalLog(
         await pushLog.append(makeEntry(), kept);
       } catch (error) {
         metrics.refusalUnrecorded();
-        logger.warn({ clientId, error: String(error) }, 'refusal not recorded');
+        // One kind for all clients: where nothing can be recorded, nothing of anybody is.
+        tell({ level: 'warn', text: 'refusal not recorded' }, { clientId, error: String(error) });
       }
     };
     setTimeout(record, Math.random() * SPREAD).unref();

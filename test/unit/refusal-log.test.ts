@@ -1,6 +1,7 @@
 /** Refusals of known clients are logged at a bounded rate, and never get in a caller's way. */
+import pino from 'pino';
 import { createRefusalLog, REFUSALS } from '../../src/ingress/refusal-log';
-import { createLogger } from '../../src/logger';
+import { createLogger, type Logger } from '../../src/logger';
 import type { LogEntry } from '../../src/push-log/entry-model';
 import type { PushLog } from '../../src/push-log/log';
 
@@ -9,11 +10,13 @@ const BODY = Buffer.from('{}');
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-function recorder(append: PushLog['append'] = async () => {}) {
+function recorder(
+  append: PushLog['append'] = async () => {},
+  logger: Logger = createLogger('test', 'silent'),
+) {
   const clock = { now: 1_000_000 };
   const recorded = new Map<string, number>();
   const pushLog: PushLog = { append, settle: async () => 0 };
-  const logger = createLogger('test', 'silent');
   const log = createRefusalLog({ pushLog, clock: () => clock.now, logger }, REFUSALS);
   const refuse = (clientId: string, times: number) => {
     for (let count = 0; count < times; count += 1) {
@@ -74,6 +77,19 @@ test('a log that cannot be written is nobody’s failure', async () => {
   expect(() => refuse('c', 2)).not.toThrow();
   await jest.runAllTimersAsync();
   expect(total()).toBe(2);
+});
+
+test('whoever causes them, a few lines tell of those that cannot be recorded', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
+  const { refuse } = recorder(async () => {
+    throw new Error('no room in Redis');
+  }, logger);
+  for (let client = 0; client < 50; client += 1) refuse(`c${client}`, 2);
+  await jest.runAllTimersAsync();
+  expect(lines).toHaveLength(6);
+  expect(lines[0]).toMatchObject({ msg: 'refusal not recorded', error: 'Error: no room in Redis' });
+  expect(lines[5]).toMatchObject({ untold: 95 });
 });
 
 test('of the refusals of five minutes 15 of a client bring their bodies, unless they are large', () => {
