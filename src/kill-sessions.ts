@@ -6,10 +6,18 @@
 import { mongo } from 'mongoose';
 import type { Logger } from './logger';
 
+/** The server's codes for what it never does (its list error_codes.yml). */
+const NEVER: ReadonlySet<unknown> = new Set([
+  13, // Unauthorized
+  59, // CommandNotFound
+  115, // CommandNotSupported
+  8000, // AtlasError
+]);
+
 /**
  * @param ids of sessions, hex
  * @returns false where the server refuses
- * @throws the driver's error where the server is away
+ * @throws the driver's error where the server is away, or could not do it now: it may later
  */
 export type KillSessions = (ids: readonly string[]) => Promise<boolean>;
 
@@ -22,7 +30,7 @@ export function createKillSessions(client: mongo.MongoClient, logger: Logger): K
       await client.db('admin').command({ killSessions: wanted });
       return true;
     } catch (error) {
-      if (!(error instanceof mongo.MongoServerError)) throw error;
+      if (!(error instanceof mongo.MongoServerError && NEVER.has(error.code))) throw error;
       if (!isTold) logger.warn({ error: String(error) }, REFUSED);
       isTold = true;
       return false;

@@ -28,8 +28,8 @@ export interface Sessions {
   renew(slot: number): void;
   /**
    * Ends whatever transactions these sessions have open, whoever they belong to, where the server
-   * lets us. Those of this process' own slots are left alone: they are in use, or ended before its
-   * next commit.
+   * lets us; where it cannot now, a moment later. Those of this process' own slots are left alone:
+   * they are in use, or ended before its next commit.
    */
   kill(ids: readonly string[]): Promise<void>;
   /** Gives the sessions back. */
@@ -72,6 +72,16 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   };
 
   const kill = createKillSessions(client, logger);
+  /** @returns undefined where it is to be tried again: nobody's work may rest on it */
+  const tryKill = (ids: readonly string[]): Promise<boolean | undefined> =>
+    kill(ids).catch((error) => {
+      logger.debug({ error: String(error) }, 'sessions not ended, tried again soon');
+      return undefined;
+    });
+  const killLater = (ids: readonly string[]): void => {
+    for (const id of ids) given.add(id);
+    for (const id of [...given].slice(0, -MAX_GIVEN)) given.delete(id);
+  };
   const writeBeat = async (): Promise<void> => {
     const all = [...slots.values()];
     const sessions = [...all.map(({ id }) => id), ...given];
@@ -87,12 +97,12 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   const beat = () => oneBeatAtATime(writeBeat);
   /**
    * A transaction that failed may be open still: its abort can be lost as well. A server that does not
-   * let us end it does so itself where the session begins another one.
+   * end it for us does so itself where the session begins another one.
    */
   const makeReady = async (slot: Slot): Promise<void> => {
     if (!slot.isRecorded) await beat();
     if (!slot.hasFailed) return;
-    if (!(await kill([slot.id]))) {
+    if (!(await tryKill([slot.id]))) {
       await inTransaction(slot.session, (session) => owners.findOne({ _id: me }, { session }));
     }
     slot.hasFailed = false;
@@ -115,15 +125,14 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   const buryOthers = async (): Promise<void> => {
     const gone = findGone(await owners.find({}).toArray());
     for (const { _id, beat: last, sessions } of gone) {
+      if ((await tryKill(sessions)) === undefined) continue;
       logger.warn({ owner: _id, sessions }, 'ending the transactions of a process that is gone');
-      await kill(sessions);
       await owners.deleteOne({ _id, beat: last });
     }
   };
   /** It is ended once its work is over, however that ends. */
   const giveUp = (slot: Slot): void => {
-    given.add(slot.id);
-    for (const id of [...given].slice(0, -MAX_GIVEN)) given.delete(id);
+    killLater([slot.id]);
     slot
       .exclusively(() => endForGood(slot.session))
       .catch((error) => logger.debug({ error: String(error) }, 'session not ended'));
@@ -132,11 +141,10 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
   const care = async (): Promise<void> => {
     await beat();
     // Said at the start, not when the first worker has died.
-    if (!isAsked) await kill([NOBODY]);
-    isAsked = true;
+    if (!isAsked) isAsked = (await tryKill([NOBODY])) !== undefined;
     const ids = [...given];
-    await kill(ids);
-    for (const id of ids) given.delete(id);
+    const isOver = (await tryKill(ids)) !== undefined;
+    if (isOver) for (const id of ids) given.delete(id);
     for (const slot of slots.values()) {
       // One that is in use is made ready by its next commit, and may be in use for long.
       if (slot.exclusively.isFree()) await slot.exclusively(() => makeReady(slot));
@@ -161,7 +169,8 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     },
     kill: async (ids) => {
       const own = new Set([...slots.values()].map(({ id }) => id));
-      await kill(ids.filter((id) => !own.has(id)));
+      const others = ids.filter((id) => !own.has(id));
+      if ((await tryKill(others)) === undefined) killLater(others);
     },
     end: async () => {
       await caring.stop();

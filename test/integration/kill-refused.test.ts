@@ -9,14 +9,19 @@ import mongoose from 'mongoose';
 import type { Operation } from '../../src/domain/operation';
 import { type RunningServer, startMongo } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
+import { createLogger } from '../../src/logger';
+import { connectMongo } from '../../src/mongo';
 import { entryModel } from '../../src/push-log/entry-model';
-import { type Service, startService } from '../support/service';
+import { createSessions } from '../../src/sessions';
+import { type Service, startService, withDatabase } from '../support/service';
 import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
 import { until } from '../support/wait';
 
 /** Seconds after which the server gives an open transaction up. */
 const LIMIT = 8;
 const REFUSED = { failCommands: ['killSessions'], errorCode: 8000 };
+/** No refusal: the same may be done a moment later. */
+const FAILED = { failCommands: ['killSessions'], errorCode: 1 };
 /** Where a commit waits for long enough that its worker can be killed, and is then not done. */
 const HELD = {
   failCommands: ['killSessions', 'commitTransaction'],
@@ -54,22 +59,66 @@ const upsert = (title: string): Operation => ({
 });
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 
-test('a guard that failed leaves the worker able to commit: this push and all later ones', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('GUARD', upsert('one'))]));
-  const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
-  const worker = rig.newWorker(() => matterModel(rig.db).updateOne({ externalId: 'GUARD' }, bump));
-  const replies = [
-    ...(await worker(roundOf([await rig.queued('GUARD', upsert('two'))]))),
-    ...(await worker(roundOf([await rig.queued('GUARD', upsert('three'))]))),
-    ...(await worker(roundOf([await rig.queued('OTHER', upsert('four'))]))),
-  ];
-  expect(replies.map(({ settlement }) => settlement)).toMatchObject([
-    { state: 'PERSISTED', outcome: 'UPDATED' },
-    { state: 'PERSISTED', outcome: 'UPDATED' },
-    { state: 'PERSISTED', outcome: 'CREATED' },
-  ]);
-  expect(await stored('GUARD')).toMatchObject({ title: 'three', summary: 'from elsewhere' });
-});
+test.each([
+  ['refused', REFUSED],
+  ['failed', FAILED],
+])(
+  'a guard that failed leaves the worker able to commit where the kill is %s: this push and all later ones',
+  async (how, failure) => {
+    await failCommands(failure);
+    const id = `GUARD-${how}`;
+    await rig.newWorker()(roundOf([await rig.queued(id, upsert('one'))]));
+    const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
+    const worker = rig.newWorker(() => matterModel(rig.db).updateOne({ externalId: id }, bump));
+    const replies = [
+      ...(await worker(roundOf([await rig.queued(id, upsert('two'))]))),
+      ...(await worker(roundOf([await rig.queued(id, upsert('three'))]))),
+      ...(await worker(roundOf([await rig.queued(`OTHER-${how}`, upsert('four'))]))),
+    ];
+    expect(replies.map(({ settlement }) => settlement)).toMatchObject([
+      { state: 'PERSISTED', outcome: 'UPDATED' },
+      { state: 'PERSISTED', outcome: 'UPDATED' },
+      { state: 'PERSISTED', outcome: 'CREATED' },
+    ]);
+    expect(await stored(id)).toMatchObject({ title: 'three', summary: 'from elsewhere' });
+    await failCommands(REFUSED);
+  },
+);
+
+test('a kill that failed for another reason is tried again, and keeps nobody from committing', async () => {
+  const db = await connectMongo(withDatabase(mongo.url, 'killing'), undefined, true);
+  let log = '';
+  const logger = createLogger('test', 'warn');
+  jest.spyOn(logger, 'warn').mockImplementation((...line: unknown[]) => {
+    log += JSON.stringify(line);
+  });
+  const tries = new Map<string, number>();
+  db.getClient().on('commandStarted', ({ command }: mongoose.mongo.CommandStartedEvent) => {
+    for (const { id } of command.killSessions ?? []) {
+      const hex = id.toHexString(false);
+      tries.set(hex, (tries.get(hex) ?? 0) + 1);
+    }
+  });
+  const [ofGone, displaced] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
+  const owners = db.collection<{ _id: string }>('session_owners');
+  await owners.insertOne({ _id: 'gone', beat: 1, sessions: [ofGone] } as { _id: string });
+  await failCommands(FAILED);
+  const sessions = createSessions(db, logger);
+  try {
+    await sessions.kill([displaced]);
+    for (const id of [ofGone, displaced]) {
+      await until('a second try', async () => (tries.get(id) ?? 0) > 1, 20_000);
+    }
+    expect(await owners.countDocuments({ _id: 'gone' })).toBe(1);
+    await admin().command({ configureFailPoint: 'failCommand', mode: 'off' });
+    await until('the end', async () => (await owners.countDocuments({ _id: 'gone' })) === 0);
+    expect(log).not.toContain('refuses killSessions');
+  } finally {
+    await failCommands(REFUSED);
+    await sessions.end();
+    await db.close();
+  }
+}, 60_000);
 
 test('an abort that was lost stands in the way of no later push of the same worker', async () => {
   await rig.newWorker()(roundOf([await rig.queued('LOST', upsert('one'))]));
