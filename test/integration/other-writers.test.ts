@@ -28,13 +28,11 @@ const assign = (...usernames: string[]): Operation => ({
 async function markRead(at: { db: TurnRig['db'] }, externalId: string, username: string) {
   for (;;) {
     const read = await matters(at).findOne({ externalId }, { revision: 1, parties: 1 }).lean();
-    const place = read?.parties.findIndex((party) => party.username === username);
+    if (!read?.parties.some((party) => party.username === username)) return;
     const { modifiedCount } = await matters(at).updateOne(
-      { _id: read?._id, revision: read?.revision },
-      {
-        $set: { [`parties.${place}.unread`]: false, updatedAt: new Date() },
-        $inc: { revision: 1 },
-      },
+      { _id: read._id, revision: read.revision },
+      { $set: { 'parties.$[mine].unread': false, updatedAt: new Date() }, $inc: { revision: 1 } },
+      { arrayFilters: [{ 'mine.username': username }] },
     );
     if (modifiedCount === 1) return;
   }
@@ -44,25 +42,51 @@ async function markRead(at: { db: TurnRig['db'] }, externalId: string, username:
 const markReadAtOnce = (at: { db: TurnRig['db'] }, externalId: string, username: string) =>
   matters(at).updateOne(
     { externalId, 'parties.username': username },
-    { $set: { 'parties.$.unread': false, updatedAt: new Date() }, $inc: { revision: 1 } },
+    { $set: { 'parties.$[mine].unread': false, updatedAt: new Date() }, $inc: { revision: 1 } },
+    { arrayFilters: [{ 'mine.username': username }] },
   );
 
-test.each([
+const READERS_OF_ONE = [
   ['a reader by the contract', markRead],
   ['a reader in one step', markReadAtOnce],
-])('a push that met %s reads again, and keeps the read state', async (name, mark) => {
-  await rig.newWorker()(roundOf([await rig.queued(name, assign('alice'))]));
-  const push = await rig.queued(name, assign('alice', 'bob'));
-  const [reply] = await rig.newWorker(() => mark(rig, name, 'alice'))(roundOf([push]));
-  expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
-  expect(await matters(rig).findOne({ externalId: name }).lean()).toMatchObject({
-    revision: 3,
-    parties: [
-      { username: 'alice', unread: false },
-      { username: 'bob', unread: true },
-    ],
-  });
-});
+] as const;
+
+test.each(READERS_OF_ONE)(
+  '%s marks every role of a user, and is done where there is none',
+  async (name, mark) => {
+    const externalId = `${name}, roles`;
+    const roles = (['ASSIGNEE', 'CC'] as const).map((partyRole) => ({
+      username: 'alice',
+      partyRole,
+    }));
+    const both = { ...assign('bob'), parties: roles } as Operation;
+    await rig.newWorker()(roundOf([await rig.queued(externalId, both)]));
+    await mark(rig, externalId, 'alice');
+    await mark(rig, externalId, 'gone');
+    await mark(rig, 'deleted meanwhile', 'alice');
+    expect(await matters(rig).findOne({ externalId }).lean()).toMatchObject({
+      revision: 2,
+      parties: [{ unread: false }, { unread: false }],
+    });
+  },
+);
+
+test.each(READERS_OF_ONE)(
+  'a push that met %s reads again, and keeps the read state',
+  async (name, mark) => {
+    await rig.newWorker()(roundOf([await rig.queued(name, assign('alice'))]));
+    const push = await rig.queued(name, assign('alice', 'bob'));
+    const [reply] = await rig.newWorker(() => mark(rig, name, 'alice'))(roundOf([push]));
+    expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
+    expect(await matters(rig).findOne({ externalId: name }).lean()).toMatchObject({
+      revision: 3,
+      parties: [
+        { username: 'alice', unread: false },
+        { username: 'bob', unread: true },
+      ],
+    });
+  },
+);
 
 test('a draft that its initiator deleted meanwhile is not written back', async () => {
   await rig.newWorker()(roundOf([await rig.queued('DRAFT', assign('alice'))]));
