@@ -70,7 +70,8 @@ return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, heads, sizes}`;
 
 /**
  * KEYS: holders, bytes, lanes. ARGV: holder, then per lane its number, how many were read, their bytes
- * and the head of the first one, then channel and message of each reply.
+ * and the head of the last one, then channel and message of each reply. Where the last one stands where
+ * it was read, so do all before it: a turn that overtook took from the front, a failover from the end.
  */
 export const FINISH = `
 local holder, left = ARGV[1], {}
@@ -80,8 +81,8 @@ end
 for l = 3, #KEYS do
   local at = 4 * l - 10
   local lane, count, bytes, head = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local first = redis.call('LINDEX', KEYS[l], 0)
-  if first and string.sub(first, 1, #head) == head then
+  local last = redis.call('LINDEX', KEYS[l], count - 1)
+  if last and string.sub(last, 1, #head) == head then
     redis.call('LTRIM', KEYS[l], count, -1)
     if redis.call('HINCRBY', KEYS[2], lane, -bytes) <= 0 then redis.call('HDEL', KEYS[2], lane) end
   end

@@ -67,8 +67,9 @@ export interface Lanes {
    */
   read(lanes: readonly number[], holder: string, most?: number): Promise<Round>;
   /**
-   * Replies, and only then trims what was read, in one step. Of a lane that has moved on without the
-   * round (its turn lost its lock) nothing is trimmed.
+   * Replies, and only then trims what was read, in one step. Of a lane that no longer begins with what
+   * the round read (its turn lost its lock, or a failover lost its end) nothing is trimmed: what is still
+   * there is read again, and found settled.
    *
    * @returns how many pushes each lane still holds
    */
@@ -164,12 +165,10 @@ export function createLanes(
         keys.laneBytes,
         ...heads.map(({ lane }) => keys.lane(lane)),
         holder,
-        ...heads.flatMap(({ lane, pushes, bytes }) => [
-          lane,
-          pushes.length,
-          bytes,
-          pushes[0] ? headOf(pushes[0]) : '',
-        ]),
+        ...heads.flatMap(({ lane, pushes, bytes }) => {
+          const last = pushes.at(-1);
+          return [lane, pushes.length, bytes, last ? headOf(last) : ''];
+        }),
         ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
       ),
     waiting: async () => {

@@ -138,6 +138,16 @@ test('a turn that was overtaken trims nothing of what came after it', async () =
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
+test('of a lane whose end a failover of Redis took, a turn trims nothing that it never read', async () => {
+  await append(0, 1, 2);
+  const round = await read('a');
+  // The new primary had not heard of the last two.
+  await redis.ltrim(keys.lane(LANE), 0, 0);
+  await append(3, 4);
+  expect(await lanes.finish(round, [])).toEqual([3]);
+  expect(await idsIn('a')).toEqual([ids[0], ids[3], ids[4]]);
+});
+
 test('whoever takes a lane over is told of every holder that never finished', async () => {
   await append(0);
   expect((await read('a')).displaced).toEqual([]);
