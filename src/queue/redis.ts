@@ -107,8 +107,9 @@ function connect(
     ...RECONNECT,
     ...options,
     // A primary that became a replica keeps its connections: who wants to write has to leave by himself.
+    // One that has nobody to follow may refuse all but a plain write as MASTERDOWN, scripts too.
     reconnectOnError: (error) => {
-      const isReplica = /(^|-)READONLY /.test(error.message);
+      const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);
       if (isReplica) lose(error);
       return isReplica;
     },

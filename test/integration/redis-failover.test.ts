@@ -147,3 +147,13 @@ test('behind an address that still leads to a replica the process is not ready',
   await until('pushes to be accepted', async () => (await push('BACK')).code === 0);
   await until('it to be ready', async () => (await ready()) === 200);
 }, 60_000);
+
+test('an old primary that has nobody to follow, and so refuses reads too, is left by all', async () => {
+  await follow(other, one);
+  await one.redis.config('SET', 'replica-serve-stale-data', 'no');
+  await other.redis.replicaof('NO', 'ONE');
+  proxy.setTarget(other.server.port);
+  await one.redis.replicaof('127.0.0.1', 1);
+  await until('pushes to be accepted', async () => (await push('LEFT')).code === 0);
+  await until('all to leave', async () => (await connectionsTo(one)).length === 0);
+}, 60_000);
