@@ -46,9 +46,12 @@ const CALL = '[]';
  */
 export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSources): Repeated {
   let unheard = 0;
-  subscriber.on('message', () => {
+  const startAnew = () => {
     unheard = 0;
-  });
+  };
+  subscriber.on('message', startAnew);
+  // What it could not hear while it was away says nothing of the connection that it has now.
+  subscriber.on('ready', startAnew);
   const call = async () => {
     if (unheard >= MAX_UNHEARD && isRedisReady(subscriber)) {
       logger.warn({ unheard }, 'what is published does not arrive, subscribing anew');
