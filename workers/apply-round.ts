@@ -4,27 +4,17 @@
  * are on their own, so that neighbours do not suffer from each other's faults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { groupOf } from '../src/domain/group';
-import type { Operation } from '../src/domain/operation';
-import type { Ledger } from '../src/ledger/matters';
 import type { Logger } from '../src/logger';
 import type { Metrics } from '../src/metrics/metrics';
 import type { Finalize } from '../src/push-log/finalize';
 import type { PushLog, SettledPush } from '../src/push-log/log';
-import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import type { Settlement } from '../src/push-log/settlement';
 import type { ApplyRound } from '../src/queue/group-worker';
 import { traceIdsOf, type WaitingPush } from '../src/queue/push';
 import type { Sessions } from '../src/sessions';
 import { CommitConflict, isContention, isOutage } from './failures';
-import {
-  type Group,
-  groupPushes,
-  type Loaded,
-  ownerOf,
-  type PlanSettings,
-  planRound,
-} from './plan-round';
+import { type LoadDependencies, loadRound } from './load-round';
+import { type Group, groupPushes, type PlanSettings, planRound } from './plan-round';
 
 /** Tries of one group on its own before it is given up. */
 const MAX_TRIES = 4;
@@ -33,15 +23,11 @@ const PATIENCE = 1_000;
 /** Traces in one line of the log. */
 const MAX_NAMED = 20;
 
-export interface RoundDependencies {
-  readonly ledger: Ledger;
+export interface RoundDependencies extends LoadDependencies {
   readonly pushLog: PushLog;
-  readonly lookups: LogLookups;
   readonly finalize: Finalize;
-  readonly users: { names(usernames: readonly string[]): Promise<Map<string, string>> };
   /** The sessions in which rounds commit. */
   readonly sessions: Sessions;
-  readonly clock: () => number;
   readonly newMatterId: () => bigint;
   readonly concluded: ReadonlySet<string>;
   readonly workerName: string;
@@ -110,9 +96,9 @@ async function applyAll(
     deps.logger.info({ error: String(error), groups: groups.length }, 'round split');
   }
   const pushes = groups.flatMap((group) => group.pushes);
-  const { kept, open } = await splitSettled(deps, pushes);
+  const { kept, open } = await splitSettled(deps, work, pushes);
   const left = groupPushes(open);
-  if (kept.length > 0) return [...kept, ...(await applyAll(deps, work, left))];
+  if (open.length < pushes.length) return [...kept, ...(await applyAll(deps, work, left))];
   const middle = Math.ceil(left.length / 2);
   const first = await applyAll(deps, work, left.slice(0, middle));
   return [...first, ...(await applyAll(deps, work, left.slice(middle)))];
@@ -125,7 +111,7 @@ async function attempt(
   groups: readonly Group[],
 ): Promise<readonly SettledPush[]> {
   if (groups.length === 0) return [];
-  const loaded = await load(deps, groups);
+  const loaded = await loadRound(deps, groups);
   const settings: PlanSettings = {
     now: deps.clock(),
     newMatterId: deps.newMatterId,
@@ -152,8 +138,12 @@ async function applyAlone(
   work: Work,
   group: Group,
 ): Promise<readonly SettledPush[]> {
+  const kept: SettledPush[] = [];
+  let open = group.pushes;
   for (let tries = 1; ; tries += 1) {
-    const { kept, open } = await splitSettled(deps, group.pushes);
+    const split = await splitSettled(deps, work, open);
+    kept.push(...split.kept);
+    open = split.open;
     try {
       return [...kept, ...(await attempt(deps, work, [{ ...group, pushes: open }]))];
     } catch (error) {
@@ -211,40 +201,23 @@ async function end(
 /** What was settled before, with its settlement, and what still may take effect. */
 async function splitSettled(
   deps: RoundDependencies,
+  work: Work,
   pushes: readonly WaitingPush[],
 ): Promise<{ kept: SettledPush[]; open: WaitingPush[] }> {
   const found = await deps.lookups.settlements(pushes.map(({ id }) => id));
   const kept: SettledPush[] = [];
   const open: WaitingPush[] = [];
+  const gone: WaitingPush[] = [];
   for (const push of pushes) {
     const { id } = push;
     const settlement = found.get(id);
     if (settlement) kept.push({ id, settlement });
     else if (found.has(id)) open.push(push);
-    // Without its entry (gone by its retention, or with a database that was restored) nothing can
-    // guard the push against a second effect. It has none, and may be tried again.
-    else kept.push({ id, settlement: { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } });
+    else gone.push(push);
   }
+  // Without its entry (gone by its retention, or with a database that was restored) nothing can guard
+  // a push against a second effect. It has none, and may be tried again. Just after an election the
+  // entry may be there all the same, so the log is told too.
+  work.ending.push(...withEnd(gone, { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' }));
   return { kept, open };
-}
-
-async function load(deps: RoundDependencies, groups: readonly Group[]): Promise<Loaded> {
-  const pushes = groups.flatMap((group) => group.pushes);
-  const replayKeys = pushes.flatMap((push) => push.replayKey ?? []);
-  const [matters, names, keyUses] = await Promise.all([
-    deps.ledger.load(groups),
-    deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
-    deps.lookups.keyUses(pushes.map(ownerOf)),
-  ]);
-  // Not before the matters: a first try whose effect is in them must be among the precedents.
-  const precedents = await deps.lookups.precedents(replayKeys, deps.clock() - REPLAY_WINDOW);
-  const byGroup = matters.map(
-    (matter) => [groupOf(matter.systemCode, matter.externalId), matter] as const,
-  );
-  return { matters: new Map(byGroup), names, precedents, keyUses };
-}
-
-function usernamesOf(operation: Operation): string[] {
-  if (operation.op !== 'upsert') return [];
-  return (operation.parties ?? []).map(({ username }) => username);
 }

@@ -16,9 +16,18 @@ const CONFIRMED_READ = { readConcern: { level: 'majority' } } as const;
 export interface LogLookups {
   /** What became of pushes, by request id; `undefined` for those still queued, no entry for unknown. */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
-  /** The first persisted push of each replay key since `since` (epoch milliseconds). */
-  precedents(replayKeys: readonly string[], since: number): Promise<Map<string, Precedent>>;
-  /** The same as entries: their id, externalId, result and matterId. */
+  /**
+   * The first persisted push of each replay key.
+   *
+   * @param since epoch milliseconds
+   * @param level `local`: also those that the majority has not confirmed
+   */
+  precedents(
+    replayKeys: readonly string[],
+    since: number,
+    level?: 'majority' | 'local',
+  ): Promise<Map<string, Precedent>>;
+  /** The same as entries, confirmed: their id, externalId, result and matterId. */
   precedentEntries(replayKeys: readonly string[], since: number): Promise<Map<string, LogEntry>>;
   /** Of some request ids, those that an operator sent again and that were persisted then. */
   sentAgain(ids: readonly string[]): Promise<Set<string>>;
@@ -28,10 +37,14 @@ export interface LogLookups {
 
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  const precedentEntries: LogLookups['precedentEntries'] = async (replayKeys, since) => {
-    if (replayKeys.length === 0) return new Map();
+  const findPrecedents = async (
+    replayKeys: readonly string[],
+    since: number,
+    level: 'majority' | 'local',
+  ) => {
+    if (replayKeys.length === 0) return new Map<string, LogEntry>();
     const found = await collection
-      .find({ precedentKey: { $in: [...new Set(replayKeys)] } }, CONFIRMED_READ)
+      .find({ precedentKey: { $in: [...new Set(replayKeys)] } }, { readConcern: { level } })
       .project<LogEntry>({ precedentKey: 1, externalId: 1, result: 1, matterId: 1, settledAt: 1 })
       .toArray();
     const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
@@ -47,9 +60,9 @@ export function createLogLookups(connection: Connection): LogLookups {
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
     },
-    precedentEntries,
-    precedents: async (replayKeys, since) => {
-      const found = await precedentEntries(replayKeys, since);
+    precedentEntries: (replayKeys, since) => findPrecedents(replayKeys, since, 'majority'),
+    precedents: async (replayKeys, since, level = 'majority') => {
+      const found = await findPrecedents(replayKeys, since, level);
       return new Map([...found].map(([key, entry]) => [key, precedentOf(entry)]));
     },
     sentAgain: async (ids) => {

@@ -1,0 +1,106 @@
+/** While the majority lags behind its primary (an election just now, a slow disk), no word is a guess. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { mongo } from 'mongoose';
+import type { Operation } from '../../src/domain/operation';
+import { type ReplicaSet, startReplicaSet } from '../../src/embedded/servers';
+import { matterModel } from '../../src/ledger/matter-model';
+import { nativeCollection } from '../../src/mongo';
+import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
+import { settlementOf } from '../../src/push-log/settlement';
+import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
+import { until } from '../support/wait';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-slow-majority-'));
+let set: ReplicaSet;
+let rig: TurnRig;
+let followers: mongo.MongoClient[] = [];
+beforeAll(async () => {
+  set = await startReplicaSet({ dir, members: 3, parameters: { enableTestCommands: 1 } });
+  const primary = await set.primary();
+  const others = set.members.filter((member) => member !== primary);
+  followers = others.map(({ url }) => new mongo.MongoClient(url));
+  rig = await createTurnRig(set.url);
+}, 120_000);
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await followed('off');
+});
+afterAll(async () => {
+  await Promise.all(followers.map((follower) => follower.close(true)));
+  await rig?.close();
+  await set?.stop();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+/** Whether the other members stand still. */
+const followed = (mode: 'alwaysOn' | 'off') =>
+  Promise.all(
+    followers.map((follower) =>
+      follower.db('admin').command({ configureFailPoint: 'stopReplProducer', mode }),
+    ),
+  );
+const log = () => nativeCollection<LogEntry>(entryModel(rig.db));
+const ON_PRIMARY = { writeConcern: { w: 1 } } as const;
+const upsert = (title: string): Operation => ({
+  op: 'upsert',
+  matterType: 'TODO',
+  title,
+  content: {},
+  replaceParties: false,
+  assignedId: false,
+});
+/** The entry as an election leaves it for a moment: the new primary has it, its confirmed view does not yet. */
+async function unconfirmed(externalId: string, title: string) {
+  const push = await rig.queued(externalId, upsert(title));
+  const entry = await log().findOne({ _id: new mongo.ObjectId(push.id) });
+  await log().deleteOne({ _id: new mongo.ObjectId(push.id) });
+  await followed('alwaysOn');
+  await log().insertOne(entry as LogEntry, ON_PRIMARY);
+  return push;
+}
+const wordOf = async (id: string) => {
+  const entry = await log().findOne({ _id: new mongo.ObjectId(id) });
+  return entry && settlementOf(entry);
+};
+
+test('a push whose entry is not to be seen yet is told what the log will say', async () => {
+  await rig.newWorker()(roundOf([await rig.queued('UNSEEN', upsert('one'))]));
+  const push = await unconfirmed('UNSEEN', 'two');
+  const settle = rig.pushLog.settle;
+  jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (pushes, by) => {
+    if (!by.session) await followed('off');
+    return settle(pushes, { ...by, patience: 60_000 });
+  });
+  const replies = await rig.newWorker()(roundOf([push]));
+  await followed('off');
+  expect(replies.map(({ settlement }) => settlement)).toEqual([await wordOf(push.id)]);
+}, 60_000);
+
+test('a push that was sent again takes one effect, also while nobody knows whether the first one stays', async () => {
+  const [first, second] = [rig.newWorker(), rig.newWorker()];
+  await first(roundOf([await rig.queued('TWICE', upsert('one'))]));
+  await second(roundOf([await rig.queued('TWICE', upsert('two'))]));
+  const pushes = [
+    await rig.queued('TWICE', upsert('three'), { replayKey: 'the same' }),
+    await rig.queued('TWICE', upsert('three'), { replayKey: 'the same' }),
+  ] as const;
+  await followed('alwaysOn');
+  const sent = first(roundOf([pushes[0]]));
+  await until('its effect on the primary', async () => {
+    const word = await wordOf(pushes[0].id);
+    return word?.state === 'PERSISTED';
+  });
+  const settle = rig.pushLog.settle;
+  jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (settled, by) => {
+    await followed('off');
+    return settle(settled, { ...by, ...(!by.session && { patience: 60_000 }) });
+  });
+  const again = await second(roundOf([pushes[1]]));
+  await sent;
+  expect(again[0]?.settlement).toEqual(await wordOf(pushes[1].id));
+  expect(again[0]?.settlement.state).not.toBe('PERSISTED');
+  const matter = await matterModel(rig.db).findOne({ externalId: 'TWICE' }).lean();
+  expect(matter).toMatchObject({ title: 'three', revision: 3 });
+}, 60_000);
