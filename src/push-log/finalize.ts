@@ -10,33 +10,72 @@ import type { Settlement } from './settlement';
  * more.
  *
  * @returns a settlement per push, in their order; undefined where a transaction that is open (of a
- *   worker that died or stands still) holds the entry: only its end can tell
+ *   worker that died or stands still) holds the entry: only its end can tell; and where the majority
+ *   did not confirm it in time
  */
 export type Finalize = (
   pushes: readonly SettledPush[],
   by: Omit<Settling, 'session' | 'patience'>,
 ) => Promise<(Settlement | undefined)[]>;
 
-/** Milliseconds that an entry is waited for which somebody holds. */
+/** Milliseconds of one command: of waiting for entries that somebody holds, and for the majority. */
 const PATIENCE = 500;
+/** Where some are held: commands for single pushes at the same time, and milliseconds for all of them. */
+const AT_ONCE = 8;
+const PATIENCE_ALONE = 1_000;
 const MAX_TIME_EXPIRED = 50;
 
+/** What a command came to: all are settled; some are held, those behind them not met; or no word yet. */
+type End = 'settled' | 'held' | 'unconfirmed';
+
 export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize {
-  const settle = async (pushes: readonly SettledPush[], by: Settling): Promise<boolean> => {
+  const settle = async (pushes: readonly SettledPush[], by: Settling): Promise<End> => {
     try {
       await pushLog.settle(pushes, { ...by, patience: PATIENCE });
-      return true;
+      return 'settled';
     } catch (error) {
-      if (error instanceof mongo.MongoError && error.code === MAX_TIME_EXPIRED) return false;
-      throw error;
+      if (!(error instanceof mongo.MongoError && error.code === MAX_TIME_EXPIRED)) throw error;
+      // The same code for two things: the more commands, the later a slow majority comes.
+      const isWritten =
+        error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError();
+      return isWritten ? 'unconfirmed' : 'held';
     }
   };
+
+  /** @returns the ids of those that nobody held */
+  const settleEach = async (pushes: readonly SettledPush[], by: Settling): Promise<string[]> => {
+    const until = performance.now() + PATIENCE_ALONE;
+    const waiting = [...pushes];
+    const free: string[] = [];
+    const settleNext = async () => {
+      while (performance.now() < until) {
+        const push = waiting.shift();
+        if (!push) return;
+        if ((await settle([push], by)) === 'settled') free.push(push.id);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, settleNext));
+    return free;
+  };
+
   return async (pushes, by) => {
+    const ids = pushes.map(({ id }) => id);
     if (pushes.length === 0) return [];
-    const areFree = await settle(pushes, by);
-    // One that is held kept those behind it from being settled.
-    if (!areFree && pushes.length > 1) await Promise.all(pushes.map((push) => settle([push], by)));
-    const final = await lookups.settlements(pushes.map(({ id }) => id));
-    return pushes.map(({ id, settlement }) => (final.has(id) ? final.get(id) : settlement));
+    const first = await settle(pushes, by);
+    let final = await lookups.settlements(ids);
+    let settled = new Set(first === 'settled' ? ids : []);
+    if (first === 'held' && pushes.length > 1) {
+      settled = new Set(
+        await settleEach(
+          pushes.filter(({ id }) => !final.get(id)),
+          by,
+        ),
+      );
+      final = await lookups.settlements(ids);
+    }
+    return pushes.map(({ id, settlement }) => {
+      if (final.has(id)) return final.get(id);
+      return settled.has(id) ? settlement : undefined;
+    });
   };
 }

@@ -8,6 +8,8 @@ import { type ReplicaSet, startReplicaSet } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { nativeCollection } from '../../src/mongo';
 import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
+import { createFinalize } from '../../src/push-log/finalize';
+import { createLogLookups } from '../../src/push-log/lookups';
 import { settlementOf } from '../../src/push-log/settlement';
 import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
 import { until } from '../support/wait';
@@ -104,3 +106,50 @@ test('a push that was sent again takes one effect, also while nobody knows wheth
   const matter = await matterModel(rig.db).findOne({ externalId: 'TWICE' }).lean();
   expect(matter).toMatchObject({ title: 'three', revision: 3 });
 }, 60_000);
+
+describe('pushes that end together', () => {
+  const EXPIRED = { state: 'EXPIRED' } as const;
+  const by = { now: Date.now(), worker: 'web' };
+  const finalize = () => createFinalize(rig.pushLog, createLogLookups(rig.db));
+  const ending = async (count: number) => {
+    const pushes = Array.from({ length: count }, (_, n) => rig.queued(`END-${n}`, upsert('x')));
+    return (await Promise.all(pushes)).map(({ id }) => ({ id, settlement: EXPIRED }));
+  };
+
+  test('are one command while the majority is slow, and nobody is told anything', async () => {
+    const pushes = await ending(50);
+    await followed('alwaysOn');
+    const settle = jest.spyOn(rig.pushLog, 'settle');
+    expect(await finalize()(pushes, by)).toEqual(pushes.map(() => undefined));
+    expect(settle).toHaveBeenCalledTimes(1);
+    await followed('off');
+    const ended = await until('the majority', async () => {
+      const words = await finalize()(pushes, by);
+      return words.every(Boolean) && words;
+    });
+    expect(ended).toEqual(pushes.map(() => EXPIRED));
+  }, 60_000);
+
+  test('do so without a crowd of commands where one of them is held', async () => {
+    const pushes = await ending(50);
+    const holder = rig.db.getClient().startSession();
+    holder.startTransaction();
+    const _id = new mongo.ObjectId(pushes[7]?.id);
+    await log().updateOne({ _id }, { $set: { worker: 'dead' } }, { session: holder });
+    const settle = rig.pushLog.settle;
+    let atOnce = 0;
+    let most = 0;
+    jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (...args) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      return settle(...args).finally(() => {
+        atOnce -= 1;
+      });
+    });
+    const ended = await finalize()(pushes, by);
+    await holder.abortTransaction();
+    await holder.endSession();
+    expect(ended).toEqual(pushes.map((_, n) => (n === 7 ? undefined : EXPIRED)));
+    expect(most).toBeLessThanOrEqual(8);
+  }, 60_000);
+});
