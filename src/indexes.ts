@@ -86,7 +86,8 @@ async function keepFor(collection: Collection, retention: number): Promise<void>
   if (existing?.expireAfterSeconds === expireAfterSeconds) return;
   if (existing) {
     const index = { name: RETENTION, expireAfterSeconds };
-    await collection.conn.db?.command({ collMod: collection.name, index });
+    const { conn, name } = collection;
+    await conn.getClient().db(conn.name).command({ collMod: name, index });
   } else await collection.createIndex({ receivedAt: 1 }, { name: RETENTION, expireAfterSeconds });
 }
 

@@ -54,6 +54,7 @@ async function main(): Promise<void> {
     keepBodies: config.PUSH_BODY_RETENTION > 0,
     metrics,
     tracing,
+    clock,
   });
   const lookups = createLogLookups(mongo);
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger, metrics));

@@ -6,8 +6,8 @@ import * as finalize from '../../src/push-log/finalize';
 import * as lanes from '../../src/queue/lanes';
 import { replace } from './replace';
 
-replace(lanes, 'createLanes', (original) => (redis, keys, limits) => {
-  const real = original(redis, keys, limits);
+replace(lanes, 'createLanes', (original) => (redis, keys, limits, time) => {
+  const real = original(redis, keys, limits, time);
   const FOREVER = 9_999_999_999_999;
   /** The head that a trim looks for has the deadline in it. */
   const deadlines = new Map<string, number>();

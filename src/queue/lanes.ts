@@ -4,7 +4,7 @@ import { groupOf, LANES, laneOf } from '../domain/group';
 import type { RedisKeys } from './keys';
 import { APPEND, FINISH, READ } from './lane-scripts';
 import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
-import { createRedisTime, type RedisTime } from './redis-time';
+import type { RedisTime } from './redis-time';
 
 /** What one round read from the heads of its lanes: it is applied together. */
 export interface Round {
@@ -103,7 +103,7 @@ export function createLanes(
   redis: Redis,
   keys: RedisKeys,
   limits: LaneLimits,
-  time: RedisTime = createRedisTime(redis, () => performance.now()),
+  time: RedisTime,
 ): Lanes {
   redis.defineCommand('appendToLanes', { lua: APPEND });
   redis.defineCommand('readLanes', { lua: READ });

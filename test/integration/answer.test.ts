@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createRedisKeys } from '../../src/queue/keys';
-import { createLanes } from '../../src/queue/lanes';
 import { toMessages } from '../../src/queue/replies';
+import { openLanes } from '../support/lanes';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -86,7 +86,7 @@ describe('with a worker that does not move', () => {
   test('a refusal for a reason that only a newer worker knows is told as it is, and had no effect', async () => {
     const redis = new Redis(testServers().redisUrl);
     const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
-    const lanes = createLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+    const lanes = openLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
     for (const worker of service.workers) worker.kill('SIGSTOP');
     const answer = service.push('upsert', todo('TOMORROW'));
     const waiting = await until('it to wait', async () => {

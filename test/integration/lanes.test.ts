@@ -5,9 +5,10 @@ import pino from 'pino';
 import { LANES, laneOf } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
 import { createLaneStates } from '../../src/queue/lane-states';
-import { createLanes, type Lanes, type Round } from '../../src/queue/lanes';
+import type { Lanes, Round } from '../../src/queue/lanes';
 import type { QueuedPush } from '../../src/queue/push';
 import { countWorkers, leaseWorkerNumber } from '../../src/queue/worker-number';
+import { openLanes } from '../support/lanes';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -18,7 +19,7 @@ beforeAll(() => {
   redis = new Redis(testServers().redisUrl);
 });
 beforeEach(async () => {
-  lanes = createLanes(redis, keys, { pushes: 4, bytes: 1_000 });
+  lanes = openLanes(redis, keys, { pushes: 4, bytes: 1_000 });
   for (let lane = 0; lane < LANES; lane += 1) await redis.del(keys.lane(lane));
   await redis.del(keys.holders, keys.laneBytes);
 });

@@ -4,11 +4,12 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { groupOf, LANES, laneOf } from '../../src/domain/group';
 import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import { createLanes, type Lanes } from '../../src/queue/lanes';
+import type { Lanes } from '../../src/queue/lanes';
 import { createTurns, type Turns } from '../../src/queue/turns';
 import type { LaneView } from '../../src/queue/view';
 import { createQueueView } from '../../src/queue/view';
 import { type CliRun, matterctl } from '../support/cli-tool';
+import { openLanes } from '../support/lanes';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -20,7 +21,7 @@ let lanes: Lanes;
 let turns: Turns;
 beforeAll(() => {
   redis = new Redis(env.REDIS_URL, { maxRetriesPerRequest: null });
-  lanes = createLanes(redis, keys, { pushes: 50_000, bytes: 2 ** 30 });
+  lanes = openLanes(redis, keys, { pushes: 50_000, bytes: 2 ** 30 });
   turns = createTurns(redis, keys);
 });
 const allKeys = async () => (await redis.keys(`${keys.bullPrefix}*`)).sort();

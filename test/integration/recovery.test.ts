@@ -10,7 +10,7 @@ import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createPushLog } from '../../src/push-log/log';
 import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import { createLanes } from '../../src/queue/lanes';
+import { openLanes } from '../support/lanes';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
@@ -97,7 +97,7 @@ test('a push that an ingress appended before it died, without waking its lane, i
     replyTo,
   };
   const push = { id: String(id), operation, ...about };
-  const lanes = createLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+  const lanes = openLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
   await lanes.append([{ push, timeout: 30_000 }]);
   await until('the orphan', () => matterModel(service.db).findOne({ externalId: 'ORPHAN' }).lean());
 }, 30_000);

@@ -8,7 +8,7 @@ import { LANES } from '../../src/domain/group';
 import { type RunningServer, startRedis } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { createRedisKeys } from '../../src/queue/keys';
-import { createLanes } from '../../src/queue/lanes';
+import { openLanes } from '../support/lanes';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -107,7 +107,7 @@ test('a worker that is at work goes on, also with pushes that nobody waits for a
 
 test('lanes can be read and trimmed, and take nothing', async () => {
   const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
-  const lanes = createLanes(redis, keys, { pushes: 100, bytes: 64 * KIB * KIB });
+  const lanes = openLanes(redis, keys, { pushes: 100, bytes: 64 * KIB * KIB });
   const push = {
     ...{
       id: randomBytes(12).toString('hex'),

@@ -5,8 +5,9 @@ import pino from 'pino';
 import { groupOf, LANES, laneOf } from '../../src/domain/group';
 import { createGroupWorker, type GroupWorker } from '../../src/queue/group-worker';
 import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import { createLanes, type Lanes } from '../../src/queue/lanes';
+import type { Lanes } from '../../src/queue/lanes';
 import { createTurns, type Turns } from '../../src/queue/turns';
+import { openLanes } from '../support/lanes';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -21,7 +22,7 @@ beforeAll(() => {
   const { redisUrl } = testServers();
   redis = new Redis(redisUrl);
   blocking = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  lanes = createLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+  lanes = openLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
   turns = createTurns(redis, keys);
 });
 afterEach(() => worker?.close());

@@ -80,7 +80,8 @@ export async function withReplay<T>(
     });
     const ingressId = randomBytes(6).toString('hex');
     const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
-    const pushLog = createPushLog(connection, { keepBodies: PUSH_BODY_RETENTION > 0 });
+    const keepBodies = PUSH_BODY_RETENTION > 0;
+    const pushLog = createPushLog(connection, { keepBodies, clock: systemClock });
     const lookups = createLogLookups(connection);
     const stopWatching = watchLostReplies(inbox, lookups, logger);
     const redisTime = createRedisTime(redis, () => performance.now());
