@@ -18,16 +18,23 @@ const path = '/api/open/verify';
 const verify = (operation: unknown, push: unknown, more: Partial<PushOptions> = {}) =>
   service.push('', { operation, push }, { path, ...more });
 
-/** Every document of every collection that a push may write: its id, and a digest of all of it. */
+/**
+ * Every document of every collection that a push may write: its id, and a digest of all of it. Refusals
+ * of the file before are recorded up to a second late, and are not this file's.
+ */
 async function everything(): Promise<string[][]> {
   const names = ['matters', 'push_log', 'push_bodies'];
-  return Promise.all(
-    names.map(async (name) => {
-      const documents = await service.db.collection(name).find().sort({ _id: 1 }).toArray();
-      const digest = (it: object) =>
-        createHash('sha256').update(mongo.BSON.serialize(it)).digest('hex');
-      return documents.map((it) => `${it._id} ${digest(it)}`);
-    }),
+  const all = await Promise.all(
+    names.map((name) => service.db.collection(name).find().sort({ _id: 1 }).toArray()),
+  );
+  const ofOthers = await entryModel(service.db).distinct('_id', {
+    clientId: { $ne: service.clientId },
+  });
+  const others = new Set(ofOthers.map(String));
+  const digest = (it: object) =>
+    createHash('sha256').update(mongo.BSON.serialize(it)).digest('hex');
+  return all.map((documents) =>
+    documents.filter(({ _id }) => !others.has(String(_id))).map((it) => `${it._id} ${digest(it)}`),
   );
 }
 
