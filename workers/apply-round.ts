@@ -20,6 +20,8 @@ import { type Group, groupPushes, type PlanSettings, planRound } from './plan-ro
 const MAX_TRIES = 4;
 /** Milliseconds of a round for such tries, all groups together: what else waits does so meanwhile. */
 const PATIENCE = 1_000;
+/** Groups that are ended together once that time is over: a lane must not stand for one by one. */
+const FEW = 8;
 /** Traces in one line of the log. */
 const MAX_NAMED = 20;
 
@@ -77,7 +79,8 @@ export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement
 /**
  * Everything together. Where that fails, usually some pushes were settled before (a turn taken up
  * again, a deadline meanwhile): without them the rest still goes together. Where that is not it,
- * each half goes on its own: one group in trouble is found in a few steps, not in one per group.
+ * each half goes on its own: one group in trouble is found in a few steps, not in one per group. Where
+ * so many are in trouble that this takes too long, a few end together, and may be sent again.
  */
 async function applyAll(
   deps: RoundDependencies,
@@ -93,6 +96,8 @@ async function applyAll(
     if (isOutage(error)) throw error;
     noteFailure(deps, error);
     deps.metrics.retried();
+    const isOver = isContention(error) && performance.now() > work.patientUntil;
+    if (isOver && groups.length <= FEW) return endTogether(deps, work, groups, error);
     deps.logger.info({ error: String(error), groups: groups.length }, 'round split');
   }
   const pushes = groups.flatMap((group) => group.pushes);
@@ -102,6 +107,21 @@ async function applyAll(
   const middle = Math.ceil(left.length / 2);
   const first = await applyAll(deps, work, left.slice(0, middle));
   return [...first, ...(await applyAll(deps, work, left.slice(middle)))];
+}
+
+/** Groups some of which are held, after so many others that nobody has time to find out which. */
+async function endTogether(
+  deps: RoundDependencies,
+  work: Work,
+  groups: readonly Group[],
+  error: unknown,
+): Promise<readonly SettledPush[]> {
+  const pushes = groups.flatMap((group) => group.pushes);
+  const { kept, open } = await splitSettled(deps, work, pushes);
+  for (const group of groupPushes(open)) {
+    work.ending.push(...giveUp(deps, group, { open: group.pushes, error }));
+  }
+  return kept;
 }
 
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */

@@ -142,6 +142,28 @@ test('an abort that was lost stands in the way of no later push of the same work
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
 });
 
+test('a large round that is held as a whole comes to its end in few tries, before the lane is given up', async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `LARGE-${n}`);
+  const worker = rig.newWorker();
+  await worker(roundOf(await Promise.all(names.map((name) => rig.queued(name, upsert('one'))))));
+  const dead = rig.db.getClient().startSession();
+  dead.startTransaction();
+  const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
+  await matterModel(rig.db).updateMany({ externalId: { $in: names } }, half, { session: dead });
+  const held = await Promise.all(names.map((name) => rig.queued(name, upsert('two'))));
+  const started = async () =>
+    Number((await admin().command({ serverStatus: 1 })).transactions.totalStarted);
+  const before = await started();
+  const replies = await worker(roundOf(held));
+  const tries = (await started()) - before;
+  await dead.abortTransaction();
+  await dead.endSession();
+  const REFUSED_FOR_NOW = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' };
+  expect(replies.map(({ settlement }) => settlement)).toEqual(held.map(() => REFUSED_FOR_NOW));
+  // One by one it is twice as many as there are groups, and takes longer than a round has.
+  expect(tries).toBeLessThan(200);
+}, 60_000);
+
 describe('a worker that was killed between its writes and its commit', () => {
   let service: Service;
   beforeAll(async () => {
