@@ -84,13 +84,26 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** The server's codes for what passes (its list error_codes.yml). */
+/**
+ * The server's codes (its list error_codes.yml) for what has no one to do it now: it is no primary (any
+ * more, or yet), on its way there or to its end, or cannot reach another member or shard. On a read the
+ * driver gives these no label.
+ */
+export const AWAY: ReadonlySet<number> = new Set([
+  ...[6, 7, 89, 202, 9001], // the network between members, and from mongos to a shard
+  133, // FailedToSatisfyReadPreference: mongos finds no primary of a shard
+  262, // ExceededTimeLimit
+  ...[91, 11600, 11602], // ending, or interrupted by a change of its place
+  ...[134, 189, 10107, 13435, 13436], // its place in the set, and what the majority has
+]);
+
+/** Those for what passes. */
 const TRANSIENT: ReadonlySet<number> = new Set([
-  ...[6, 7, 89, 9001], // the network between its members
+  ...AWAY,
   ...[24, 46, 112, 117, 276, 314], // locks, conflicts, index builds
-  ...[50, 262], // took too long
-  ...[64, 79, 91, 100, 189, 10058, 10107, 13435, 13436], // its place in the set, and confirmation
-  ...[11600, 11601, 11602], // interrupted
+  50, // took too long
+  ...[64, 79, 100, 10058], // confirmation
+  11601, // interrupted
 ]);
 
 /** Whether the driver knows a primary right now: lets callers be refused at once, not after a wait. */

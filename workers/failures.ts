@@ -1,6 +1,6 @@
 /** Which failures of a turn mean what. */
 import { mongo } from 'mongoose';
-import { isSocketError } from '../src/mongo';
+import { AWAY, isSocketError } from '../src/mongo';
 import { LeaseLost } from '../src/queue/worker-number';
 import { SessionRenewed } from '../src/sessions';
 
@@ -19,7 +19,7 @@ export function isOutage(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return false;
   if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
   if (error.code === WRITE_CONFLICT) return false;
-  if (typeof error.code === 'number' && FAILING_OVER.has(error.code)) return true;
+  if (typeof error.code === 'number' && AWAY.has(error.code)) return true;
   // The driver puts a connection that broke in a bulk write into this one; a server's word has a code.
   if (error instanceof mongo.MongoBulkWriteError && typeof error.code !== 'number') return true;
   return (
@@ -44,19 +44,5 @@ export function isContention(error: unknown): boolean {
   return code === WRITE_CONFLICT || code === DUPLICATE_KEY;
 }
 
-/**
- * The server is no primary (any more, or yet), is on its way there or to its end, or does not know yet
- * what the majority has. On a read the driver gives these no label.
- */
-const FAILING_OVER: ReadonlySet<number> = new Set([
-  91, // ShutdownInProgress
-  134, // ReadConcernMajorityNotAvailableYet
-  189, // PrimarySteppedDown
-  10_107, // NotWritablePrimary
-  11_600, // InterruptedAtShutdown
-  11_602, // InterruptedDueToReplStateChange
-  13_435, // NotPrimaryNoSecondaryOk
-  13_436, // NotPrimaryOrSecondary
-]);
 const WRITE_CONFLICT = 112;
 const DUPLICATE_KEY = 11_000;

@@ -34,6 +34,13 @@ test.each([
   expect(isOutage(error)).toBe(true);
 });
 
+test.each([6, 7, 89, 133, 202, 262, 9001])(
+  'away, or unknown: a shard that mongos does not reach, %i',
+  (code) => {
+    expect(isOutage(new mongo.MongoServerError({ message: 'x', code }))).toBe(true);
+  },
+);
+
 test.each([91, 134, 189, 10107, 11600, 11602, 13435, 13436])(
   'away, or unknown: a read in a failover, %i, which has no label',
   (code) => {
