@@ -10,11 +10,12 @@ export interface Repeated {
  * Runs `work`, waits, runs it again; never twice at once. The jitter keeps many processes from
  * working in step.
  *
+ * @param work told by the signal that it is to stop soon
  * @param interval milliseconds between runs, lengthened by up to half at random
  * @param onError told of a failed run; the next one follows all the same
  */
 export function repeat(
-  work: () => Promise<unknown>,
+  work: (stopping: AbortSignal) => Promise<unknown>,
   interval: number,
   onError: (error: unknown) => void,
 ): Repeated {
@@ -23,7 +24,7 @@ export function repeat(
   const pause = () => sleep(interval * (1 + Math.random() / 2), undefined, { signal });
   const run = async () => {
     while (!signal.aborted) {
-      await work().catch(onError);
+      await work(signal).catch(onError);
       // Rejects only when stopped, and then the loop ends.
       await pause().catch(() => undefined);
     }

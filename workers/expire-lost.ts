@@ -28,9 +28,9 @@ export interface ExpiryDependencies {
 export function startExpiry(deps: ExpiryDependencies): Repeated {
   const { expireLost, queueTime, clock, workerName, timeout, logger } = deps;
   return repeat(
-    async () => {
+    async (stopping) => {
       const before = (await queueTime()) - timeout - GRACE;
-      const expired = await expireLost(before, { now: clock(), worker: workerName });
+      const expired = await expireLost(before, { now: clock(), worker: workerName }, stopping);
       if (expired > 0) logger.warn({ expired }, 'pushes lost on the way were settled as expired');
     },
     INTERVAL,

@@ -50,6 +50,16 @@ async function main(): Promise<void> {
     logger,
     metrics,
   });
+  // Before the turns, so that it ends after them: their drain must not wait for it.
+  const expiry = startExpiry({
+    expireLost: createExpireLost(mongo),
+    queueTime: redisTime.now,
+    clock,
+    workerName,
+    timeout: config.PUSH_TIMEOUT,
+    logger,
+  });
+  lifecycle.onStop('expiry', () => expiry.stop());
   const worker = createGroupWorker({
     connection: blocking,
     keys,
@@ -65,15 +75,6 @@ async function main(): Promise<void> {
   lifecycle.onStop('turns under way', () => worker.close());
   const sweep = startSweep(lanes, turns, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
-  const expiry = startExpiry({
-    expireLost: createExpireLost(mongo),
-    queueTime: redisTime.now,
-    clock,
-    workerName,
-    timeout: config.PUSH_TIMEOUT,
-    logger,
-  });
-  lifecycle.onStop('expiry', () => expiry.stop());
   logger.info({ workerName }, 'taking turns');
   announceReady({ workerName });
 }

@@ -15,9 +15,14 @@ import { resultOf } from './settlement';
  * Looks at the entries between the last look and `before`, several hundred thousand at most.
  *
  * @param before entries that were received before it, epoch milliseconds of the queue's clock
+ * @param stopping leaves the rest for another look
  * @returns how many were ended
  */
-export type ExpireLost = (before: number, by: Omit<Settling, 'session'>) => Promise<number>;
+export type ExpireLost = (
+  before: number,
+  by: Omit<Settling, 'session'>,
+  stopping?: AbortSignal,
+) => Promise<number>;
 
 interface Progress {
   readonly _id: string;
@@ -48,7 +53,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
     return next?._id ?? end;
   };
 
-  return async (before, { now, worker }) => {
+  return async (before, { now, worker }, stopping) => {
     const end = new Types.ObjectId(firstIdAt(before));
     const update = {
       $set: { ...resultOf({ state: 'EXPIRED' }), settledAt: new Date(now), worker },
@@ -56,6 +61,7 @@ export function createExpireLost(connection: Connection): ExpireLost {
     let from = (await progress.findOne({ _id: PROGRESS }))?.mark ?? BEGINNING;
     let expired = 0;
     for (let step = 0; step < STEPS && !from.equals(end); step += 1) {
+      if (stopping?.aborted) break;
       const upper = await endOfStep(from, end);
       const lost: mongo.Filter<LogEntry> = { _id: { $gte: from, $lt: upper }, state: 'QUEUED' };
       const options = { hint: '_id_', maxTimeMS: TIMEOUT };

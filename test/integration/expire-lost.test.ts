@@ -100,3 +100,13 @@ test('an older log begins with its oldest open entry, and not with its first', a
   expect(String(mark?.mark)).toBe(String(lost._id));
   expect(await expireLost(NOW, BY)).toBe(1);
 });
+
+test('a look that is to stop leaves the rest to the next one', async () => {
+  await log().insertMany(Array.from({ length: 12_000 }, (_, n) => entryAt(NOW - 20_000 + n)));
+  const stopping = new AbortController();
+  const first = expireLost(NOW, BY, stopping.signal);
+  stopping.abort();
+  const ended = await first;
+  expect(ended).toBeLessThan(12_000);
+  expect(ended + (await expireLost(NOW, BY))).toBe(12_000);
+});
