@@ -25,15 +25,26 @@ export interface ExpiryDependencies {
   readonly logger: Logger;
 }
 
-export function startExpiry(deps: ExpiryDependencies): Repeated {
+/** Failed runs in a row after which an operator is told, once. Fewer are an outage that others tell of. */
+const FAILURES_TO_TELL = 10;
+
+/** @param interval milliseconds between two looks */
+export function startExpiry(deps: ExpiryDependencies, interval = INTERVAL): Repeated {
   const { expireLost, queueTime, clock, workerName, timeout, logger } = deps;
+  let failures = 0;
   return repeat(
     async (stopping) => {
       const before = (await queueTime()) - timeout - GRACE;
       const expired = await expireLost(before, { now: clock(), worker: workerName }, stopping);
       if (expired > 0) logger.warn({ expired }, 'pushes lost on the way were settled as expired');
+      if (failures >= FAILURES_TO_TELL) logger.info({ failures }, 'expiry works again');
+      failures = 0;
     },
-    INTERVAL,
-    (error) => logger.debug({ error: String(error) }, 'expiry failed, tried again soon'),
+    interval,
+    (error) => {
+      failures += 1;
+      const level = failures === FAILURES_TO_TELL ? 'warn' : 'debug';
+      logger[level]({ failures, error: String(error) }, 'expiry failed, tried again soon');
+    },
   );
 }
