@@ -5,14 +5,15 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import mongoose from 'mongoose';
-import type { Operation } from '../../src/domain/operation';
+import type mongoose from 'mongoose';
 import { type RunningServer, startMongo } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { createLogger } from '../../src/logger';
 import { connectMongo } from '../../src/mongo';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createSessions } from '../../src/sessions';
+import { anUpsert } from '../support/builders';
+import { loseAborts } from '../support/lost-aborts';
 import { type Service, startService, withDatabase } from '../support/service';
 import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
 import { until } from '../support/wait';
@@ -49,14 +50,7 @@ const admin = () => rig.db.getClient().db('admin');
 const failCommands = (data: object) =>
   admin().command({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data });
 
-const upsert = (title: string): Operation => ({
-  op: 'upsert',
-  matterType: 'TODO',
-  title,
-  content: {},
-  replaceParties: false,
-  assignedId: false,
-});
+const upsert = (title: string) => anUpsert({ title });
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 
 test.each([
@@ -129,15 +123,8 @@ test('an abort that was lost stands in the way of no later push of the same work
       worker: 'sweeper',
     }),
   );
-  const { Connection } = jest.requireActual('mongodb/lib/cmap/connection');
-  const command = Connection.prototype.command;
-  const loses = jest.spyOn(Connection.prototype, 'command');
-  loses.mockImplementation(function lossy(this: unknown, ...args: unknown[]) {
-    const isAbort = (args[1] as object) && 'abortTransaction' in (args[1] as object);
-    if (!isAbort) return command.apply(this, args);
-    return Promise.reject(new mongoose.mongo.MongoNetworkError('the abort is lost'));
-  });
-  await worker(roundOf([push])).finally(() => loses.mockRestore());
+  const heal = loseAborts();
+  await worker(roundOf([push])).finally(heal);
   const [reply] = await worker(roundOf([await rig.queued('LOST', upsert('three'))]));
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
 });

@@ -1,11 +1,12 @@
 /** Sessions in which turns commit: never two at once in one, and never one that was given up. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import mongoose, { type Connection, type mongo } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import pino from 'pino';
 import { connectMongo } from '../../src/mongo';
 import { createSessions, type Sessions } from '../../src/sessions';
 import { isOutage } from '../../workers/failures';
+import { loseAborts } from '../support/lost-aborts';
 import { testServers, withDatabase } from '../support/service';
 import { until } from '../support/wait';
 
@@ -94,20 +95,13 @@ test('what a commit left open does not stand in the way of another slot', async 
   await marks().insertOne({ _id: 'shared' });
   const write = (session: mongo.ClientSession) =>
     marks().updateOne({ _id: 'shared' }, { $inc: { writes: 1 } }, { session });
-  const { Connection } = jest.requireActual('mongodb/lib/cmap/connection');
-  const command = Connection.prototype.command;
-  const loses = jest.spyOn(Connection.prototype, 'command');
-  loses.mockImplementation(function lossy(this: unknown, ...args: unknown[]) {
-    const isAbort = (args[1] as object) && 'abortTransaction' in (args[1] as object);
-    if (!isAbort) return command.apply(this, args);
-    return Promise.reject(new mongoose.mongo.MongoNetworkError('the abort is lost'));
-  });
+  const heal = loseAborts();
   const left = sessions.commit(sessions.idOf(4), async (session) => {
     await write(session);
     throw new Error('on purpose');
   });
   await expect(left).rejects.toThrow();
-  loses.mockRestore();
+  heal();
   await sessions.commit(sessions.idOf(5), write);
   expect(await marks().findOne({ _id: 'shared' })).toMatchObject({ writes: 1 });
 });

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mongo } from 'mongoose';
-import type { Operation } from '../../src/domain/operation';
 import { type ReplicaSet, startReplicaSet } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { nativeCollection } from '../../src/mongo';
@@ -11,6 +10,7 @@ import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
 import { createFinalize } from '../../src/push-log/finalize';
 import { createLogLookups } from '../../src/push-log/lookups';
 import { settlementOf } from '../../src/push-log/settlement';
+import { anUpsert } from '../support/builders';
 import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
 import { until } from '../support/wait';
 
@@ -45,14 +45,7 @@ const followed = (mode: 'alwaysOn' | 'off') =>
   );
 const log = () => nativeCollection<LogEntry>(entryModel(rig.db));
 const ON_PRIMARY = { writeConcern: { w: 1 } } as const;
-const upsert = (title: string): Operation => ({
-  op: 'upsert',
-  matterType: 'TODO',
-  title,
-  content: {},
-  replaceParties: false,
-  assignedId: false,
-});
+const upsert = (title: string) => anUpsert({ title });
 /** The entry as an election leaves it for a moment: the new primary has it, its confirmed view does not yet. */
 async function unconfirmed(externalId: string, title: string) {
   const push = await rig.queued(externalId, upsert(title));
