@@ -10,7 +10,7 @@ callers were told:
   --seed S        repeats the faults and the operations of the run with that seed
   --minutes M     how long faults happen (default 10)
   --pace P        how often: 1 is one every 2.3 s on average, 2 twice as often (default 0.3)
-  --callers N     third parties that push at the same time (default 512)
+  --callers N     third parties that push at the same time (default 128)
   --webs N        ingress processes (default 2)
   --workers N     worker processes (default 3)
   --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
@@ -88,7 +88,7 @@ function parse(args: readonly string[]) {
         seed: { type: 'string' },
         minutes: { type: 'string', default: '10' },
         pace: { type: 'string', default: '0.3' },
-        callers: { type: 'string', default: '512' },
+        callers: { type: 'string', default: '128' },
         webs: { type: 'string', default: '2' },
         workers: { type: 'string', default: '3' },
         skew: { type: 'string', default: '240' },

@@ -58,10 +58,14 @@ export function createEndings(deps: EndingDependencies): Endings {
     const some = [...unknown.values()].slice(0, MAX_BATCH);
     if (some.length === 0) return;
     const ended = await endAll(some);
-    const known = some.filter((_, index) => ended[index] !== undefined);
-    for (const { id } of known) unknown.delete(id);
-    if (known.length > 0)
-      logger.info({ pushes: known.length, left: unknown.size }, 'pushes ended late');
+    let known = 0;
+    for (const [index, push] of some.entries()) {
+      unknown.delete(push.id);
+      // Behind the others: what an open transaction holds must not keep them from being asked.
+      if (ended[index] === undefined) unknown.set(push.id, push);
+      else known += 1;
+    }
+    if (known > 0) logger.info({ pushes: known, left: unknown.size }, 'pushes ended late');
   };
   const asking = repeat(askAgain, INTERVAL, (error) => {
     logger.debug({ error: String(error) }, 'pushes not ended, tried again soon');

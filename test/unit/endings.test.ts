@@ -72,3 +72,20 @@ test('an answer that comes too late for its caller is asked for again, since it 
   await until('the second question', async () => asked.length === 2);
   expect(asked).toEqual([['a'], ['a']]);
 });
+
+test('pushes that somebody holds do not keep the others from being asked again', async () => {
+  const HELD = 500;
+  const ended: string[] = [];
+  let isAway = true;
+  const finalize: Finalize = async (pushes) => {
+    if (isAway) throw new Error('no primary');
+    ended.push(...pushes.map(({ id }) => id).filter((id) => !id.startsWith('held')));
+    return pushes.map(({ id }) => (id.startsWith('held') ? undefined : EXPIRED));
+  };
+  const logger = pino({ level: 'silent' });
+  endings = createEndings({ finalize, ingressId: 'web', clock: Date.now, logger });
+  const ids = [...Array.from({ length: HELD }, (_, index) => `held-${index}`), 'free'];
+  await Promise.all(ids.map((id) => endings.end(push(id), Date.now())));
+  isAway = false;
+  await until('the free one is ended', async () => ended.includes('free'));
+});
