@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 /**
- * npm run lint:openapi: the recommended rules of a public linter, on docs/openapi.json or on the document
- * that is named. Nothing is fetched. Exits 1 where there is anything to tell, warnings too.
+ * npm run lint:openapi: the recommended rules of a public linter, on docs/openapi.json or on the documents
+ * that are named. Nothing is fetched. Exits 1 where there is anything to tell, warnings too.
  */
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { BaseResolver, createConfig, lintFromString } from '@redocly/openapi-core';
 
-const [file = new URL('../docs/openapi.json', import.meta.url)] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const files = given.length > 0 ? given : [new URL('../docs/openapi.json', import.meta.url)];
 const NAME = 'openapi.json';
 
 const config = await createConfig({
@@ -33,14 +35,19 @@ class Offline extends BaseResolver {
   }
 }
 
-const problems = await lintFromString({
-  source: readFileSync(file, 'utf8'),
-  absoluteRef: NAME,
-  config,
-  externalRefResolver: new Offline(),
-});
-const told = problems.filter(({ ignored }) => !ignored);
-for (const { severity, ruleId, message, location } of told) {
-  process.stdout.write(`${severity} ${ruleId} ${location[0]?.pointer ?? ''}: ${message}\n`);
+for (const file of files) {
+  const problems = await lintFromString({
+    source: readFileSync(file, 'utf8'),
+    absoluteRef: NAME,
+    config,
+    externalRefResolver: new Offline(),
+  });
+  const which = files.length > 1 ? `${basename(file)}: ` : '';
+  for (const { ignored, severity, ruleId, message, location } of problems) {
+    if (ignored) continue;
+    process.exitCode = 1;
+    process.stdout.write(
+      `${which}${severity} ${ruleId} ${location[0]?.pointer ?? ''}: ${message}\n`,
+    );
+  }
 }
-process.exitCode = told.length === 0 ? 0 : 1;
