@@ -1,5 +1,5 @@
 /** matterctl on a real database: clients, users, matters, and where it finds its servers. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from 'mongoose';
@@ -51,6 +51,40 @@ describe('clients', () => {
     const listed = await run('client', 'list');
     expect(listed.stdout).toMatch(/erp +ERP +CONFIDENTIAL +enabled/);
     expect(listed.stdout).not.toContain(secret);
+  });
+
+  test('a secret goes to a file that only its owner reads, and is not printed then', async () => {
+    const [file, next] = [join(folder, 'hr.secret'), join(folder, 'hr.secret.next')];
+    const create = ['client', 'create', '--id', 'hr', '--system-code', 'HR', '--secret-out', file];
+    const created = await run(...create);
+    const secret = (await readFile(file, 'utf8')).trim();
+    expect(created).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(created.stdout).toMatch(/^secretFile +.*hr\.secret *$/m);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const rotated = await run('client', 'rotate', 'hr', '--secret-out', next);
+    expect(await secretsOf('hr')).toEqual([(await readFile(next, 'utf8')).trim(), secret]);
+    for (const { stdout, stderr } of [created, rotated]) {
+      expect(stdout + stderr).not.toContain(secret);
+      expect(stdout + stderr).not.toContain((await readFile(next, 'utf8')).trim());
+    }
+  });
+
+  test('a file that is there is never written over, and a client that fails leaves none', async () => {
+    const file = join(folder, 'there');
+    await writeFile(file, 'precious');
+    const create = (id: string, out: string, ...more: string[]) =>
+      run('client', 'create', '--id', id, '--system-code', 'HR', '--secret-out', out, ...more);
+    const refused = await create('hr2', file);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toContain('is there already');
+    expect(await readFile(file, 'utf8')).toBe('precious');
+    expect(await json('client', 'list')).not.toContainEqual(
+      expect.objectContaining({ clientId: 'hr2' }),
+    );
+    const none = join(folder, 'none.secret');
+    expect((await create('erp', none)).stderr).toContain('exists already');
+    await expect(stat(none)).rejects.toThrow('ENOENT');
+    expect(await create('hr3', none, '--public')).toMatchObject({ exitCode: 2 });
   });
 
   test('can be disabled and enabled', async () => {

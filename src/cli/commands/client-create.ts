@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
 import { createClientAdmin } from '../../directory/client-admin';
 import { createKeyRing } from '../../directory/sealing';
+import { CommandFailure, EXIT_USAGE } from '../failure';
 import { withOperator } from '../option-values';
 import { printFields, printJson } from '../print';
+import { keepSecret, type SecretOutOptions, withSecretOut } from '../secret-out';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
-interface Options extends ChangeOptions {
+interface Options extends ChangeOptions, SecretOutOptions {
   readonly id: string;
   readonly systemCode: string;
   readonly public?: boolean;
@@ -20,25 +22,57 @@ export function addClientCreate(parent: Command, tool: Tool): void {
     .requiredOption('--id <clientId>', 'what it sends as X-Client-Id')
     .requiredOption('--system-code <code>', 'the system that its matters belong to')
     .option('--public', 'a PUBLIC client, which has no secret and may not push');
-  withOperator(command).action((options: Options) => createClient(options, tool));
+  withOperator(withSecretOut(command)).action((options: Options) =>
+    options.public ? createPublic(options, tool) : createConfidential(options, tool),
+  );
 }
 
-async function createClient(options: Options, tool: Tool): Promise<void> {
+async function createPublic(options: Options, tool: Tool): Promise<void> {
+  if (options.secretOut !== undefined) {
+    throw new CommandFailure('a PUBLIC client has no secret: leave --secret-out out', EXIT_USAGE);
+  }
+  await create(options, { type: 'PUBLIC', keys: [] }, tool);
+  await print(options, { type: 'PUBLIC', secret: null }, tool);
+}
+
+async function createConfidential(options: Options, tool: Tool): Promise<void> {
+  const type = 'CONFIDENTIAL';
+  const keys = tool.settings.secretKeys();
+  const { shown } = await keepSecret(options.secretOut, async () => {
+    const secret = await create(options, { type, keys }, tool);
+    if (secret === null) throw new Error('a CONFIDENTIAL client was given no secret');
+    return { secret };
+  });
+  await print(options, { type, ...shown }, tool);
+  if ('secret' in shown) {
+    tool.stderr.write('The secret is shown only now: keep it where the client can read it.\n');
+  }
+}
+
+/** @returns its secret; null for a PUBLIC client */
+function create(
+  options: Options,
+  { type, keys }: { readonly type: 'PUBLIC' | 'CONFIDENTIAL'; readonly keys: readonly string[] },
+  tool: Tool,
+): Promise<string | null> {
   const { id: clientId, systemCode } = options;
-  const type = options.public ? 'PUBLIC' : 'CONFIDENTIAL';
-  const keyRing = createKeyRing(options.public ? [] : tool.settings.secretKeys());
+  const keyRing = createKeyRing(keys);
   const details = { systemCode, type };
   const change = { command: 'client create', subject: clientId, clientId, details };
-  const secret = await withTrail(tool, options, change, async (connection, tell) => {
+  return withTrail(tool, options, change, async (connection, tell) => {
     const admin = createClientAdmin(connection, keyRing, Date.now);
     const made = await admin.create({ clientId, systemCode, type });
     tell({ secretId: made.secretId });
     return made.secret;
   });
-  const created = { clientId, systemCode, type, secret };
-  if (options.json) await printJson(tool.stdout, created);
-  else await printFields(tool.stdout, created);
-  if (secret !== null) {
-    tool.stderr.write('The secret is shown only now: keep it where the client can read it.\n');
-  }
+}
+
+async function print(
+  { id: clientId, systemCode, json }: Options,
+  told: { readonly type: string; readonly secret?: string | null; readonly secretFile?: string },
+  { stdout }: Tool,
+): Promise<void> {
+  const created = { clientId, systemCode, ...told };
+  if (json) await printJson(stdout, created);
+  else await printFields(stdout, created);
 }

@@ -3,10 +3,11 @@ import { createClientAdmin } from '../../directory/client-admin';
 import { createKeyRing } from '../../directory/sealing';
 import { toSpan, withOperator } from '../option-values';
 import { printFields, printJson } from '../print';
+import { keepSecret, type SecretOutOptions, withSecretOut } from '../secret-out';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
-interface Options extends ChangeOptions {
+interface Options extends ChangeOptions, SecretOutOptions {
   /** Milliseconds. */
   readonly overlap: number;
 }
@@ -24,7 +25,7 @@ export function addClientRotate(parent: Command, tool: Tool): void {
       'how long the old secret keeps working, e.g. 30m, 24h, 0s (default: 24h)',
       toSpan,
     );
-  withOperator(command).action((clientId: string, options: Partial<Options>) =>
+  withOperator(withSecretOut(command)).action((clientId: string, options: Partial<Options>) =>
     rotate(clientId, { overlap: DAY, ...options }, tool),
   );
 }
@@ -33,17 +34,20 @@ async function rotate(clientId: string, options: Options, tool: Tool): Promise<v
   const keyRing = createKeyRing(tool.settings.secretKeys());
   const details = { overlapSeconds: options.overlap / 1_000 };
   const change = { command: 'client rotate', subject: clientId, clientId, details };
-  const rotated = await withTrail(tool, options, change, async (connection, tell) => {
-    const admin = createClientAdmin(connection, keyRing, Date.now);
-    const { secret, secretId, ...old } = await admin.rotate(clientId, options.overlap);
-    const oldSecretEndsAt = old.oldEndsAt.toISOString();
-    tell({ secretId, oldSecretEndsAt });
-    const oldSecretLastUsedAt = old.oldLastUsedAt?.toISOString() ?? null;
-    return { clientId, secret, oldSecretEndsAt, oldSecretLastUsedAt };
-  });
+  const rotateOnce = () =>
+    withTrail(tool, options, change, async (connection, tell) => {
+      const admin = createClientAdmin(connection, keyRing, Date.now);
+      const { secret, secretId, ...old } = await admin.rotate(clientId, options.overlap);
+      const oldSecretEndsAt = old.oldEndsAt.toISOString();
+      tell({ secretId, oldSecretEndsAt });
+      const oldSecretLastUsedAt = old.oldLastUsedAt?.toISOString() ?? null;
+      return { secret, oldSecretEndsAt, oldSecretLastUsedAt };
+    });
+  const { made, shown } = await keepSecret(options.secretOut, rotateOnce);
+  const { oldSecretEndsAt, oldSecretLastUsedAt } = made;
+  const rotated = { clientId, ...shown, oldSecretEndsAt, oldSecretLastUsedAt };
   if (options.json) await printJson(tool.stdout, rotated);
   else await printFields(tool.stdout, rotated);
-  tool.stderr.write(
-    'The secret is shown only now: give it to the client before the old one ends.\n',
-  );
+  const where = 'secret' in shown ? 'The secret is shown only now: give it' : 'Give the new secret';
+  tool.stderr.write(`${where} to the client before the old one ends.\n`);
 }
