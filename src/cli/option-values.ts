@@ -1,7 +1,7 @@
 /** Checks of option values; what is wrong is a usage error (exit code 2). */
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseInstant } from '../contract/time';
+import { dayAt, type LocalDay, parseDay, parseInstant } from '../contract/time';
 import { hasPassword, mongoUrlProblem } from '../mongo-url';
 import { CommandFailure, EXIT_USAGE } from './failure';
 
@@ -57,21 +57,39 @@ export function toSpan(text: string): number {
 }
 
 /**
- * A time, or a span back from now, as epoch milliseconds.
+ * A time, a span back from now, or where today or yesterday began, as epoch milliseconds.
  *
  * @param timeZone of local date-times; asked for only when there is one to read
  */
 export function momentIn(timeZone: () => string): (text: string) => number {
   return (text) => {
     if (SPAN.test(text)) return Date.now() - toSpan(text);
+    const named = namedDay(text, timeZone);
+    if (named) return named.start;
     // 20260501 is meant as a date, and would be read as a second of 1970.
     const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00` : text;
     const instant = /^\d{1,9}$/.test(text) ? undefined : parseInstant(day, timeZone());
     if (instant !== undefined) return instant;
     throw new InvalidArgumentError(
-      'It must be a time such as 2026-05-01 or 2026-05-01T08:00, or a span back: 15m, 24h, 7d.',
+      'It must be a time such as 2026-05-01 or 2026-05-01T08:00, a span back (15m, 24h, 7d), today or yesterday.',
     );
   };
+}
+
+/** A whole local day: today, yesterday, or its date. */
+export function dayIn(timeZone: () => string): (text: string) => LocalDay {
+  return (text) => {
+    const day = namedDay(text, timeZone) ?? parseDay(text, timeZone());
+    if (day) return day;
+    throw new InvalidArgumentError('It must be today, yesterday, or a day such as 2026-05-01.');
+  };
+}
+
+/** Not by 24 hours: days are not always that long. */
+function namedDay(text: string, timeZone: () => string): LocalDay | undefined {
+  if (text !== 'today' && text !== 'yesterday') return undefined;
+  const today = dayAt(Date.now(), timeZone());
+  return text === 'today' ? today : dayAt(today.start - 1, timeZone());
 }
 
 /** A request id: 24 hex digits. */

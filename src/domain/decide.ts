@@ -8,13 +8,16 @@ import { ASSIGNED_ID_PREFIX } from './operation';
 import { changeParties, MAX_PARTIES, resetAssigneeUnread } from './parties';
 
 /** What became of an accepted operation; it stands in `data.outcome` of the answer. */
-export type Outcome =
-  | 'CREATED'
-  | 'UPDATED'
-  | 'STALE_IGNORED'
-  | 'REVIVED'
-  | 'DELETED'
-  | 'ALREADY_DELETED';
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const OUTCOMES = [
+  'CREATED',
+  'UPDATED',
+  'STALE_IGNORED',
+  'REVIVED',
+  'DELETED',
+  'ALREADY_DELETED',
+] as const;
 
 /** Why an operation was refused by the state that it met. */
 export type Rejection =

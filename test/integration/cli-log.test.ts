@@ -139,7 +139,7 @@ describe('log query', () => {
       exitCode: 2,
       stderr: 'matterctl: --external-id needs --system-code\n',
     });
-    expect((await run('log', 'query', '--from', 'yesterday')).exitCode).toBe(2);
+    expect((await run('log', 'query', '--from', 'last week')).exitCode).toBe(2);
   });
 });
 

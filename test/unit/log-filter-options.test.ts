@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../../src/cli/log/filter-options';
 import { createSettings } from '../../src/cli/settings';
 import type { Tool } from '../../src/cli/tool';
+import { dayAt } from '../../src/contract/time';
 import type { LogFilter } from '../../src/push-log/log-filter';
 
 const settings = createSettings({ PORTAL_TIME_ZONE: 'Asia/Shanghai' }, '/');
@@ -56,13 +57,37 @@ test.each([
   expect(Math.abs(Date.now() - span - from)).toBeLessThan(1_000);
 });
 
+test('today and yesterday are days of the zone of the portal, to begin with or as a whole', () => {
+  const today = dayAt(Date.now(), 'Asia/Shanghai');
+  const yesterday = dayAt(today.start - 1, 'Asia/Shanghai');
+  expect(read('--since', 'today')).toEqual({ from: today.start });
+  expect(read('--from', 'yesterday', '--to', 'today')).toEqual({
+    from: yesterday.start,
+    to: today.start,
+  });
+  expect(read('--on', 'yesterday')).toEqual({ from: yesterday.start, to: yesterday.end });
+  expect(read('--on', '2024-06-01')).toEqual({
+    from: Date.UTC(2024, 4, 31, 16),
+    to: Date.UTC(2024, 5, 1, 16),
+  });
+});
+
 test.each([
   [['--external-id', 'A-1'], '--external-id needs --system-code'],
   [['--key', 'k1'], '--key needs --system-code'],
-  [['--outcome', 'CREATED', '--reason', 'X'], 'not both'],
+  [['--outcome', 'CREATED', '--reason', 'UNKNOWN_USER'], 'not both'],
+  [['--reason', 'VALIDATION_FAILD'], 'Did you mean VALIDATION_FAILED?'],
+  [['--reason', 'nonsense'], 'The reasons are: BODY_TOO_LARGE, '],
+  [['--reason', 'created'], 'That is an outcome: --outcome CREATED.'],
+  [['--outcome', 'create'], 'Did you mean CREATED? The outcomes are: CREATED, UPDATED, '],
+  [['--outcome', 'UNKNOWN_USER'], 'That is a reason: --reason UNKNOWN_USER.'],
+  [['--outcome', 'PERSISTED'], 'That is a state: --state PERSISTED.'],
   [['--from', '2024-06-02T00:00', '--to', '2024-06-01T00:00'], '--to must be later than --from'],
   [['--from', '1h', '--to', '2h'], '--to must be later than --from'],
-  [['--from', 'yesterday'], 'a time such as'],
+  [['--from', 'last week'], 'a time such as'],
+  [['--on', 'tomorrow'], 'today, yesterday, or a day such as'],
+  [['--on', 'today', '--from', '1h'], 'leave --from and --to out'],
+  [['--since', '1h', '--from', '1h'], 'give one of them'],
   [['--from', '800d'], 'at most 365d'],
   [['--to', '2024-06-31T00:00'], 'a time such as'],
   [['--state', 'LOST'], 'Allowed choices'],

@@ -57,15 +57,16 @@ export function addLogReplay(parent: Command, tool: Tool): void {
 }
 
 async function replay(options: Options, tool: Tool): Promise<void> {
-  const { from, requestId, externalId, key, limit } = options;
-  if ([from, requestId, externalId, key].every((narrowing) => narrowing === undefined)) {
+  const { limit } = options;
+  // What is sent again is logged again: nothing from here on is looked at.
+  const { to = Date.now(), ...narrowed } = toLogFilter(options);
+  const { from, requestId, externalId, idempotencyKey } = narrowed;
+  if ([from, requestId, externalId, idempotencyKey].every((given) => given === undefined)) {
     throw new CommandFailure(
       'the whole log is never sent again: give --from, --request-id, --external-id or --key',
       EXIT_USAGE,
     );
   }
-  // What is sent again is logged again: nothing from here on is looked at.
-  const { to = Date.now(), ...narrowed } = toLogFilter(options);
   const filter = { ...narrowed, to };
   const report = createReplayReport(tool, { timeZone: tool.settings.timeZone(), ...options });
   const run = async (connection: Connection) => {

@@ -1,10 +1,12 @@
 /** The options that narrow a look into the push log, and the filter that they make. */
 import { type Command, Option } from 'commander';
+import type { LocalDay } from '../../contract/time';
 import { LOG_STATES, type LogState } from '../../push-log/entry-model';
 import type { LogFilter } from '../../push-log/log-filter';
 import { CommandFailure, EXIT_USAGE } from '../failure';
-import { momentIn, toRequestId } from '../option-values';
+import { dayIn, momentIn, toRequestId } from '../option-values';
 import type { Tool } from '../tool';
+import { toOutcome, toReason } from './result-words';
 
 export interface FilterOptions {
   readonly systemCode?: string;
@@ -18,13 +20,19 @@ export interface FilterOptions {
   readonly state?: LogState;
   /** Epoch milliseconds. */
   readonly from?: number;
+  /** Another name for `from`. */
+  readonly since?: number;
   readonly to?: number;
+  /** In place of both ends. */
+  readonly on?: LocalDay;
 }
+
+const TIMES = 'e.g. 2026-05-01T08:00, 24h (a day ago), today, yesterday (their beginnings)';
 
 /** Every look at many entries takes these. */
 export function withLogFilters(command: Command, { settings }: Tool): Command {
   const toMoment = momentIn(settings.timeZone);
-  const toWord = (text: string) => text.toUpperCase();
+  const toDay = dayIn(settings.timeZone);
   const state = new Option('--state <state>', 'where a push stands').choices(LOG_STATES);
   return command
     .option('--system-code <code>', 'pushes of one system')
@@ -33,17 +41,20 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
     .option('--key <key>', 'with this idempotency key (needs --system-code)')
     .option('--external-id <id>', 'of one matter (needs --system-code)')
     .option('--operation <op>', 'upsert, status, reopen or delete')
-    .option('--outcome <outcome>', 'accepted with this outcome, e.g. CREATED', toWord)
-    .option('--reason <reason>', 'refused for this reason, e.g. VALIDATION_FAILED', toWord)
+    .option('--outcome <outcome>', 'accepted with this outcome, e.g. CREATED', toOutcome)
+    .option('--reason <reason>', 'refused for this reason, e.g. VALIDATION_FAILED', toReason)
     .addOption(state)
-    .option('--from <time>', 'received since, e.g. 2026-05-01T08:00, or 24h: a day ago', toMoment)
-    .option('--to <time>', 'received before', toMoment);
+    .option('--from <time>', `received since: ${TIMES}`, toMoment)
+    .option('--since <time>', 'the same', toMoment)
+    .option('--to <time>', 'received before', toMoment)
+    .option('--on <day>', 'received on today, yesterday, or a day such as 2026-05-01', toDay);
 }
 
 /** @throws CommandFailure with exit code 2 where options do not go together */
 export function toLogFilter(options: FilterOptions): LogFilter {
-  const { systemCode, clientId, requestId, key, externalId, operation, state, from, to } = options;
+  const { systemCode, clientId, requestId, key, externalId, operation, state } = options;
   const { outcome, reason } = options;
+  const { from, to } = windowOf(options);
   // Their indexes begin with the system: without it the whole log would be looked through.
   if (systemCode === undefined && externalId !== undefined) throw needsSystem('--external-id');
   if (systemCode === undefined && key !== undefined) throw needsSystem('--key');
@@ -53,12 +64,25 @@ export function toLogFilter(options: FilterOptions): LogFilter {
       EXIT_USAGE,
     );
   }
-  if (from !== undefined && to !== undefined && to <= from) {
-    throw new CommandFailure('--to must be later than --from', EXIT_USAGE);
-  }
   const result = outcome ?? reason;
   const asked = { systemCode, clientId, requestId, idempotencyKey: key, externalId };
   return { ...asked, operation, result, state, from, to };
+}
+
+/** @throws CommandFailure with exit code 2 where it is given twice, or ends before it begins */
+function windowOf({ from, since, to, on }: FilterOptions): Pick<LogFilter, 'from' | 'to'> {
+  if (from !== undefined && since !== undefined) {
+    throw new CommandFailure('--since is another name for --from: give one of them', EXIT_USAGE);
+  }
+  const begin = from ?? since;
+  if (on) {
+    if (begin === undefined && to === undefined) return { from: on.start, to: on.end };
+    throw new CommandFailure('--on is a whole day: leave --from and --to out', EXIT_USAGE);
+  }
+  if (begin !== undefined && to !== undefined && to <= begin) {
+    throw new CommandFailure('--to must be later than --from', EXIT_USAGE);
+  }
+  return { from: begin, to };
 }
 
 const needsSystem = (option: string) =>
