@@ -27,6 +27,13 @@ export function hasPassword(url: string): boolean {
   return /:\/\/[^?]*:[^?]*@|password=|session_token/i.test(url);
 }
 
+/** Its servers as `host:port,host:port`, without users, passwords and options: what may be printed. */
+export function serversOf(url: string): string {
+  const rest = partsOf(url).base.replace(/^[^:]*:\/\//, '');
+  // A password may hold what should have been escaped.
+  return rest.slice(rest.lastIndexOf('@') + 1).split('/')[0] ?? '';
+}
+
 /** The same without the options that are not the URL's to decide. */
 export function withoutOverrides(url: string): string {
   const { base, options } = partsOf(url);

@@ -11,7 +11,7 @@ import { CommandFailure } from './failure';
 
 export interface Settings {
   /** @throws CommandFailure where neither MONGO_URL nor a running `npm start` tells */
-  mongoUrl(): string;
+  mongo(): ChosenServer;
   /** @throws CommandFailure where no `npm start` runs here */
   serviceUrl(): string;
   /** `id:base64` entries. @throws CommandFailure where there are none */
@@ -28,6 +28,12 @@ export interface Settings {
   queue(): QueueSettings;
   /** Of the product. */
   readonly version: string;
+}
+
+/** A server's URL, and what it was taken from, e.g. `from MONGO_URL`. */
+export interface ChosenServer {
+  readonly url: string;
+  readonly chosen: string;
 }
 
 export type QueueSettings = Pick<
@@ -65,10 +71,11 @@ export function createSettings(env: Environment, cwd: string): Settings {
   const check = (given: Environment): Config => readConfig({ ...STAND_INS, ...present(given) });
   const endpoints = () => firstOf(dataDirs, readEndpoints);
   return {
-    mongoUrl: () => {
-      if (env.MONGO_URL) return check({ MONGO_URL: env.MONGO_URL }).MONGO_URL;
+    mongo: () => {
+      const { MONGO_URL } = env;
+      if (MONGO_URL) return { url: check({ MONGO_URL }).MONGO_URL, chosen: 'from MONGO_URL' };
       const running = endpoints();
-      if (running) return running.mongoUrl;
+      if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
       throw new CommandFailure(
         'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL',
       );

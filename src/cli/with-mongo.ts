@@ -1,6 +1,9 @@
 /** A connection for the length of one command. */
 import type { Connection } from 'mongoose';
-import { connectMongo } from '../mongo';
+import { connectMongo, DatabaseSetupError } from '../mongo';
+import { serversOf } from '../mongo-url';
+import { CommandFailure } from './failure';
+import type { ChosenServer } from './settings';
 import type { Tool } from './tool';
 
 export interface DatabaseOptions {
@@ -10,16 +13,35 @@ export interface DatabaseOptions {
   readonly mongoUrlFile?: string;
 }
 
-/** @throws DatabaseSetupError where the database cannot be reached */
+/** @throws CommandFailure where the database cannot be reached: it names its servers */
 export async function withMongo<T>(
-  { settings }: Tool,
-  { mongoUrl, mongoUrlFile }: DatabaseOptions,
+  tool: Tool,
+  options: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const connection = await connectMongo(mongoUrl ?? mongoUrlFile ?? settings.mongoUrl());
+  const server = serverOf(tool, options);
+  const connection = await connectMongo(server.url).catch((error) => {
+    throw error instanceof DatabaseSetupError ? unusable(server, error) : error;
+  });
   try {
     return await work(connection);
   } finally {
     await connection.close();
   }
+}
+
+function serverOf({ settings }: Tool, { mongoUrl, mongoUrlFile }: DatabaseOptions): ChosenServer {
+  if (mongoUrl !== undefined) return { url: mongoUrl, chosen: 'from --mongo-url' };
+  if (mongoUrlFile !== undefined) {
+    return { url: mongoUrlFile, chosen: 'from the file of --mongo-url-file' };
+  }
+  return settings.mongo();
+}
+
+/** In place of the service's own message, which names a variable that may never have been set. */
+function unusable({ url, chosen }: ChosenServer, error: DatabaseSetupError): CommandFailure {
+  const why = error.cause instanceof Error ? error.cause.message : error.message;
+  return new CommandFailure(
+    `the database at ${serversOf(url)} (${chosen}) cannot be used: ${why.replace(/\s*\n\s*/g, ' ')}`,
+  );
 }

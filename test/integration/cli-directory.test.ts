@@ -246,12 +246,12 @@ describe('matters', () => {
 });
 
 describe('where the servers are', () => {
-  const endpoints = async (pid: number) => {
+  const endpoints = async (pid: number, mongoUrl = given.href) => {
     const dataDir = join(folder, `.data`);
     await mkdir(dataDir, { recursive: true });
     const text = JSON.stringify({
       url: 'http://127.0.0.1:1',
-      mongoUrl: given.href,
+      mongoUrl,
       redisUrl: '',
       pid,
     });
@@ -320,9 +320,17 @@ describe('where the servers are', () => {
 
   test('a database that cannot be reached, and a bad key ring, are one line', async () => {
     const away = await matterctl(['user', 'list'], {
-      env: { MONGO_URL: 'mongodb://127.0.0.1:1/x' },
+      env: { MONGO_URL: 'mongodb://u:hunter2@127.0.0.1:1/x' },
     });
-    expect(away.stderr).toMatch(/^matterctl: MONGO_URL cannot be used: .*\n$/);
+    expect(away.stderr).toMatch(
+      /^matterctl: the database at 127\.0\.0\.1:1 \(from MONGO_URL\) cannot be used: .*\n$/,
+    );
+    expect(away.stderr).not.toContain('hunter2');
+    await endpoints(process.pid, 'mongodb://127.0.0.1:2/x');
+    const started = await matterctl(['user', 'list'], { cwd: folder });
+    expect(started.stderr).toMatch(
+      /^matterctl: the database at 127\.0\.0\.1:2 \(of the npm start that runs here\) cannot be used: .*\n$/,
+    );
     const args = ['client', 'rotate', 'erp'];
     const bad = await matterctl(args, { env: { ...env, SECRET_KEYS: 'short' } });
     expect(bad.stderr).toMatch(/^matterctl: .*SECRET_KEYS: must be id:base64 of 32 bytes\n$/);

@@ -1,6 +1,6 @@
 /** What a connection string may decide, and what is refused by name. */
 import { mongo } from 'mongoose';
-import { mongoUrlProblem, withoutOverrides } from '../../src/mongo-url';
+import { mongoUrlProblem, serversOf, withoutOverrides } from '../../src/mongo-url';
 
 test.each([
   'mongodb://h/db',
@@ -37,4 +37,12 @@ test.each([
   expect(options.readConcern).toBeUndefined();
   expect(options.writeConcern).toBeUndefined();
   expect(options).toMatchObject({ dbName: 'db', replicaSet: 'rs0', appName: 'x' });
+});
+
+test.each([
+  ['mongodb://u:p@ss/w@a:1,b:2/db?replicaSet=rs0', 'a:1,b:2'],
+  ['mongodb+srv://cluster.example.com/db', 'cluster.example.com'],
+  ['mongodb://127.0.0.1:27017/db?appName=a@b', '127.0.0.1:27017'],
+])('its servers can be told without what is secret: %s', (url, servers) => {
+  expect(serversOf(url)).toBe(servers);
 });
