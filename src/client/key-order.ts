@@ -1,8 +1,10 @@
-/** Keeps the order of each key while keys run side by side. */
+/** Keeps the order of each key while keys run side by side, and nearly the order of arrival. */
+import { createLeastFirst } from './least-first';
 
 export interface KeyOrder {
   /**
-   * Waits until those before it of the same key have ended, and for one of the places.
+   * Waits until those before it of the same key have ended, and for one of the places. Of all that
+   * may begin, the one that came first begins first: the work stays near the order of arrival.
    *
    * @param key undefined: it depends on no other
    * @param signal aborted: it waits no longer, and has no turn
@@ -14,19 +16,29 @@ export interface KeyOrder {
 }
 
 interface Waiter {
+  /** Its place in the order of arrival. */
+  readonly number: number;
   readonly key: string | undefined;
   readonly begin: () => void;
+  /** Its caller gave up: passed over where it stands in the heap. */
+  hasLeft: boolean;
+  isReady: boolean;
 }
 
 /** @param places how many may have their turn at the same time */
 export function createKeyOrder(places: number): KeyOrder {
-  /** Those whose key is free, in the order in which it became so. */
-  const ready = new Set<Waiter>();
+  /** Those whose key is free. */
+  const ready = createLeastFirst<Waiter>();
   /** By key that somebody has or is ready for: those behind. */
   const behind = new Map<string, Set<Waiter>>();
+  let arrivals = 0;
   let taken = 0;
   let waiting = 0;
 
+  const makeReady = (waiter: Waiter) => {
+    waiter.isReady = true;
+    ready.add(waiter);
+  };
   const add = (waiter: Waiter) => {
     waiting += 1;
     const { key } = waiter;
@@ -34,7 +46,7 @@ export function createKeyOrder(places: number): KeyOrder {
     if (queue) queue.add(waiter);
     else {
       if (key !== undefined) behind.set(key, new Set());
-      ready.add(waiter);
+      makeReady(waiter);
     }
   };
   const free = (key: string | undefined) => {
@@ -44,18 +56,20 @@ export function createKeyOrder(places: number): KeyOrder {
     if (next === undefined) behind.delete(key);
     else {
       queue?.delete(next);
-      ready.add(next);
+      makeReady(next);
     }
   };
   const remove = (waiter: Waiter) => {
     waiting -= 1;
-    if (ready.delete(waiter)) free(waiter.key);
+    waiter.hasLeft = true;
+    if (waiter.isReady) free(waiter.key);
     else if (waiter.key !== undefined) behind.get(waiter.key)?.delete(waiter);
   };
   const beginReady = () => {
-    for (const waiter of ready) {
-      if (taken >= places) return;
-      ready.delete(waiter);
+    while (taken < places) {
+      const waiter = ready.take();
+      if (!waiter) return;
+      if (waiter.hasLeft) continue;
       waiting -= 1;
       taken += 1;
       waiter.begin();
@@ -84,7 +98,8 @@ export function createKeyOrder(places: number): KeyOrder {
           // Whoever hears how this one ended may still take back those behind it.
           resolve(() => void setImmediate(end, key));
         };
-        const waiter: Waiter = { key, begin };
+        arrivals += 1;
+        const waiter: Waiter = { number: arrivals, key, begin, hasLeft: false, isReady: false };
         signal.addEventListener('abort', leave, { once: true });
         add(waiter);
         beginReady();
