@@ -9,6 +9,7 @@ const only = (room, allowed) => ({
 const BASICS = [
   'clock\\.',
   'errors\\.',
+  'warnings\\.',
   'logger\\.',
   'batcher\\.',
   'repeat\\.',
@@ -42,7 +43,7 @@ module.exports = {
       from: { path: '^src/domain/' },
       to: { pathNot: ['^src/domain/', '^node:zlib$', '^zlib$'] },
     },
-    only('contract', ['domain/', 'errors\\.']),
+    only('contract', ['domain/', 'errors\\.', 'warnings\\.']),
     only('directory', BASICS),
     only('audit', BASICS),
     only('ledger', ['domain/', ...BASICS]),
@@ -78,6 +79,7 @@ module.exports = {
       'portal/',
       'reconcile/',
       'errors\\.',
+      'warnings\\.',
       'etag\\.',
     ]),
     only('ingress', [
@@ -125,7 +127,7 @@ module.exports = {
       ...BASICS,
     ]),
     // Of use to other packages: it takes nothing of the service with it.
-    only('client', ['contract/', 'domain/', 'ingress/signature\\.', 'errors\\.']),
+    only('client', ['contract/', 'domain/', 'ingress/signature\\.', 'errors\\.', 'warnings\\.']),
     only('embedded', ['config\\.']),
     {
       // Whoever keeps no metrics shall not pay for them: neither in time to start nor in memory.

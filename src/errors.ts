@@ -2,6 +2,8 @@
  * The one error type that callers of the service see, and the catalogue of its reasons.
  * Messages are part of the contract (specification 7; decisions, "Authentication: which code").
  */
+import type { Warning } from './warnings';
+
 const REASONS = {
   BODY_TOO_LARGE: [413, '请求体过大', false],
   UNSUPPORTED_ENCODING: [415, '不支持的 Content-Encoding', false],
@@ -78,6 +80,8 @@ export interface RateState {
 export interface PushErrorDetail {
   readonly message?: string;
   readonly errors?: readonly FieldError[];
+  /** What looks wrong besides; a misspelt field is why another one is missing. */
+  readonly warnings?: readonly Warning[];
   /** Seconds; becomes Retry-After. */
   readonly retryAfter?: number;
   readonly rate?: RateState;
@@ -92,6 +96,7 @@ export class PushError extends Error {
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly errors: readonly FieldError[] | undefined;
+  readonly warnings: readonly Warning[];
   readonly retryAfter: number | undefined;
   readonly rate: RateState | undefined;
 
@@ -106,6 +111,7 @@ export class PushError extends Error {
     this.code = code;
     this.retryable = retryable;
     this.errors = detail.errors;
+    this.warnings = detail.warnings ?? [];
     this.rate = detail.rate;
     this.retryAfter = detail.retryAfter ?? (code === 503 ? 1 : undefined);
   }

@@ -29,6 +29,7 @@ export type * from '../contract/matter-view';
 export type { QueryName } from '../contract/paths';
 export type { OperationName } from '../domain/operation';
 export type { FieldError } from '../errors';
+export type { Warning, WarningKind } from '../warnings';
 export type * from './api';
 export type * from './bodies';
 export { MatterPushError } from './error';

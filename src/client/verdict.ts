@@ -15,6 +15,7 @@ export interface Refused extends Refusal {
   readonly kind: 'refused';
 }
 
+const PROBLEMS = z.array(z.object({ field: z.string(), message: z.string() })).catch([]);
 const ENVELOPE = z.object({
   code: z.number(),
   message: z.string().catch(''),
@@ -22,7 +23,8 @@ const ENVELOPE = z.object({
   reason: z.string().optional(),
   retryable: z.boolean().optional(),
   data: z.unknown().optional(),
-  errors: z.array(z.object({ field: z.string(), message: z.string() })).catch([]),
+  errors: PROBLEMS,
+  warnings: PROBLEMS,
 });
 
 /** Others answer with `code: 0` too, and that must not pass for a write that was confirmed. */
@@ -45,12 +47,15 @@ export function judge(answer: Answer): Answered | Refused {
     const retryable = isTemporary(code);
     return { ...REFUSED, code, reason: `HTTP_${code}`, message, retryable, retryAfter };
   }
-  const { code, message, requestId, errors } = envelope;
+  const { code, message, requestId, errors, warnings } = envelope;
   if (code === 0) {
     const { data } = envelope;
     return { kind: 'answered', data, requestId: requestId ?? '', replayed: answer.replayed };
   }
-  const details = errors.map((error) => `${error.field}: ${error.message}`).join('; ');
+  // A misspelt field is a warning, and why another one is missing.
+  const details = [...errors, ...warnings]
+    .map((error) => `${error.field}: ${error.message}`)
+    .join('; ');
   return {
     kind: 'refused',
     code,

@@ -1,6 +1,7 @@
 /** A push-log entry as readers outside see it: JSON-safe, absent values null, instants ISO-8601 UTC. */
 import type { FieldChange } from '../domain/changes';
 import type { FieldError } from '../errors';
+import type { Warning } from '../warnings';
 import type { Diagnosis } from './diagnosis';
 
 export interface EntryView {
@@ -27,6 +28,8 @@ export interface EntryView {
   readonly outcome: string | null;
   readonly reason: string | null;
   readonly problems: readonly FieldError[];
+  /** What looks wrong in it, whatever became of it. */
+  readonly warnings: readonly Warning[];
   /** Of a push that was ignored as stale: its `sourceUpdatedAt`, and the newer one it met. */
   readonly stale: { readonly sent: string; readonly stored: string } | null;
   readonly matterId: string | null;

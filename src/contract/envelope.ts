@@ -1,6 +1,7 @@
 /** The JSON envelope of every response (specification 4; decisions, "Envelope and HTTP status"). */
 import type { Outcome } from '../domain/decide';
 import type { FieldError, PushError } from '../errors';
+import type { Warning } from '../warnings';
 
 /** `data` of a successful push (specification 2.4). */
 export interface PushData {
@@ -8,7 +9,7 @@ export interface PushData {
   readonly matterId: string;
   readonly externalId: string;
   readonly outcome: Outcome;
-  readonly warnings?: readonly FieldError[];
+  readonly warnings?: readonly Warning[];
 }
 
 /** `data` of a dry run that passes. */
@@ -16,7 +17,7 @@ export interface Verified {
   readonly valid: true;
   /** null: the service would assign one. */
   readonly externalId: string | null;
-  readonly warnings: readonly FieldError[];
+  readonly warnings: readonly Warning[];
 }
 
 export interface Envelope {
@@ -29,6 +30,8 @@ export interface Envelope {
   readonly reason?: string;
   readonly retryable?: boolean;
   readonly errors?: readonly FieldError[];
+  /** Of a refused body: what looks wrong in it besides. */
+  readonly warnings?: readonly Warning[];
 }
 
 export function successEnvelope(data: unknown, requestId: string, now: number): Envelope {
@@ -45,5 +48,6 @@ export function errorEnvelope(error: PushError, requestId: string, now: number):
     reason: error.reason,
     retryable: error.retryable,
     ...(error.errors && { errors: error.errors }),
+    ...(error.warnings.length > 0 && { warnings: error.warnings }),
   };
 }

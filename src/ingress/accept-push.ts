@@ -17,6 +17,7 @@ import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
 import { type Settlement, settlementOf } from '../push-log/settlement';
+import type { Warning } from '../warnings';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
@@ -33,6 +34,8 @@ export interface PushRequest extends SignedRequest {
   readonly path: string;
   readonly idempotencyKey: string | undefined;
   readonly headerErrors: readonly FieldError[];
+  /** X-Strict-Fields. */
+  readonly strictFields: boolean;
   /** Told where the client stands with its rate. */
   readonly admitted: (rate: RateState | undefined) => void;
 }
@@ -86,13 +89,14 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   };
 
   const validate = (request: PushRequest): Promise<ValidPush> => {
-    const { caller, operation, signature, idempotencyKey, headerErrors } = request;
+    const { caller, operation, signature, idempotencyKey, headerErrors, strictFields } = request;
     const origin = {
       clientId: caller.clientId,
       operation,
       signature,
       idempotencyKey,
       headerErrors,
+      strictFields,
     };
     return databaseCall(deps.validate(request.rawBody, origin), left(request));
   };
@@ -115,7 +119,8 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const settlement = settlementOf(ended);
     if (!first || !settlement) throw error;
     const { systemCode } = request.caller;
-    return answer(settlement, { systemCode, externalId: first.externalId ?? '', warnings: [] });
+    const { externalId = '', warnings = [] } = first;
+    return answer(settlement, { systemCode, externalId, warnings });
   };
 
   const makeEntry = ({ caller, ...about }: PushRequest) =>
@@ -146,7 +151,8 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const valid = await validate(request).catch((error) => ({ error }));
     if ('error' in valid) return refuse(request, entry, valid.error);
     const { operation, externalId, warnings } = valid;
-    await recordQueued(request, { ...entry, externalId });
+    const warned = warnings.length > 0 && { warnings };
+    await recordQueued(request, { ...entry, externalId, ...warned });
     const replayKey = replayKeyFor(entry);
     const push = {
       id: request.requestId,
@@ -191,7 +197,7 @@ function named(entry: LogEntry, { rawBody }: PushRequest): LogEntry {
 /** A settlement as the caller is told. @throws PushError for everything but success */
 function answer(
   settlement: Settlement | undefined,
-  about: { systemCode: string; externalId: string; warnings: readonly FieldError[] },
+  about: { systemCode: string; externalId: string; warnings: readonly Warning[] },
 ): AcceptedPush {
   const { systemCode, externalId, warnings } = about;
   if (!settlement || settlement.state === 'EXPIRED') throw new PushError('CONFIRMATION_TIMEOUT');

@@ -52,12 +52,13 @@ export function replayKeyOf(entry: LogEntry): string | undefined {
 
 /** The entry of a retry that was answered from its first try without being queued. */
 export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): LogEntry {
-  const { externalId, result, matterId } = first;
+  const { externalId, result, matterId, warnings } = first;
   return {
     ...entry,
     ...(externalId !== undefined && { externalId }),
     ...(result !== undefined && { result }),
     ...(matterId !== undefined && { matterId }),
+    ...(warnings && { warnings }),
     state: 'REPLAYED',
     origin: first._id,
     settledAt: new Date(now),
@@ -66,11 +67,12 @@ export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): Lo
 
 /** The entry of a request that was refused before it was queued. */
 export function refusedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
-  const { reason, errors } = error;
+  const { reason, errors, warnings } = error;
   return {
     ...entry,
     ...resultOf({ state: 'REFUSED', reason }),
     ...(errors && { problems: errors.slice(0, MAX_PROBLEMS) }),
+    ...(warnings.length > 0 && { warnings }),
     settledAt: new Date(now),
   };
 }

@@ -5,6 +5,7 @@ import type { AcceptPush } from './accept-push';
 import { readIdempotencyKey } from './idempotency-key';
 import type { RequestState } from './koa-envelope';
 import type { ReadSignedRequest } from './signed-request';
+import { readStrictFields } from './strict-fields';
 
 export interface PushRouteDependencies {
   readonly read: ReadSignedRequest;
@@ -19,11 +20,14 @@ export function pushRoute(
 ): Middleware<RequestState> {
   return async (ctx) => {
     const request = await read(ctx, { operation, bodyLimit });
-    const key = readIdempotencyKey(ctx.req.rawHeaders);
+    const { idempotencyKey, ...key } = readIdempotencyKey(ctx.req.rawHeaders);
+    const { strictFields, ...strict } = readStrictFields(ctx.req.rawHeaders);
+    const headerErrors = [...key.headerErrors, ...strict.headerErrors];
     const admitted = (rate: RequestState['rate']) => {
       ctx.state.rate = rate;
     };
-    const push = { ...request, operation, path: ctx.path, ...key, admitted };
+    const headers = { idempotencyKey, strictFields, headerErrors };
+    const push = { ...request, operation, path: ctx.path, ...headers, admitted };
     const { data, replayed } = await accept(push);
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     ctx.state.data = data;

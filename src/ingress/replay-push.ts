@@ -51,6 +51,7 @@ export function createReplayPush(deps: ReplayDependencies): ReplayPush {
     const entry: LogEntry = {
       ...newEntry({ ...about, rawBody: body, timeout: deps.timeout }),
       externalId: valid.externalId,
+      ...(valid.warnings.length > 0 && { warnings: valid.warnings }),
       replayOf: origin._id,
       operator: deps.operator,
     };

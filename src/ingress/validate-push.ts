@@ -10,8 +10,10 @@ import {
   parseJsonObject,
 } from '../contract/json-body';
 import type { BodyParser, ParsedBody } from '../contract/requests';
+import { unusedFields } from '../contract/unused-fields';
 import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
 import { type FieldError, PushError } from '../errors';
+import type { Warning } from '../warnings';
 
 const MINUTE = 60_000;
 /** Statuses that the portal knows besides the concluded ones (decisions, "bizStatus"). */
@@ -19,7 +21,7 @@ const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
 export interface ValidPush extends ParsedBody {
   readonly externalId: string;
-  readonly warnings: readonly FieldError[];
+  readonly warnings: readonly Warning[];
 }
 
 /** A body that passes. Where it names no matter, the push is given one. */
@@ -42,12 +44,14 @@ export interface PushOrigin {
   readonly idempotencyKey: string | undefined;
   /** Problems of the headers, to be named together with those of the body. */
   readonly headerErrors: readonly FieldError[];
+  /** X-Strict-Fields: fields that are not read are refused. */
+  readonly strictFields?: boolean;
 }
 
 export type ValidatePush = (rawBody: Uint8Array, origin: PushOrigin) => Promise<ValidPush>;
 export type CheckBody = (
   body: JsonObject,
-  origin: Pick<PushOrigin, 'operation' | 'headerErrors'>,
+  origin: Pick<PushOrigin, 'operation' | 'headerErrors' | 'strictFields'>,
 ) => Promise<CheckedBody>;
 
 /** @throws (the built function) PushError INVALID_*, VALIDATION_FAILED or UNKNOWN_USER */
@@ -60,18 +64,22 @@ export function createValidatePush(checkBody: CheckBody): ValidatePush {
 
 /** @throws (the built function) PushError VALIDATION_FAILED or UNKNOWN_USER */
 export function createCheckBody(deps: ValidatorDependencies): CheckBody {
-  return async (body, { operation: name, headerErrors }) => {
+  return async (body, { operation: name, headerErrors, strictFields = false }) => {
     const tooDeep = depthErrors(body);
     const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
     const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
-    const errors = [...headerErrors, ...bodyErrors];
+    const unused = unusedFields(body, name, strictFields);
+    const refused = strictFields ? unused.map(({ field, message }) => ({ field, message })) : [];
+    const ignored = strictFields ? [] : unused;
+    const errors = [...headerErrors, ...bodyErrors, ...refused];
     if (!parsed?.success || errors.length > 0) {
-      throw new PushError('VALIDATION_FAILED', { errors });
+      throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
     }
     const { operation } = parsed.data;
     return {
       ...parsed.data,
       warnings: [
+        ...ignored,
         ...statusWarning(operation, deps.concluded),
         ...futureWarning(operation, deps.clock()),
         ...(await checkUsers(parsed.data, deps.unknownUsers)),
@@ -102,22 +110,24 @@ function assignId(origin: PushOrigin, rawBody: Uint8Array): string {
   return ASSIGNED_ID_PREFIX + digest.digest('hex').slice(0, 32);
 }
 
-function futureWarning({ sourceUpdatedAt }: Operation, now: number): FieldError[] {
+function futureWarning({ sourceUpdatedAt }: Operation, now: number): Warning[] {
   if (sourceUpdatedAt === undefined || sourceUpdatedAt <= now + 5 * MINUTE) return [];
-  return [{ field: 'sourceUpdatedAt', message: '比当前时间晚 5 分钟以上，请检查时钟' }];
+  const message = '比当前时间晚 5 分钟以上，请检查时钟';
+  return [{ field: 'sourceUpdatedAt', message, kind: 'FUTURE_TIME' }];
 }
 
-function statusWarning(operation: Operation, concluded: ReadonlySet<string>): FieldError[] {
+function statusWarning(operation: Operation, concluded: ReadonlySet<string>): Warning[] {
   const status = operation.op === 'delete' ? undefined : operation.bizStatus;
   if (status === undefined || OPEN_STATUSES.includes(status) || concluded.has(status)) return [];
-  return [{ field: 'bizStatus', message: `${status} 不是标准状态，按未办结处理` }];
+  const message = `${status} 不是标准状态，按未办结处理`;
+  return [{ field: 'bizStatus', message, kind: 'UNKNOWN_STATUS' }];
 }
 
 /** @returns warnings. @throws PushError UNKNOWN_USER naming every unknown party at once */
 async function checkUsers(
   { operation }: ParsedBody,
   unknownUsers: ValidatorDependencies['unknownUsers'],
-): Promise<FieldError[]> {
+): Promise<Warning[]> {
   if (operation.op !== 'upsert') return [];
   const initiator = operation.content.initiatorUsername ?? undefined;
   const parties = operation.parties ?? [];
@@ -136,5 +146,5 @@ async function checkUsers(
       : [];
   if (operation.bizStatus === 'DRAFT') errors.push(...atInitiator);
   if (errors.length > 0) throw new PushError('UNKNOWN_USER', { errors });
-  return atInitiator;
+  return atInitiator.map((problem) => ({ ...problem, kind: 'UNKNOWN_INITIATOR' }));
 }

@@ -11,6 +11,7 @@ import { databaseCall } from './availability';
 import { readIdempotencyKey } from './idempotency-key';
 import type { RequestState } from './koa-envelope';
 import type { ReadSignedRequest } from './signed-request';
+import { readStrictFields } from './strict-fields';
 import type { CheckBody } from './validate-push';
 
 export interface VerifyRouteDependencies {
@@ -29,8 +30,11 @@ export function verifyRoute(deps: VerifyRouteDependencies): Middleware<RequestSt
     const request = await read(ctx, { operation: VERIFY, bodyLimit });
     ctx.state.rate = await admit({ ...request, path: ctx.path }, timeout);
     const { operation, push } = readVerifyBody(request.rawBody);
-    const { headerErrors } = readIdempotencyKey(ctx.req.rawHeaders);
-    const checked = await databaseCall(checkBody(push, { operation, headerErrors }), timeout);
+    const key = readIdempotencyKey(ctx.req.rawHeaders);
+    const { strictFields, ...strict } = readStrictFields(ctx.req.rawHeaders);
+    const headerErrors = [...key.headerErrors, ...strict.headerErrors];
+    const origin = { operation, strictFields, headerErrors };
+    const checked = await databaseCall(checkBody(push, origin), timeout);
     const { externalId = null, warnings } = checked;
     ctx.state.data = { valid: true, externalId, warnings } satisfies Verified;
   };

@@ -9,6 +9,7 @@ import {
   reasonSchema,
   successOf,
   verified,
+  warning,
 } from './answers/envelope';
 import { matterSchemas } from './answers/matter';
 
@@ -32,6 +33,7 @@ export function answerSchemas() {
     ErrorAnswer: errorAnswer(reason),
     Reason: reason,
     FieldError: fieldError,
+    Warning: warning,
     PushData: push,
     Verified: verified,
     ...log,

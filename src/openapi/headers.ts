@@ -47,6 +47,16 @@ const IDEMPOTENCY: RequestHeader = {
   example: 'PR-2026-001/created',
 };
 
+const STRICT: RequestHeader = {
+  header: 'X-Strict-Fields',
+  about: [
+    '`true`: fields that are unknown, or of no use to the operation, are refused with 400. Otherwise they are ignored, each with a warning. For tests.',
+    'true 表示拒绝（400）未知字段或该操作不使用的字段；否则忽略这些字段并逐个给出警告。供联调使用。',
+  ],
+  schema: { type: 'string', enum: ['true', 'false'] },
+  example: 'true',
+};
+
 /** A call is signed by all three together. */
 export const SECURITY = [Object.fromEntries(Object.keys(SIGNING).map((name) => [name, []]))];
 
@@ -60,7 +70,11 @@ export function securitySchemes(): Record<string, Json> {
 
 export function parameters(): Record<string, Json> {
   const signing = Object.entries(SIGNING).map(([name, it]) => [name, parameter(it, true)]);
-  return { ...Object.fromEntries(signing), IdempotencyKey: parameter(IDEMPOTENCY, false) };
+  return {
+    ...Object.fromEntries(signing),
+    IdempotencyKey: parameter(IDEMPOTENCY, false),
+    StrictFields: parameter(STRICT, false),
+  };
 }
 
 const parameter = ({ header, about, schema, example }: RequestHeader, required: boolean) => ({
@@ -74,7 +88,8 @@ const parameter = ({ header, about, schema, example }: RequestHeader, required: 
 
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
 export const SIGNED = Object.keys(SIGNING).map(parameterRef);
-export const KEYED = [...SIGNED, parameterRef('IdempotencyKey')];
+/** Those of a push. */
+export const KEYED = [...SIGNED, parameterRef('IdempotencyKey'), parameterRef('StrictFields')];
 
 const ANSWERED: Readonly<Record<string, { about: Words; schema: Json; required: boolean }>> = {
   'Retry-After': {

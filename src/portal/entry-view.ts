@@ -31,6 +31,7 @@ export function toEntryView(entry: LogEntry, attempt: number | undefined): Entry
     outcome: isAccepted ? result : null,
     reason: isAccepted ? null : result,
     problems: entry.problems ?? [],
+    warnings: entry.warnings ?? [],
     stale: stale ? { sent: stale.sent.toISOString(), stored: stale.stored.toISOString() } : null,
     matterId: entry.matterId === undefined ? null : String(entry.matterId),
     revision: entry.revision ?? null,

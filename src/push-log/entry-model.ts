@@ -2,6 +2,7 @@
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
 import type { FieldChange } from '../domain/changes';
 import type { FieldError } from '../errors';
+import type { Warning } from '../warnings';
 import type { SentSignature } from './sent-signature';
 
 /** `QUEUED` until it is settled; every other state is final. */
@@ -42,6 +43,8 @@ export interface LogEntry {
   result?: string;
   /** What was wrong with a refused body; the first 20 problems. */
   problems?: readonly FieldError[];
+  /** What was accepted and looks wrong; unknown fields are the first 20. */
+  warnings?: readonly Warning[];
   /** Of a request that was refused for its signature or timestamp. */
   signature?: SentSignature;
   /** Of a push that was ignored as stale: the instant that it sent, and the newer one it met. */
@@ -84,6 +87,7 @@ const entrySchema = new Schema<LogEntry>(
     settledAt: Date,
     result: String,
     problems: { type: Schema.Types.Mixed, default: undefined },
+    warnings: { type: Schema.Types.Mixed, default: undefined },
     signature: { type: Schema.Types.Mixed, default: undefined },
     stale: { type: Schema.Types.Mixed, default: undefined },
     matterId: Schema.Types.BigInt,

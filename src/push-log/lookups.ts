@@ -13,6 +13,15 @@ export const REPLAY_WINDOW = 24 * 3_600_000;
 /** Answers rest on these reads: they must not see what the majority has not confirmed yet. */
 const CONFIRMED_READ = { readConcern: { level: 'majority' } } as const;
 
+const OF_PRECEDENTS = {
+  precedentKey: 1,
+  externalId: 1,
+  result: 1,
+  matterId: 1,
+  settledAt: 1,
+  warnings: 1,
+};
+
 export interface LogLookups {
   /** What became of pushes, by request id; `undefined` for those still queued, no entry for unknown. */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
@@ -27,7 +36,7 @@ export interface LogLookups {
     since: number,
     level?: 'majority' | 'local',
   ): Promise<Map<string, Precedent>>;
-  /** The same as entries, confirmed: their id, externalId, result and matterId. */
+  /** The same as entries, confirmed: their id, externalId, result, matterId and warnings. */
   precedentEntries(replayKeys: readonly string[], since: number): Promise<Map<string, LogEntry>>;
   /** Of some request ids, those that an operator sent again and that were persisted then. */
   sentAgain(ids: readonly string[]): Promise<Set<string>>;
@@ -45,7 +54,7 @@ export function createLogLookups(connection: Connection): LogLookups {
     if (replayKeys.length === 0) return new Map<string, LogEntry>();
     const found = await collection
       .find({ precedentKey: { $in: [...new Set(replayKeys)] } }, { readConcern: { level } })
-      .project<LogEntry>({ precedentKey: 1, externalId: 1, result: 1, matterId: 1, settledAt: 1 })
+      .project<LogEntry>(OF_PRECEDENTS)
       .toArray();
     const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
     // Newest first, so that the map keeps the first one of each key.

@@ -222,6 +222,23 @@ test('what fails for good is reported, does not stop the rest, and can be pushed
   expect(received.at(-1)?.key).toBe(keyBefore);
 });
 
+test('lines that were accepted with warnings are counted, by kind and field', async () => {
+  const warnings = [
+    { field: 'partys', kind: 'UNKNOWN_FIELD', message: 'unknown', suggestion: 'parties' },
+    { field: 'parties[0].x', kind: 'UNKNOWN_FIELD', message: 'unknown' },
+    { field: 'parties[1].x', kind: 'UNKNOWN_FIELD', message: 'unknown' },
+  ];
+  const warned: Reply = (response) =>
+    answer(response, 200, { code: 0, data: { outcome: 'UPDATED', warnings } });
+  reply = ({ id }) => (id === 'C' ? ok : warned);
+  await write(status('A'), status('B'), status('C'));
+  expect(JSON.parse((await push('--restart')).stdout)).toMatchObject({
+    ok: 3,
+    warned: 2,
+    warnings: { 'UNKNOWN_FIELD partys (parties?)': 2, 'UNKNOWN_FIELD parties[].x': 2 },
+  });
+});
+
 test('a line that stays without an answer is given up after its retries', async () => {
   reply = ({ id }) => (id === 'A' ? drop : ok);
   await write(status('A'), status('B'));

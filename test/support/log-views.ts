@@ -21,6 +21,7 @@ export const anEntryView = (over: Partial<OperatorEntryView> = {}): OperatorEntr
   outcome: 'UPDATED',
   reason: null,
   problems: [],
+  warnings: [],
   stale: null,
   matterId: '7',
   revision: null,

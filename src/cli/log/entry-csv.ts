@@ -17,6 +17,7 @@ const COLUMNS: Readonly<Record<keyof OperatorEntryView, true>> = {
   outcome: true,
   reason: true,
   problems: true,
+  warnings: true,
   stale: true,
   matterId: true,
   revision: true,

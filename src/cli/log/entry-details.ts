@@ -1,4 +1,5 @@
 /** Everything that the log knows of a push, for people. */
+import type { FieldError } from '../../errors';
 import type { OperatorEntryView } from '../../portal/entry-view';
 import { type Cell, printable } from '../print';
 import { changeLines } from './changes-text';
@@ -50,12 +51,16 @@ export function detailsOf(
 }
 
 /** Lists, each under its title. */
-export function listsOf({ problems, changes }: OperatorEntryView, timeZone: string): string[] {
-  const wrong = problems.map(({ field, message }) => `${field}: ${message}`);
-  return [...block('problems', wrong), ...block('changed', changeLines(changes, timeZone))].map(
-    printable,
-  );
+export function listsOf(view: OperatorEntryView, timeZone: string): string[] {
+  const lines = [
+    ...block('problems', view.problems.map(problemLine)),
+    ...block('warnings', view.warnings.map(problemLine)),
+    ...block('changed', changeLines(view.changes, timeZone)),
+  ];
+  return lines.map(printable);
 }
+
+const problemLine = ({ field, message }: FieldError) => `${field}: ${message}`;
 
 /** How a push was ignored: which instant lost against which. */
 export function staleText({ stale }: OperatorEntryView, timeZone: string): string | null {

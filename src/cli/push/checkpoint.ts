@@ -28,6 +28,9 @@ const CHECKPOINT = z.object({
     retries: COUNT,
     replayed: COUNT,
     afterFailure: COUNT,
+    // Not in checkpoints of older versions.
+    warned: COUNT.default(0),
+    warnings: COUNTS.default({}),
   }),
 });
 

@@ -32,6 +32,7 @@ export function summarize(result: PushResult, failuresPath: string): Summary {
 /** Several lines of text. */
 export function describe(summary: Summary): string {
   const { lines, resumed, elapsedMs, rate, failed, retries, replayed, afterFailure } = summary;
+  const { warned, warnings } = summary;
   const before = resumed > 0 ? `, ${resumed} of them before` : '';
   const rows = [
     `${lines} lines${before}, in ${(elapsedMs / 1_000).toFixed(1)} s (${Math.round(rate)}/s)`,
@@ -41,6 +42,10 @@ export function describe(summary: Summary): string {
     row('retries', retries),
     row('replayed', replayed),
   ];
+  if (warned > 0) {
+    rows.push(row('accepted with warnings', warned));
+    for (const [name, count] of Object.entries(warnings)) rows.push(row(`  ${name}`, count));
+  }
   if (afterFailure > 0) rows.push(row('sent after a failed line of their key', afterFailure));
   return rows.join('\n');
 }

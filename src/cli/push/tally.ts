@@ -1,5 +1,6 @@
 /** What became of the lines: counts per outcome and per reason of failure. */
 import type { PushResult } from '../../client/matter-push-client';
+import type { Warning } from '../../warnings';
 
 /** JSON-safe, since it is part of a checkpoint. */
 export interface Counts {
@@ -13,10 +14,18 @@ export interface Counts {
   readonly replayed: number;
   /** Lines that were sent although an earlier one of their key had failed. */
   readonly afterFailure: number;
+  /** Lines that were accepted with warnings. */
+  readonly warned: number;
+  /** Lines per warning: its kind, its field, and the field that was probably meant. */
+  readonly warnings: Readonly<Record<string, number>>;
 }
 
+/** Different warnings that are told apart: a file may have as many misspelt fields as it has lines. */
+const MAX_WARNINGS = 100;
+const OTHERS = 'others';
+
 export interface Tally {
-  accepted(result: Pick<PushResult, 'outcome' | 'replayed'>): void;
+  accepted(result: Pick<PushResult, 'outcome' | 'replayed' | 'warnings'>): void;
   failed(reason: string): void;
   /** Takes how often a line was sent. */
   sent(tries: number): void;
@@ -28,11 +37,18 @@ export interface Tally {
 export function createTally(from?: Counts): Tally {
   const outcomes = new Map(Object.entries(from?.outcomes ?? {}));
   const failures = new Map(Object.entries(from?.failures ?? {}));
-  let { retries, replayed, afterFailure } = from ?? { retries: 0, replayed: 0, afterFailure: 0 };
+  const warnings = new Map(Object.entries(from?.warnings ?? {}));
+  let { retries = 0, replayed = 0, afterFailure = 0, warned = 0 } = from ?? {};
   return {
     accepted: (result) => {
       count(outcomes, result.outcome);
       if (result.replayed) replayed += 1;
+      const names = new Set(result.warnings?.map(nameOf));
+      if (names.size > 0) warned += 1;
+      for (const name of names) {
+        const isNew = !warnings.has(name) && warnings.size >= MAX_WARNINGS;
+        count(warnings, isNew ? OTHERS : name);
+      }
     },
     failed: (reason) => count(failures, reason),
     sent: (tries) => {
@@ -51,9 +67,17 @@ export function createTally(from?: Counts): Tally {
         retries,
         replayed,
         afterFailure,
+        warned,
+        warnings: Object.fromEntries(warnings),
       };
     },
   };
+}
+
+/** The same for all parties of a list. */
+function nameOf({ kind, field, suggestion }: Warning): string {
+  const meant = suggestion === undefined ? '' : ` (${suggestion}?)`;
+  return `${kind} ${field.replace(/\[\d+\]/g, '[]')}${meant}`;
 }
 
 const count = (counts: Map<string, number>, name: string) =>

@@ -4,7 +4,7 @@ import type { Diagnosis, Difference, Finding } from '../../contract/diagnosis';
 import type { EntryView, LogPage, PageEntry } from '../../contract/entry-view';
 import { ALL_CAUSES } from '../../doctor/causes';
 import type { FieldChange } from '../../domain/changes';
-import { fieldError } from './envelope';
+import { fieldError, warning } from './envelope';
 import { count, instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
 
 const names = () => z.array(z.string()).optional();
@@ -60,6 +60,7 @@ export function entrySchemas() {
     outcome: z.string().nullable(),
     reason: z.string().nullable(),
     problems: z.array(fieldError),
+    warnings: z.array(warning),
     stale: z.object({ sent: instant(), stored: instant() }).nullable(),
     matterId: matterId().nullable(),
     revision: count().nullable(),

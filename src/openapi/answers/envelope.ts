@@ -3,12 +3,20 @@ import { z } from 'zod';
 import type { Envelope, PushData, Verified } from '../../contract/envelope';
 import type { Outcome } from '../../domain/decide';
 import { ALL_REASONS, type FieldError, PushError, type Reason } from '../../errors';
+import { WARNING_KINDS, type Warning } from '../../warnings';
 import { instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
 
 export const fieldError = z.object({
   field: z.string(),
   message: z.string(),
 } satisfies ShapeOf<FieldError>);
+
+export const warning = z.object({
+  field: z.string(),
+  message: z.string(),
+  kind: z.enum(WARNING_KINDS),
+  suggestion: z.string().optional(),
+} satisfies ShapeOf<Warning>);
 
 export const pushData = () =>
   z.object({
@@ -22,19 +30,19 @@ export const pushData = () =>
       DELETED: true,
       ALREADY_DELETED: true,
     }),
-    warnings: z.array(fieldError).optional(),
+    warnings: z.array(warning).optional(),
   } satisfies ShapeOf<PushData>);
 
 export const verified = z.object({
   valid: z.literal(true),
   externalId: z.string().nullable(),
-  warnings: z.array(fieldError),
+  warnings: z.array(warning),
 } satisfies ShapeOf<Verified>);
 
 /** A literal is a number to zod, whatever number it is. */
 const INTEGER = { type: 'integer' };
 
-type Success = Omit<Envelope, 'reason' | 'retryable' | 'errors'>;
+type Success = Omit<Envelope, 'reason' | 'retryable' | 'errors' | 'warnings'>;
 
 /** @param data schema of what was asked for */
 export const successOf = <T extends z.ZodType>(data: T) =>
@@ -58,6 +66,7 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
     reason,
     retryable: z.boolean(),
     errors: z.array(fieldError).optional(),
+    warnings: z.array(warning).optional(),
   } satisfies ShapeOf<Envelope>);
 }
 

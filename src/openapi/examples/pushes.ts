@@ -55,5 +55,11 @@ export const NOTICE_ANSWER: PushData = {
   matterId: '382528584385822721',
   externalId: 'auto:0f4c6b1d2a3e5f60718293a4b5c6d7e8',
   outcome: 'CREATED',
-  warnings: [{ field: 'bizStatus', message: 'PUBLISHED 不是标准状态，按未办结处理' }],
+  warnings: [
+    {
+      field: 'bizStatus',
+      message: 'PUBLISHED 不是标准状态，按未办结处理',
+      kind: 'UNKNOWN_STATUS',
+    },
+  ],
 };

@@ -74,6 +74,7 @@ const ENTRIES: LogPage = {
       outcome: 'CREATED',
       reason: null,
       problems: [],
+      warnings: [],
       stale: null,
       matterId: MATTER_ID,
       revision: 1,

@@ -24,7 +24,23 @@ export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
     'What became of it. CREATED, UPDATED, DELETED: done. REVIVED: an upsert brought a deleted matter back. STALE_IGNORED: older than what is stored, nothing was changed. ALREADY_DELETED: it was deleted before.',
     '处理结果。CREATED、UPDATED、DELETED 已生效；REVIVED 已删除的事项被 upsert 恢复；STALE_IGNORED 早于已保存的版本，未改变；ALREADY_DELETED 此前已删除。',
   ],
-  warnings: ['What was accepted and looks wrong', '已接受但看起来有问题的内容'],
+  warnings: [
+    'What was accepted and looks wrong; of unknown fields the first 20',
+    '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
+  ],
+  'ErrorAnswer.warnings': [
+    'What looks wrong in a refused body besides its errors: a misspelt field is why another one is missing',
+    '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
+  ],
+  'LogEntry.warnings': [
+    'What looks wrong in the body, whatever became of the push',
+    '请求体中看起来有问题的内容，与推送结果无关',
+  ],
+  kind: [
+    'Stable: program against it. UNKNOWN_FIELD, FIELD_NOT_APPLICABLE and SYSTEM_CODE_IGNORED: the field was ignored, and is 400 with X-Strict-Fields. UNKNOWN_STATUS: counts as open. FUTURE_TIME: more than 5 minutes ahead. UNKNOWN_INITIATOR: not an enabled user.',
+    '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；UNKNOWN_INITIATOR：不是已启用的用户。',
+  ],
+  suggestion: ['The field that was probably meant', '可能想要填写的字段'],
   'VerifyBody.operation': ['What would be done', '要校验的操作'],
   'VerifyBody.push': [
     'The body that would be sent to that operation; errors name its fields as they would there',

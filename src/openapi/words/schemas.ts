@@ -41,6 +41,7 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
     '稳定的错误原因，可能新增；说明见文档开头的表格。',
   ],
   FieldError: ['A problem, and where it is', '问题及其位置'],
+  Warning: ['Something that looks wrong, and where it is', '看起来有问题的内容及其位置'],
   PushData: ['What became of a push', '推送结果'],
   Verified: ['What was found of a push that passes', '校验结果'],
   LogEntry: ['One request, as the push log has it', '推送日志中的一次请求'],

@@ -1,0 +1,81 @@
+/** The fields of a body that its operation does not read (decisions, "Operations"). */
+import { OPERATIONS, type OperationName } from '../domain/operation';
+import type { Warning } from '../warnings';
+import type { JsonObject } from './json-body';
+import { likelyName } from './likely-name';
+import { bodySchemas, party } from './requests';
+
+/** Fields that are named; a body may have a hundred thousand others. */
+const MAX_NAMED = 20;
+/** Longest name in an answer or in the log. */
+const MAX_NAME = 64;
+
+const SCHEMAS = bodySchemas({ timeZone: 'UTC', clock: () => 0 });
+const fieldsOf = (name: OperationName) => new Set(Object.keys(SCHEMAS[name].in.shape));
+const FIELDS: Readonly<Record<OperationName, ReadonlySet<string>>> = {
+  upsert: fieldsOf('upsert'),
+  status: fieldsOf('status'),
+  reopen: fieldsOf('reopen'),
+  delete: fieldsOf('delete'),
+};
+const PARTY_FIELDS: ReadonlySet<string> = new Set(Object.keys(party.shape));
+const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
+
+/**
+ * Fields that are unknown, or known and of no use to this operation, also within `parties`: the first 20.
+ *
+ * @param isRefused whether they are refused, so that the message does not call them ignored
+ */
+export function unusedFields(
+  body: JsonObject,
+  operation: OperationName,
+  isRefused: boolean,
+): readonly Warning[] {
+  const fields = FIELDS[operation];
+  const found: Warning[] = [];
+  for (const name of Object.keys(body)) {
+    if (fields.has(name)) continue;
+    if (found.length === MAX_NAMED) return found;
+    found.push(unused(name, operation, isRefused));
+  }
+  const { parties } = body;
+  if (!fields.has('parties') || !Array.isArray(parties)) return found;
+  for (const [index, element] of parties.entries()) {
+    if (typeof element !== 'object' || element === null) continue;
+    for (const name of Object.keys(element)) {
+      if (PARTY_FIELDS.has(name)) continue;
+      if (found.length === MAX_NAMED) return found;
+      found.push(unknown(`parties[${index}].`, name, PARTY_FIELDS, isRefused));
+    }
+  }
+  return found;
+}
+
+function unused(name: string, operation: OperationName, isRefused: boolean): Warning {
+  const ignored = isRefused ? '' : '，已忽略';
+  if (name === 'systemCode') {
+    const message = `系统编码以 client 绑定为准，请勿在请求体中发送${ignored}`;
+    return { field: name, message, kind: 'SYSTEM_CODE_IGNORED' };
+  }
+  if (!ALL_FIELDS.has(name)) return unknown('', name, FIELDS[operation], isRefused);
+  const message = `${operation} 操作不使用该字段${ignored}`;
+  return { field: name, message, kind: 'FIELD_NOT_APPLICABLE' };
+}
+
+function unknown(
+  path: string,
+  name: string,
+  known: ReadonlySet<string>,
+  isRefused: boolean,
+): Warning {
+  const suggestion = likelyName(name, known);
+  const message = `未知字段${isRefused ? '' : '，已忽略'}`;
+  const field = path + (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+  if (suggestion === undefined) return { field, message, kind: 'UNKNOWN_FIELD' };
+  return {
+    field,
+    message: `${message}；是否应为 ${suggestion}？`,
+    kind: 'UNKNOWN_FIELD',
+    suggestion,
+  };
+}
