@@ -23,10 +23,12 @@ export const atMostWhere = (field: string, limited: string, maximum: number) => 
   then: { properties: { [limited]: { maximum } } },
 });
 
-/** Two texts of which one may be given; null is none. */
+/** Two fields, texts or lists of them, of which one may be given; null is none. */
 export const notBoth = (one: string, other: string) => ({
   not: {
-    properties: { [one]: { type: 'string' }, [other]: { type: 'string' } },
+    properties: { [one]: { type: TEXTS }, [other]: { type: TEXTS } },
     required: [one, other],
   },
 });
+
+const TEXTS = ['string', 'array'];

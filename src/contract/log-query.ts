@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans, atMostWhere, notBoth } from './json-schema';
-import { cursor, orderedWindow, pageSize } from './query-body';
+import { cursor, oneOrMoreWords, orderedWindow, pageSize } from './query-body';
 
 /** Most entries of a page that brings the bodies along. */
 const MAX_WITH_BODIES = 50;
@@ -25,8 +25,9 @@ export function logQuerySchema(timeZone: string) {
       idempotencyKey: nullIsAbsent(z.string().min(1).max(255)),
       externalId: nullIsAbsent(z.string().min(1).max(128)),
       operation: word,
-      outcome: word,
-      reason: word,
+      outcome: oneOrMoreWords,
+      reason: oneOrMoreWords,
+      failed: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
       state: nullIsAbsent(z.enum(['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'])),
       from: instant,
       to: instant,

@@ -14,6 +14,17 @@ export const pageSize = (fallback: number, max = MAX_PAGE) =>
     .transform((value) => value ?? fallback)
     .meta(absentMeans(fallback));
 
+const word = z.string().min(1).max(64);
+/** Most values of a filter that takes several. */
+const MAX_WORDS = 50;
+
+/** One name in capitals, or a list of those of which one must hold. */
+export const oneOrMoreWords = nullIsAbsent(
+  z.union([word, z.array(word).min(1).max(MAX_WORDS)], {
+    error: `必须是一个名称，或 1 到 ${MAX_WORDS} 个名称的列表`,
+  }),
+);
+
 export const cursor = nullIsAbsent(z.string().min(1).max(200));
 
 /**

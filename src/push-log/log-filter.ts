@@ -1,4 +1,5 @@
 /** What a search of the push log can ask for; what is absent does not narrow it. */
+import { ALL_REASONS } from '../errors';
 import type { LogEntry, LogState } from './entry-model';
 
 export interface LogFilter {
@@ -9,48 +10,83 @@ export interface LogFilter {
   readonly idempotencyKey?: string | undefined;
   readonly externalId?: string | undefined;
   readonly operation?: string | undefined;
-  /** An outcome or a reason. */
-  readonly result?: string | undefined;
+  /** An outcome or a reason, or several of which one must hold. */
+  readonly result?: string | readonly string[] | undefined;
   readonly state?: LogState | undefined;
+  /** True: only what ended without an effect, refused or expired. False is no filter. */
+  readonly failed?: boolean | undefined;
   /** Epoch milliseconds of receipt: the first that belongs to the window. */
   readonly from?: number | undefined;
   /** The first that does not. */
   readonly to?: number | undefined;
 }
 
+/** One index (entry-model.ts), and what it answers alone; in each of them the id follows, or is all. */
+interface IndexUse {
+  readonly name: string;
+  /** Fields of entries, each with its value or with several. */
+  readonly along: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
+  /** The parts of the filter that it answers. */
+  readonly answers: readonly (keyof LogFilter)[];
+}
+
 /** Whether an entry has what a filter asks for; window and request id are left to the ids. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
-  return fieldsOf(filter).every(([field, value]) => entry[field as keyof LogEntry] === value);
+  return Object.entries(asked(filter)).every(([field, value]) => {
+    if (field === 'failed') return hasFailed(entry);
+    const own = entry[field as keyof LogEntry];
+    return Array.isArray(value) ? value.includes(own) : own === value;
+  });
 }
 
-/** The part that one index answers alone; in each of them the id follows (entry-model.ts), or is all. */
-export function toIndexFilter(filter: LogFilter): Partial<LogFilter> {
-  const { systemCode, externalId, idempotencyKey, result } = filter;
-  if (systemCode === undefined) return {};
-  if (externalId !== undefined) return { systemCode, externalId };
-  if (idempotencyKey !== undefined) return { systemCode, idempotencyKey };
-  return result === undefined ? { systemCode } : { systemCode, result };
-}
+/** Whether it ended without an effect. */
+export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) =>
+  state === 'REFUSED' || state === 'EXPIRED';
 
 /**
- * The name of that index (entry-model.ts). The server is told: by its own statistics it would take
- * another one now and then, and look at much of the log.
+ * The index that a search reads along. The server is told its name: by its own statistics it would
+ * take another one now and then, and look at much of the log.
  */
-export function indexOf(filter: LogFilter): string {
-  if (filter.requestId !== undefined) return '_id_';
-  const { systemCode, externalId, idempotencyKey, result } = toIndexFilter(filter);
-  if (systemCode === undefined) return '_id_';
-  if (externalId !== undefined) return 'matter_history';
-  if (idempotencyKey !== undefined) return 'key_uses';
-  return result === undefined ? 'system_newest' : 'results';
+export function indexUse(filter: LogFilter): IndexUse {
+  const { systemCode, externalId, idempotencyKey, result, failed } = filter;
+  if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
+  if (externalId !== undefined) return alongField('matter_history', { systemCode, externalId });
+  if (idempotencyKey !== undefined) {
+    return alongField('key_uses', { systemCode, idempotencyKey });
+  }
+  // Each failure has its reason for its result: one range of ids for each reason that there is, merged.
+  const results = result ?? (failed ? ALL_REASONS : undefined);
+  if (results === undefined) return alongField('system_newest', { systemCode });
+  const one = typeof results === 'string' ? results : { $in: [...new Set(results)] };
+  const along = { systemCode, result: one };
+  const answers = result === undefined ? (['failed'] as const) : (['result'] as const);
+  return { name: 'results', along, answers: ['systemCode', ...answers] };
 }
 
 /** Whether its index leaves nothing to be looked at. */
 export function isCovered(filter: LogFilter): boolean {
-  return fieldsOf(filter).length === Object.keys(toIndexFilter(filter)).length;
+  const { answers } = indexUse(filter);
+  return Object.keys(asked(filter)).every((part) => answers.includes(part as keyof LogFilter));
 }
 
-/** The fields that an entry must have, without window and request id. */
-function fieldsOf({ requestId: _id, from: _from, to: _to, ...fields }: LogFilter) {
-  return Object.entries(fields).filter(([, value]) => value !== undefined);
+/** The fields of entries that `matchesFilter` looks at. */
+export function fieldsLookedAt(filter: LogFilter): readonly string[] {
+  return Object.keys(asked(filter)).map((part) => (part === 'failed' ? 'state' : part));
+}
+
+/** Across systems, or for one request, the ids are all. */
+function byId(systemCode: string | undefined): IndexUse {
+  return systemCode === undefined
+    ? { name: '_id_', along: {}, answers: [] }
+    : { name: '_id_', along: { systemCode }, answers: ['systemCode'] };
+}
+
+function alongField(name: string, along: Readonly<Record<string, string>>): IndexUse {
+  return { name, along, answers: Object.keys(along) as (keyof LogFilter)[] };
+}
+
+/** What an entry must have, without window and request id. */
+function asked({ requestId: _id, from: _from, to: _to, failed, ...fields }: LogFilter) {
+  const given = Object.entries({ ...fields, ...(failed && { failed }) });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }

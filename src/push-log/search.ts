@@ -6,7 +6,7 @@
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../mongo';
 import { entryModel, type LogEntry } from './entry-model';
-import { indexOf, isCovered, type LogFilter, matchesFilter, toIndexFilter } from './log-filter';
+import { fieldsLookedAt, indexUse, isCovered, type LogFilter, matchesFilter } from './log-filter';
 import { firstIdAt, idAfter } from './request-id';
 
 export interface LogPage {
@@ -60,7 +60,7 @@ export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED
     const { oldestFirst, projection } = reading;
     return collection
       .find(indexRange(filter, idsOf(filter, reading)), {
-        hint: indexOf(filter),
+        hint: indexUse(filter).name,
         maxTimeMS: COMMAND_TIMEOUT,
         ...(projection && { projection }),
       })
@@ -105,7 +105,7 @@ export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED
 
     count: async (filter, bound) => {
       const most = isCovered(filter) ? bound : maxLookedAt;
-      const fields = Object.keys(filter).map((field) => [field, 1] as const);
+      const fields = fieldsLookedAt(filter).map((field) => [field, 1] as const);
       const projection = { ...Object.fromEntries(fields), _id: 1 } as const;
       let value = 0;
       let looked = 0;
@@ -132,7 +132,7 @@ function idsOf({ requestId, from, to }: LogFilter, { after, oldestFirst }: Readi
 
 /** What one index answers: its fields and a range of ids. Across systems it is that of the ids alone. */
 function indexRange(filter: LogFilter, [lower, upper]: Ids): mongo.Filter<LogEntry> {
-  const along = toIndexFilter(filter) as mongo.Filter<LogEntry>;
+  const along = indexUse(filter).along as mongo.Filter<LogEntry>;
   const bounds = Object.entries({ $gte: lower, $lt: upper }).filter(([, id]) => id !== undefined);
   if (bounds.length === 0) return along;
   // A look-up, not a range, where there is one id to find.

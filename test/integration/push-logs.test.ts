@@ -36,6 +36,7 @@ const upsert = (
   options?: Parameters<SharedService['push']>[2],
 ) =>
   service.push('upsert', { matterType: 'TODO', externalId, title: externalId, ...more }, options);
+const NOBODY = { username: 'nobody.of.this.name', partyRole: 'ASSIGNEE' };
 const only = async (requestId: string) => {
   const { entries } = await query({ requestId });
   expect(entries).toHaveLength(1);
@@ -115,6 +116,23 @@ test('a wrong signature of a known client is found by its reason', async () => {
     const { entries } = await query({ reason: 'SIGNATURE_MISMATCH' });
     return entries.some(({ requestId }) => requestId === answer.requestId);
   });
+});
+
+test('what failed is asked for alone, and by several reasons', async () => {
+  const created = await upsert('L-7');
+  const invalid = await upsert('L-7', { title: '' });
+  const unknown = await upsert('L-7', { initiatorUsername: 'x', parties: [NOBODY] });
+  const ids = async (body: object) =>
+    (await query({ externalId: 'L-7', ...body })).entries.map(({ requestId }) => requestId);
+  const failed = [unknown.requestId, invalid.requestId];
+  expect(await ids({ failed: true })).toEqual(failed);
+  expect(await ids({ failed: false })).toEqual([...failed, created.requestId]);
+  const reasons = ['VALIDATION_FAILED', 'UNKNOWN_USER'];
+  expect(await ids({ reason: reasons })).toEqual(failed);
+  expect(await ids({ reason: ['UNKNOWN_USER'] })).toEqual([unknown.requestId]);
+  expect(await ids({ outcome: ['CREATED', 'UPDATED'] })).toEqual([created.requestId]);
+  const { entries } = await query({ failed: true, limit: 2 });
+  expect(entries.map(({ requestId }) => requestId)).toEqual(failed);
 });
 
 test('the body comes along where it is asked for', async () => {
@@ -235,6 +253,11 @@ test.each([
   ['from', { from: 'yesterday' }],
   ['reason', { outcome: 'CREATED', reason: 'X' }],
   ['state', { state: 'LOST' }],
+  ['reason', { reason: [] }],
+  ['reason', { reason: ['X', 7] }],
+  ['reason', { reason: Array.from({ length: 51 }, (_, n) => `R${n}`) }],
+  ['reason', { outcome: ['CREATED'], reason: ['X'] }],
+  ['failed', { failed: 'yes' }],
 ])('a bad %s is refused by name', async (field, body) => {
   const answer = await ask(body);
   expect(answer).toMatchObject({ code: 400, reason: 'VALIDATION_FAILED' });

@@ -10,8 +10,8 @@ const INSTANT: Words = [
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 ];
 const FILTER: Words = [
-  'Narrows the search; all given ones must hold. Not together with `reason` or `outcome`, the other of the two.',
-  '缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
+  'One name, or a list of which one must hold. Narrows the search; all given fields must hold. Not together with `reason` or `outcome`, the other of the two.',
+  '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
 ];
 
 export const LOG_WORDS: Readonly<Record<string, Words>> = {
@@ -19,6 +19,10 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
   'LogQueryBody.externalId': ['The matter', '事项的业务主键'],
   'LogQueryBody.outcome': FILTER,
   'LogQueryBody.reason': FILTER,
+  failed: [
+    'True: only what ended without an effect, refused or expired',
+    '为 true 时只返回未生效的请求（被拒绝或已过期）',
+  ],
   'LogQueryBody.limit': [
     'Entries of a page; at most 50 with `includeBody`',
     '每页条数；includeBody 为 true 时最多 50',
