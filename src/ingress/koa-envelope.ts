@@ -56,6 +56,8 @@ export interface RequestState {
   lines?: BegunLines;
   /** What a handler returns in place of `data` where it is no answer of the service itself. */
   document?: PlainDocument;
+  /** What a handler returns in place of `data` where it is somewhere else: a relative URL. */
+  location?: string | undefined;
 }
 
 interface Rendering extends EnvelopeOptions {
@@ -72,13 +74,14 @@ export function koaEnvelope(settings: EnvelopeOptions): Middleware<RequestState>
     // Refused before its body was read: it is let in, so that its sender reads the answer and can
     // go on with the connection.
     if (error !== undefined && ctx.req.readableFlowing === null) await discardRest(ctx.req);
-    const { data, lines, document } = ctx.state;
+    const { data, lines, document, location } = ctx.state;
     const rate = error instanceof PushError && error.rate ? error.rate : ctx.state.rate;
     if (rate) ctx.set(rateHeaders(rate));
     if (options.isLeaving?.()) ctx.set('Connection', 'close');
     if (error !== undefined) renderError(ctx, error, options);
     else if (lines) renderLines(ctx, lines, options);
     else if (document) renderDocument(ctx, document);
+    else if (location) renderLead(ctx, location);
     else render(ctx, succeeded(ctx, data, options), options);
   };
 }
@@ -89,8 +92,8 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
   } catch (error) {
     return error ?? new Error('something empty was thrown');
   }
-  const { data, lines, document } = ctx.state;
-  if (data !== undefined || lines || document) return undefined;
+  const { data, lines, document, location } = ctx.state;
+  if (data !== undefined || lines || document || location) return undefined;
   // No handler ran. The router leaves the routes of the path, whatever their method, on the context.
   const { matched = [] } = ctx as { matched?: readonly unknown[] };
   if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
@@ -127,6 +130,13 @@ function renderDocument(ctx: Context, { bytes, type, etag, headers }: PlainDocum
   }
   ctx.type = type;
   ctx.body = bytes;
+}
+
+function renderLead(ctx: Context, location: string): void {
+  closeIfUnread(ctx);
+  ctx.set('Location', location);
+  ctx.status = 302;
+  ctx.body = '';
 }
 
 function succeeded(ctx: Context, data: unknown, options: EnvelopeOptions): Envelope {

@@ -106,6 +106,21 @@ test.each(['/docs', '/docs/words.js'])('%s is not sent again to who has it', asy
   expect((await ask(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200);
 });
 
+test.each([
+  ['/', '/docs'],
+  ['/docs/', '/docs'],
+  ['/?from=mail', '/docs'],
+])('%s leads to the page, also behind a proxy that takes a prefix away', async (path, page) => {
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers, body: sent } = await ask(path, { method });
+    expect({ status, sent }).toEqual({ status: 302, sent: '' });
+    const { location = '' } = headers;
+    expect(new URL(location, `http://host${path}`).pathname).toBe(page);
+    expect(new URL(location, `http://host/portal${path}`).pathname).toBe(`/portal${page}`);
+  }
+  expect((await ask(path, { of: off })).status).toBe(404);
+});
+
 test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
   '%s is not for it',
   async (method) => {
@@ -119,7 +134,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
 );
 
 test.each([
-  '/docs/',
+  '/docs//',
   '/DOCS',
   '/docs/index.html',
   '/docs/shapes.d.ts',
