@@ -8,6 +8,7 @@ export const WARNING_KINDS = [
   'UNKNOWN_STATUS',
   'FUTURE_TIME',
   'UNKNOWN_INITIATOR',
+  'NO_ASSIGNEE',
 ] as const;
 export type WarningKind = (typeof WARNING_KINDS)[number];
 
@@ -18,4 +19,17 @@ export interface Warning {
   readonly kind: WarningKind;
   /** Of an unknown field: the field that was probably meant. */
   readonly suggestion?: string;
+}
+
+/** Of a push after which its TODO is in nobody's list. */
+export const NO_ASSIGNEE: Warning = {
+  field: 'parties',
+  message: '没有 ASSIGNEE，该待办不会出现在任何人的待办列表中',
+  kind: 'NO_ASSIGNEE',
+};
+
+/** @param unseen whether NO_ASSIGNEE belongs to them; it stands there once */
+export function withUnseen(warnings: readonly Warning[], unseen: boolean): readonly Warning[] {
+  const isTold = warnings.some(({ kind }) => kind === NO_ASSIGNEE.kind);
+  return unseen && !isTold ? [...warnings, NO_ASSIGNEE] : warnings;
 }

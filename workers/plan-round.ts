@@ -4,6 +4,7 @@ import type { Surroundings } from '../src/domain/decide';
 import { type FoldResult, fold, type Precedent } from '../src/domain/fold';
 import { groupOf } from '../src/domain/group';
 import type { Matter } from '../src/domain/matter';
+import { isUnseen } from '../src/domain/parties';
 import type { MatterChange } from '../src/ledger/matters';
 import type { KeyOwner, KeyUses } from '../src/push-log/key-uses';
 import type { SettledPush } from '../src/push-log/log';
@@ -129,7 +130,9 @@ function settlementOf({ decision, replayOf }: FoldResult): Settlement {
   if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.rejection };
   const { outcome, matter } = decision;
   const matterId = String(matter.matterId);
+  // A push that was ignored as stale says nothing of the parties that a newer one left.
+  const unseen = outcome !== 'STALE_IGNORED' && isUnseen(matter) && { unseen: true as const };
   return replayOf
-    ? { state: 'REPLAYED', outcome, matterId, origin: replayOf.pushId }
-    : { state: 'PERSISTED', outcome, matterId };
+    ? { state: 'REPLAYED', outcome, matterId, origin: replayOf.pushId, ...unseen }
+    : { state: 'PERSISTED', outcome, matterId, ...unseen };
 }

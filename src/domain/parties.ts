@@ -41,6 +41,12 @@ export function changeParties(
   return { parties, pastHandlers: keepIfSame(before.pastHandlers, kept, Object.is) };
 }
 
+/** Whether it is a to-do that waits for somebody, and nobody has it in a list. */
+export function isUnseen({ matterType, phase, parties }: Matter): boolean {
+  if (matterType !== 'TODO' || phase !== 'OPEN') return false;
+  return !parties.some(({ partyRole }) => partyRole === 'ASSIGNEE');
+}
+
 /** Marks the matter unread for its handlers (resetAssigneeUnread of 4.2 and 4.3). */
 export function resetAssigneeUnread(parties: readonly Party[]): readonly Party[] {
   const after = parties.map((party) =>

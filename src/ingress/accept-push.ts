@@ -17,7 +17,7 @@ import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
 import { type Settlement, settlementOf } from '../push-log/settlement';
-import type { Warning } from '../warnings';
+import { type Warning, withUnseen } from '../warnings';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
@@ -199,7 +199,7 @@ function answer(
   settlement: Settlement | undefined,
   about: { systemCode: string; externalId: string; warnings: readonly Warning[] },
 ): AcceptedPush {
-  const { systemCode, externalId, warnings } = about;
+  const { systemCode, externalId } = about;
   if (!settlement || settlement.state === 'EXPIRED') throw new PushError('CONFIRMATION_TIMEOUT');
   if (settlement.state === 'REFUSED') {
     const { reason } = settlement;
@@ -208,7 +208,8 @@ function answer(
     }
     throw new PushError(reason, fieldOf(reason));
   }
-  const { matterId, outcome } = settlement;
+  const { matterId, outcome, unseen = false } = settlement;
+  const warnings = withUnseen(about.warnings, unseen);
   const data = { matterId, externalId, outcome, ...(warnings.length > 0 && { warnings }) };
   return { data, replayed: settlement.state === 'REPLAYED' };
 }

@@ -2,6 +2,7 @@
 import { type Connection, type mongo, Types } from 'mongoose';
 import type { FieldChange } from '../domain/changes';
 import { nativeCollection } from '../mongo';
+import { NO_ASSIGNEE } from '../warnings';
 import { type AppendOptions, createAppend } from './append';
 import { entryModel, type LogEntry } from './entry-model';
 import { resultOf, type Settlement } from './settlement';
@@ -92,6 +93,7 @@ function toWrite(
   { now, startedAt, worker }: Settling,
 ): mongo.AnyBulkWriteOperation<LogEntry> {
   const { id, settlement, revision, precedentKey, mark, queuedAt, changes, stale } = push;
+  const isUnseen = 'unseen' in settlement && settlement.unseen;
   return {
     updateOne: {
       filter: { _id: new Types.ObjectId(id), state: 'QUEUED' },
@@ -108,6 +110,8 @@ function toWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
+        // Beside those that were known when it was queued.
+        ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
       },
     },
   };

@@ -65,7 +65,7 @@ export function createLogLookups(connection: Connection): LogLookups {
     settlements: async (ids) => {
       const found = await collection
         .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
-        .project<LogEntry>({ state: 1, result: 1, matterId: 1, origin: 1 })
+        .project<LogEntry>({ state: 1, result: 1, matterId: 1, origin: 1, warnings: 1 })
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
     },

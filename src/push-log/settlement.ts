@@ -2,16 +2,24 @@
 import { Types } from 'mongoose';
 import type { Outcome } from '../domain/decide';
 import type { Reason } from '../errors';
+import { NO_ASSIGNEE } from '../warnings';
 import type { LogEntry } from './entry-model';
 
 export type Settlement =
-  | { readonly state: 'PERSISTED'; readonly outcome: Outcome; readonly matterId: string }
+  | {
+      readonly state: 'PERSISTED';
+      readonly outcome: Outcome;
+      readonly matterId: string;
+      /** After the push its to-do is in nobody's list. */
+      readonly unseen?: true;
+    }
   | {
       readonly state: 'REPLAYED';
       readonly outcome: Outcome;
       readonly matterId: string;
       /** Request id of the push whose outcome is repeated. */
       readonly origin: string;
+      readonly unseen?: true;
     }
   | { readonly state: 'REFUSED'; readonly reason: Reason }
   | { readonly state: 'EXPIRED' };
@@ -35,13 +43,16 @@ export function resultOf(
 export function settlementOf(entry: LogEntry): Settlement | undefined {
   const outcome = entry.result as Outcome;
   const matterId = String(entry.matterId);
+  const unseen = entry.warnings?.some(({ kind }) => kind === NO_ASSIGNEE.kind) && {
+    unseen: true as const,
+  };
   switch (entry.state) {
     case 'QUEUED':
       return undefined;
     case 'PERSISTED':
-      return { state: 'PERSISTED', outcome, matterId };
+      return { state: 'PERSISTED', outcome, matterId, ...unseen };
     case 'REPLAYED':
-      return { state: 'REPLAYED', outcome, matterId, origin: String(entry.origin) };
+      return { state: 'REPLAYED', outcome, matterId, origin: String(entry.origin), ...unseen };
     case 'REFUSED':
       return { state: 'REFUSED', reason: entry.result as Reason };
     case 'EXPIRED':

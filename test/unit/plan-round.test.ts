@@ -2,9 +2,20 @@
 import type { Precedent } from '../../src/domain/fold';
 import { groupOf } from '../../src/domain/group';
 import type { Matter } from '../../src/domain/matter';
+import type { Operation } from '../../src/domain/operation';
 import type { WaitingPush } from '../../src/queue/push';
 import { groupPushes, type Loaded, planRound } from '../../workers/plan-round';
-import { aDelete, aMatter, anUpsert, aParty, aPush, aRef, aStatus, NOW } from '../support/builders';
+import {
+  aDelete,
+  aMatter,
+  anUpsert,
+  aParty,
+  aPush,
+  aRef,
+  aReopen,
+  aStatus,
+  NOW,
+} from '../support/builders';
 
 const push = (id: string, over: Partial<WaitingPush> = {}): WaitingPush => ({
   ...aPush(over),
@@ -78,7 +89,7 @@ test('many pushes of one matter are one write, and each has its own outcome', ()
         { field: 'matterType', to: 'TODO' },
         { field: 'title' },
       ],
-      settlement: { state: 'PERSISTED', outcome: 'CREATED', matterId: '101' },
+      settlement: { state: 'PERSISTED', outcome: 'CREATED', matterId: '101', unseen: true },
     },
     {
       id: 'p2',
@@ -125,6 +136,35 @@ test('what changes nothing writes nothing, and is answered all the same', () => 
   ]);
 });
 
+describe('a push after which nobody sees the to-do says so', () => {
+  const li = aParty('li', 'ASSIGNEE');
+  const unseen = aMatter({ parties: [aParty('cc', 'CC')] });
+  test.each<[string, Operation, Matter | undefined, boolean]>([
+    ['created without an ASSIGNEE', anUpsert({ parties: [aRef('cc', 'CC')] }), undefined, true],
+    ['created with one', anUpsert({ parties: [aRef('li')] }), undefined, false],
+    ['merged with one that is there', anUpsert(), aMatter({ parties: [li] }), false],
+    [
+      'whose only one is replaced',
+      anUpsert({ parties: [aRef('cc', 'CC')], replaceParties: true }),
+      aMatter({ parties: [li] }),
+      true,
+    ],
+    ['a status of one that is open', aStatus({ bizStatus: 'PROCESSING' }), unseen, true],
+    ['concluded', aStatus({ bizStatus: 'DONE' }), unseen, false],
+    ['reopened', aReopen(), aMatter({ bizStatus: 'DONE', phase: 'CONCLUDED' }), true],
+    ['deleted', aDelete(), unseen, false],
+    ['a draft', anUpsert({ bizStatus: 'DRAFT' }), undefined, false],
+    ['a notice', anUpsert({ matterType: 'NOTICE' }), undefined, false],
+    ['stale', anUpsert({ sourceUpdatedAt: 1 }), aMatter({ sourceUpdatedAt: 2 }), false],
+  ])('%s', (_name, operation, matter, expected) => {
+    const known = { matters: matter ? [matter] : [] };
+    const [only] = plan([push('p1', { operation })], known).settled;
+    expect(only?.settlement.state).toBe('PERSISTED');
+    expect(only?.settlement).toMatchObject(expected ? { unseen: true } : {});
+    expect(Object.hasOwn(only?.settlement ?? {}, 'unseen')).toBe(expected);
+  });
+});
+
 test('a push that changed the matter tells the revision it made; a stale or repeated one made none', () => {
   const precedent = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
   const { settled } = plan(
@@ -166,7 +206,13 @@ test('a retry of an earlier push is answered with its outcome and not applied', 
     {
       id: 'p1',
       queuedAt: NOW - 5,
-      settlement: { state: 'REPLAYED', outcome: 'CREATED', matterId: '7', origin: 'first' },
+      settlement: {
+        state: 'REPLAYED',
+        outcome: 'CREATED',
+        matterId: '7',
+        origin: 'first',
+        unseen: true,
+      },
     },
   ]);
 });

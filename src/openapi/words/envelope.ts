@@ -37,8 +37,8 @@ export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
     '请求体中看起来有问题的内容，与推送结果无关',
   ],
   kind: [
-    'Stable: program against it. UNKNOWN_FIELD, FIELD_NOT_APPLICABLE and SYSTEM_CODE_IGNORED: the field was ignored, and is 400 with X-Strict-Fields. UNKNOWN_STATUS: counts as open. FUTURE_TIME: more than 5 minutes ahead. UNKNOWN_INITIATOR: not an enabled user.',
-    '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；UNKNOWN_INITIATOR：不是已启用的用户。',
+    "Stable: program against it. UNKNOWN_FIELD, FIELD_NOT_APPLICABLE and SYSTEM_CODE_IGNORED: the field was ignored, and is 400 with X-Strict-Fields. UNKNOWN_STATUS: counts as open. FUTURE_TIME: more than 5 minutes ahead. UNKNOWN_INITIATOR: not an enabled user. NO_ASSIGNEE: after the push the TODO is in nobody's list.",
+    '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；UNKNOWN_INITIATOR：不是已启用的用户；NO_ASSIGNEE：推送后该待办没有处理人，不会出现在任何人的列表中。',
   ],
   suggestion: ['The field that was probably meant', '可能想要填写的字段'],
   'VerifyBody.operation': ['What would be done', '要校验的操作'],
