@@ -11,6 +11,8 @@ import { createLogger, type Logger } from './logger';
 import type { Metrics } from './metrics/metrics';
 import { startMetrics } from './metrics/start';
 import { connectMongo, pingMongo } from './mongo';
+import { watchMongo } from './mongo-outages';
+import { outagesOf } from './outages';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createLaneStates } from './queue/lane-states';
 import { createLanes, type Lanes } from './queue/lanes';
@@ -59,6 +61,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
 
   const mongo = await connectMongo(config.MONGO_URL, undefined, tracing !== undefined);
   lifecycle.onStop('database', () => mongo.close());
+  watchMongo(mongo, outagesOf(logger));
   tracing?.watchCommands(mongo.getClient());
   const redis = connectFailFast(config.REDIS_URL, logger);
   await redisReady(redis);

@@ -10,6 +10,7 @@ import { createKillSessions } from './kill-sessions';
 import type { Logger } from './logger';
 import { inTransaction } from './mongo';
 import { type OneAtATime, oneAtATime } from './one-at-a-time';
+import { processName } from './process-name';
 import { repeat } from './repeat';
 
 type Work<T> = (session: mongo.ClientSession) => Promise<T>;
@@ -44,6 +45,8 @@ export class SessionRenewed extends Error {
 /** The record of one process. */
 interface Owner {
   readonly _id: string;
+  /** Of the process; one of an earlier version does not write it. */
+  readonly name?: string;
   /** Goes up while the process lives. Nobody's clock counts. */
   readonly beat: number;
   readonly sessions: readonly string[];
@@ -58,7 +61,12 @@ const MAX_GIVEN = 50;
 /** A session that nobody has: ending it tells whether the server lets us. */
 const NOBODY = '00000000000000000000000000000000';
 
-export function createSessions(connection: Connection, logger: Logger): Sessions {
+/** @param name of this process, for the others' logs */
+export function createSessions(
+  connection: Connection,
+  logger: Logger,
+  name = processName('worker'),
+): Sessions {
   const client = connection.getClient();
   const owners = connection.collection<Owner>('session_owners');
   const me = randomBytes(8).toString('hex');
@@ -87,7 +95,7 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
     const sessions = [...all.map(({ id }) => id), ...given];
     await owners.updateOne(
       { _id: me },
-      { $inc: { beat: 1 }, $set: { sessions } },
+      { $inc: { beat: 1 }, $set: { name, sessions } },
       { upsert: true },
     );
     for (const slot of all) slot.isRecorded = true;
@@ -123,10 +131,10 @@ export function createSessions(connection: Connection, logger: Logger): Sessions
 
   const findGone = watchBeats(me);
   const buryOthers = async (): Promise<void> => {
-    const gone = findGone(await owners.find({}).toArray());
-    for (const { _id, beat: last, sessions } of gone) {
+    const found = await owners.find({}).toArray();
+    for (const { _id, name: gone = _id, beat: last, sessions } of findGone(found)) {
       if ((await tryKill(sessions)) === undefined) continue;
-      logger.warn({ owner: _id, sessions }, 'ending the transactions of a process that is gone');
+      logger.warn({ gone }, 'ending the transactions of a process that is gone');
       await owners.deleteOne({ _id, beat: last });
     }
   };

@@ -21,6 +21,7 @@ import { createReadSignedRequest } from './ingress/signed-request';
 import { createCheckBody, createValidatePush } from './ingress/validate-push';
 import { announceReady, runMain } from './lifecycle';
 import { startProcess } from './process';
+import { processName } from './process-name';
 import { createFinalize } from './push-log/finalize';
 import { createPushLog } from './push-log/log';
 import { createLogLookups } from './push-log/lookups';
@@ -91,7 +92,7 @@ async function main(): Promise<void> {
 
   // Into its lane, and the wait for what becomes of it.
   const finalize = createFinalize(pushLog, lookups);
-  const endings = createEndings({ finalize, ingressId, clock, logger, tracing });
+  const endings = createEndings({ finalize, name: processName('web'), clock, logger, tracing });
   lifecycle.onStop('endings', () => endings.stop());
   const turns = createTurns(redis, keys);
   lifecycle.onStop('turns', () => turns.close());
@@ -150,7 +151,7 @@ async function main(): Promise<void> {
     health.drain();
     await server.close();
   });
-  logger.info({ url: server.url, ingressId }, 'listening');
+  logger.info({ url: server.url }, 'listening');
   announceReady({ url: server.url });
 }
 

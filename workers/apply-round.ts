@@ -4,12 +4,14 @@
  * are on their own, so that neighbours do not suffer from each other's faults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { foldedLog } from '../src/folded-log';
 import type { Logger } from '../src/logger';
 import type { Metrics } from '../src/metrics/metrics';
 import type { Finalize } from '../src/push-log/finalize';
 import type { PushLog, SettledPush } from '../src/push-log/log';
 import type { Settlement } from '../src/push-log/settlement';
 import type { ApplyRound } from '../src/queue/group-worker';
+import { holderName, readHolder } from '../src/queue/holder';
 import { traceIdsOf, type WaitingPush } from '../src/queue/push';
 import type { Sessions } from '../src/sessions';
 import { CommitConflict, isContention, isOutage } from './failures';
@@ -37,10 +39,17 @@ export interface RoundDependencies extends LoadDependencies {
   readonly metrics: Metrics;
 }
 
+const UNFINISHED = {
+  level: 'warn',
+  text: 'ending the transactions of an unfinished turn',
+} as const;
+const SPLIT = { level: 'info', text: 'round split' } as const;
+const GIVEN_UP = { level: 'error', text: 'group given up', most: 5 } as const;
+
 /** The round at work. */
 interface Work {
-  /** The session in which it commits. */
-  readonly holder: string;
+  /** In which it commits. */
+  readonly session: string;
   /** Redis time, epoch milliseconds. */
   readonly startedAt: number;
   /** Until when groups are tried again, by the process' own clock. */
@@ -54,18 +63,16 @@ export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement
   return async ({ heads, holder, now, displaced }) => {
     if (displaced.length > 0) {
       const lanes = heads.map(({ lane }) => lane);
-      deps.logger.warn(
-        { lanes, displaced },
-        'ending the transactions of a turn that never finished',
-      );
-      await deps.sessions.kill(displaced);
+      foldedLog(deps.logger)(UNFINISHED, { lanes, of: displaced.map(holderName) });
+      await deps.sessions.kill(displaced.map((one) => readHolder(one).session));
     }
     const pushes = heads.flatMap((head) => head.pushes);
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
     const ending = withEnd(late, { state: 'EXPIRED' });
-    const work = { holder, startedAt: now, patientUntil: performance.now() + PATIENCE, ending };
+    const { session } = readHolder(holder);
+    const work = { session, startedAt: now, patientUntil: performance.now() + PATIENCE, ending };
     const applied = await applyAll(deps, work, groupPushes(live));
     const settled = [...applied, ...(await end(deps, work))];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
@@ -98,7 +105,7 @@ async function applyAll(
     deps.metrics.retried();
     const isOver = isContention(error) && performance.now() > work.patientUntil;
     if (isOver && groups.length <= FEW) return endTogether(deps, work, groups, error);
-    deps.logger.info({ error: String(error), groups: groups.length }, 'round split');
+    foldedLog(deps.logger)(SPLIT, { error: String(error), groups: groups.length });
   }
   const pushes = groups.flatMap((group) => group.pushes);
   const { kept, open } = await splitSettled(deps, work, pushes);
@@ -140,7 +147,7 @@ async function attempt(
   const { changes, settled } = planRound(groups, loaded, settings);
   if (settled.length === 0) return settled;
   const began = performance.now();
-  await deps.sessions.commit(work.holder, async (session) => {
+  await deps.sessions.commit(work.session, async (session) => {
     const written = await deps.ledger.write(changes, session);
     const { startedAt } = work;
     const by = { now: settings.now, startedAt, worker: deps.workerName, session };
@@ -192,8 +199,8 @@ function giveUp(
   const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
   const traceIds = traceIdsOf(open).slice(0, MAX_NAMED);
   const traced = traceIds.length > 0 && { traceIds };
-  const line = { systemCode, externalId, reason, error: String(error), ...traced };
-  deps.logger.error(line, 'group given up');
+  const line = { systemCode, externalId, error: String(error), ...traced };
+  foldedLog(deps.logger)({ ...GIVEN_UP, reason }, line);
   return withEnd(open, { state: 'REFUSED', reason });
 }
 

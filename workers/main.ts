@@ -1,16 +1,17 @@
 /** Composition root of the worker: takes turns, sweeps lanes, ends what was lost. */
-import { hostname } from 'node:os';
 import { systemClock } from '../src/clock';
 import { createUserDirectory } from '../src/directory/users';
 import { createLedger } from '../src/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/ledger/snowflake';
 import { announceReady, runMain } from '../src/lifecycle';
 import { startProcess } from '../src/process';
+import { processName } from '../src/process-name';
 import { createExpireLost } from '../src/push-log/expire-lost';
 import { createFinalize } from '../src/push-log/finalize';
 import { createPushLog } from '../src/push-log/log';
 import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
+import { holderText } from '../src/queue/holder';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { createTurns } from '../src/queue/turns';
@@ -29,11 +30,11 @@ async function main(): Promise<void> {
   lifecycle.onStop('turns', () => turns.close());
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
   lifecycle.onStop('worker number', () => number.release());
-  const workerName = `${hostname()}:${process.pid}`;
+  const workerName = processName('worker');
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
 
-  const sessions = createSessions(mongo, logger);
+  const sessions = createSessions(mongo, logger, workerName);
   lifecycle.onStop('sessions', () => sessions.end());
 
   const apply = createApplyRound({
@@ -65,7 +66,7 @@ async function main(): Promise<void> {
     keys,
     lanes,
     turns,
-    holderOf: sessions.idOf,
+    holderOf: (slot) => holderText({ session: sessions.idOf(slot), name: workerName }),
     apply: tracing ? (round) => tracing.round(round, () => apply(round)) : apply,
     giveUp: sessions.renew,
     concurrency: config.WORKER_CONCURRENCY,
@@ -75,7 +76,7 @@ async function main(): Promise<void> {
   lifecycle.onStop('turns under way', () => worker.close());
   const sweep = startSweep(lanes, turns, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
-  logger.info({ workerName }, 'taking turns');
+  logger.info('taking turns');
   announceReady({ workerName });
 }
 

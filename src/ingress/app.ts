@@ -13,6 +13,7 @@ import {
   VERIFY,
 } from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
+import { foldedLog } from '../folded-log';
 import type { Tracing } from '../tracing/tracing';
 import type { DocsFiles } from './docs-files';
 import { koaDocsPage } from './docs-page';
@@ -28,7 +29,6 @@ import { koaTrace } from './koa-trace';
 import { type OrphansRouteDependencies, orphansRoute } from './orphans-route';
 import { type PushRouteDependencies, pushRoute } from './push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './query-route';
-import { createTellLine } from './told-lines';
 import { type VerifyRouteDependencies, verifyRoute } from './verify-route';
 
 export interface AppOptions {
@@ -55,7 +55,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
-  const tell = createTellLine(envelope.logger);
+  const tell = foldedLog(envelope.logger);
   app.on('error', (error: Error) => {
     tell({ level: 'warn', text: 'koa error' }, { error: error.message });
   });

@@ -15,7 +15,8 @@ import { databaseCall } from './availability';
 
 export interface EndingDependencies {
   readonly finalize: Finalize;
-  readonly ingressId: string;
+  /** Of the process: the entries that it ends have it. */
+  readonly name: string;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tracing?: Tracing | undefined;
@@ -42,9 +43,9 @@ const MAX_BATCH = 500;
 const MAX_UNKNOWN = 20_000;
 
 export function createEndings(deps: EndingDependencies): Endings {
-  const { finalize, ingressId, clock, logger, tracing } = deps;
+  const { finalize, name, clock, logger, tracing } = deps;
   const endAll = (pushes: readonly SettledPush[]) =>
-    finalize(pushes, { now: clock(), worker: ingressId });
+    finalize(pushes, { now: clock(), worker: name });
   // Pushes that got no answer in time come in crowds: one settle and one look for all of a moment.
   const ending = createBatcher<SettledPush, Settlement | undefined>({
     run: endAll,

@@ -3,12 +3,12 @@ import type { Context, Middleware, Next } from 'koa';
 import type { Clock } from '../clock';
 import { type Envelope, errorEnvelope, successEnvelope } from '../contract/envelope';
 import { PushError, type RateState } from '../errors';
+import { foldedLog, type TellLine } from '../folded-log';
 import type { Logger } from '../logger';
 import type { Metrics, Success } from '../metrics/metrics';
 import { type BegunLines, writeLines } from './line-answer';
 import { rateHeaders } from './rate-headers';
 import { discardRest } from './streamed-body';
-import { createTellLine, type TellLine } from './told-lines';
 
 /** Characters of a path in the log: whoever calls may make it very long. */
 const LOGGED_PATH = 200;
@@ -66,7 +66,7 @@ interface Rendering extends EnvelopeOptions {
 
 /** Handlers set `ctx.state.data`, `lines` or `document`, or throw; this renders either. */
 export function koaEnvelope(settings: EnvelopeOptions): Middleware<RequestState> {
-  const options = { ...settings, tell: createTellLine(settings.logger) };
+  const options = { ...settings, tell: foldedLog(settings.logger) };
   return async (ctx, next) => {
     ctx.state.receivedAt = options.clock();
     ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
@@ -147,13 +147,15 @@ function succeeded(ctx: Context, data: unknown, options: EnvelopeOptions): Envel
 
 /** What the caller is told of a failure; the log has the rest. */
 function refusalOf(ctx: Context, cause: unknown, options: Rendering): PushError {
-  const { clock, logger, metrics, tell } = options;
+  const { clock, metrics, tell } = options;
   const { requestId, clientId, receivedAt } = ctx.state;
   const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
   ctx.state.refusal = error;
-  if (error !== cause) logger.error({ requestId, error: stackOf(cause) }, 'unexpected error');
+  if (error !== cause) {
+    tell({ level: 'error', text: 'unexpected error' }, { requestId, error: stackOf(cause) });
+  }
   metrics?.refused(ctx.path, receivedAt, error);
-  const ms = clock() - receivedAt;
+  const ms = Math.round(clock() - receivedAt);
   const path = ctx.path.slice(0, LOGGED_PATH);
   const { reason, code } = error;
   const details = { requestId, path, ms };

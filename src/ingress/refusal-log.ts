@@ -1,10 +1,10 @@
 /** Refusals of known clients go into the push log too, at a bounded rate (decisions, "push log"). */
 import type { Clock } from '../clock';
+import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
-import { createTellLine } from './told-lines';
 
 /** Entries, or bodies, per ingress and span of time. */
 export interface RefusalRate {
@@ -46,6 +46,12 @@ export interface RefusalLogDependencies {
   readonly room?: (clientId: string) => Promise<boolean>;
 }
 
+const NOT_RECORDED = {
+  level: 'warn',
+  text: 'refusal not recorded',
+  dueTo: ['mongodb', 'redis'],
+} as const;
+
 /** @returns a recorder that drops what is over the rate */
 export function createRefusalLog(
   { pushLog, clock, logger, room, metrics = NO_METRICS }: RefusalLogDependencies,
@@ -53,7 +59,7 @@ export function createRefusalLog(
 ): LogRefusal {
   const takeEntry = createAllowance(rate, 1_000, clock);
   const takeBody = createAllowance(BODIES, BODY_SPAN, clock);
-  const tell = createTellLine(logger);
+  const tell = foldedLog(logger);
   return (clientId, makeEntry, body) => {
     if (!takeEntry(clientId)) return metrics.refusalUnrecorded();
     const isSmall = body !== undefined && body.length <= MAX_BODY;
@@ -65,7 +71,7 @@ export function createRefusalLog(
       } catch (error) {
         metrics.refusalUnrecorded();
         // One kind for all clients: where nothing can be recorded, nothing of anybody is.
-        tell({ level: 'warn', text: 'refusal not recorded' }, { clientId, error: String(error) });
+        tell(NOT_RECORDED, { clientId, error: String(error) });
       }
     };
     setTimeout(record, Math.random() * SPREAD).unref();

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../clock';
 import { PushError } from '../errors';
+import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import type { Settlement } from '../push-log/settlement';
 import type { GroupQueue } from '../queue/group-queue';
@@ -74,7 +75,8 @@ async function enqueue(
     const how = await queueCall(deps.queue.enqueue(push, timeout), timeout);
     return how === 'APPENDED' ? undefined : { state: 'REFUSED', reason: how };
   } catch (error) {
-    deps.logger.warn({ requestId: push.id, error: String(error) }, 'not queued');
+    const details = { requestId: push.id, error: String(error) };
+    foldedLog(deps.logger)({ level: 'warn', text: 'not queued', dueTo: ['redis'] }, details);
     const reason = error instanceof PushError ? error.reason : 'QUEUE_UNAVAILABLE';
     return { state: 'REFUSED', reason };
   }

@@ -1,5 +1,6 @@
 /** The ingress' end of the job groups: append a push to its group's lane, and wake the lane. */
 import { createBatcher } from '../batcher';
+import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { Tracing } from '../tracing/tracing';
@@ -19,6 +20,12 @@ export interface GroupQueue {
   enqueue(push: QueuedPush, timeout: number): Promise<Appended>;
 }
 
+const WAKE_FAILED = {
+  level: 'warn',
+  text: 'wake failed, the sweep will do it',
+  dueTo: ['redis'],
+} as const;
+
 export function createGroupQueue(
   lanes: Lanes,
   turns: Turns,
@@ -26,6 +33,7 @@ export function createGroupQueue(
   metrics: Metrics = NO_METRICS,
   tracing?: Tracing,
 ): GroupQueue {
+  const tell = foldedLog(logger);
   const batcher = createBatcher<{ push: QueuedPush; until: number }, Appended>({
     run: async (waiting) => {
       metrics.batch('queue', waiting.length);
@@ -38,7 +46,7 @@ export function createGroupQueue(
       const { appended, toWake } = await lanes.append(pushes);
       // The pushes are in their lanes now: a failed wake costs time, until the sweep, not a push.
       turns.wake(toWake).catch((error: Error) => {
-        logger.warn({ lanes: toWake, error: error.message }, 'wake failed, the sweep will do it');
+        tell(WAKE_FAILED, { lanes: toWake, error: error.message });
       });
       return appended;
     },

@@ -7,6 +7,7 @@ import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { createBatcher } from '../batcher';
 import { LANES } from '../domain/group';
+import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import { type RedisKeys, TURN_QUEUE } from './keys';
@@ -31,6 +32,15 @@ const MAX_ROUNDS = 20;
 const AT_ONCE = 2;
 /** Lanes of one round. Were they all in one, they would stay together as long as they are full, and it alone. */
 const MOST_LANES = LANES / AT_ONCE;
+
+/** BullMQ reports each try to reconnect of each of its connections. */
+const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
+const TURN_FAILED = {
+  level: 'warn',
+  text: 'turn failed, will be swept',
+  dueTo: ['mongodb', 'redis'],
+} as const;
+const TURN_TAKEN_OVER = { level: 'warn', text: 'turn taken over from a silent worker' } as const;
 
 /**
  * Applies the pushes of a round.
@@ -130,14 +140,15 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     maxStalledCount: 1_000_000,
     drainDelay: 2,
   });
-  worker.on('error', (error) => logger.warn({ error: error.message }, 'queue worker error'));
+  const tell = foldedLog(logger);
+  worker.on('error', (error) => tell(WORKER_ERROR, { error: error.message }));
   worker.on('failed', (job, error) => {
     metrics.turnFailed();
-    logger.warn({ lane: job?.data.lane, error: error.message }, 'turn failed, will be swept');
+    tell(TURN_FAILED, { lane: job?.data.lane, error: error.message });
   });
   worker.on('stalled', (jobId) => {
     metrics.turnTakenOver();
-    logger.warn({ jobId }, 'turn taken over from a silent worker');
+    tell(TURN_TAKEN_OVER, { jobId });
   });
   return {
     close: async () => {

@@ -1,6 +1,7 @@
 /** Connections to Redis: one kind that fails fast, one for a subscriber, and the one of BullMQ's worker. */
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger';
+import { outagesOf } from '../outages';
 import { repeat } from '../repeat';
 
 /** Every command ends by then, whatever the network does; milliseconds. */
@@ -91,18 +92,17 @@ export async function redisReady(redis: Redis, timeout = 5_000): Promise<void> {
   }).finally(() => clearTimeout(timer));
 }
 
-/** One line when a connection is lost and one when it is back, not one per attempt. */
+const CLOSED = new Error('the connection was closed');
+
+/** Its losses are part of the outages of Redis: one line where one begins, one where it ends. */
 function connect(
   Kind: typeof Redis,
   url: string,
   { use, logger }: { readonly use: string; readonly logger: Logger },
   options: RedisOptions,
 ): Redis {
-  let isLost = false;
-  const lose = (error: Error) => {
-    if (!isLost) logger.warn({ use, error: error.message }, 'redis connection lost, reconnecting');
-    isLost = true;
-  };
+  const outages = outagesOf(logger);
+  const lose = (error: Error) => outages.lost('redis', use, error.message);
   const redis = new Kind(url, {
     ...RECONNECT,
     ...options,
@@ -115,9 +115,8 @@ function connect(
     },
   });
   redis.on('error', lose);
-  redis.on('ready', () => {
-    if (isLost) logger.info({ use }, 'redis connection is back');
-    isLost = false;
-  });
+  // A server that dies closes its connections without an error; one that we close is not lost.
+  redis.on('reconnecting', () => lose(CLOSED));
+  redis.on('ready', () => outages.back('redis', use));
   return redis;
 }

@@ -1,5 +1,6 @@
 /** Replies: a worker tells the one ingress that waits; the ingress finds the request that it is for. */
 import type { Redis } from 'ioredis';
+import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { RedisKeys } from './keys';
@@ -85,7 +86,8 @@ export async function createReplyInbox<S>(
       const replies = JSON.parse(payload) as [string, S][];
       for (const [id, settlement] of replies) arrived.push([id, settlement]);
     } catch (error) {
-      logger.error({ error: String(error) }, 'unreadable reply message');
+      const kind = { level: 'error', text: 'unreadable reply message' } as const;
+      foldedLog(logger)(kind, { error: String(error) });
     }
     if (!isUnderWay) deliverSome();
   });

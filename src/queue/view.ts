@@ -5,6 +5,7 @@
  */
 import type { Redis } from 'ioredis';
 import { LANES } from '../domain/group';
+import { holderName } from './holder';
 import type { RedisKeys } from './keys';
 import { createLaneStates, type LaneState } from './lane-states';
 import { decodeItem } from './push';
@@ -16,7 +17,7 @@ export interface LaneView extends LaneState {
   readonly lane: number;
   /** Null where none is owed. */
   readonly turn: TurnView | null;
-  /** Who read the lane last and has not finished: the id of its session in the database. */
+  /** The process that read the lane last and has not finished: its name, as in the logs. */
   readonly holder: string | null;
   /** Those before it that never finished, the latest one first. */
   readonly displaced: readonly string[];
@@ -55,7 +56,8 @@ export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
         redis.hmget(keys.holders, ...ALL_LANES.map(String)),
       ]);
       return states.map((state, lane) => {
-        const [holder = null, ...displaced] = (holders[lane] ?? '').split(' ').filter(Boolean);
+        const names = (holders[lane] ?? '').split(' ').filter(Boolean).map(holderName);
+        const [holder = null, ...displaced] = names;
         return { lane, ...state, turn: owed.get(lane) ?? null, holder, displaced };
       });
     },

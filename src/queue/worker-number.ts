@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
+import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import type { RedisKeys } from './keys';
 import { AT_MAXMEMORY } from './redis';
@@ -26,6 +27,12 @@ return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0`;
 const RELEASE = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0`;
+
+const NOT_RENEWED = {
+  level: 'warn',
+  text: 'worker number not renewed',
+  dueTo: ['redis'],
+} as const;
 
 /** No lease is held, so no id may be made; it comes back with Redis. */
 export class LeaseLost extends Error {
@@ -64,8 +71,9 @@ export async function leaseWorkerNumber(
     }
     heldUntil = asked + LEASE;
   };
+  const tell = foldedLog(logger);
   const timer = setInterval(() => {
-    renew().catch((error) => logger.warn({ error: String(error) }, 'worker number not renewed'));
+    renew().catch((error) => tell(NOT_RENEWED, { error: String(error) }));
   }, RENEW_EVERY);
 
   return {

@@ -24,7 +24,7 @@ function ending(answer: (asked: readonly string[]) => Promise<Settlement | undef
     return pushes.map((one) => settlement ?? one.settlement);
   };
   const logger = pino({ level: 'silent' });
-  endings = createEndings({ finalize, ingressId: 'web', clock: Date.now, logger });
+  endings = createEndings({ finalize, name: 'web', clock: Date.now, logger });
   return asked;
 }
 
@@ -83,7 +83,7 @@ test('pushes that somebody holds do not keep the others from being asked again',
     return pushes.map(({ id }) => (id.startsWith('held') ? undefined : EXPIRED));
   };
   const logger = pino({ level: 'silent' });
-  endings = createEndings({ finalize, ingressId: 'web', clock: Date.now, logger });
+  endings = createEndings({ finalize, name: 'web', clock: Date.now, logger });
   const ids = [...Array.from({ length: HELD }, (_, index) => `held-${index}`), 'free'];
   await Promise.all(ids.map((id) => endings.end(push(id), Date.now())));
   isAway = false;

@@ -34,7 +34,7 @@ function settling(finalize: Finalize) {
   };
   const queue = { enqueue: async () => Promise.reject(new Error('the connection is closed')) };
   const logger = pino({ level: 'silent' });
-  const about = { ingressId: 'web', clock: Date.now, logger };
+  const about = { ingressId: 'web', name: 'web', clock: Date.now, logger };
   const endings = createEndings({ ...about, finalize });
   open.push(endings);
   const settle = createSettlePush({ ...about, queue, inbox, endings });

@@ -26,10 +26,7 @@ export function addQueueLanes(parent: Command, tool: Tool): void {
     parent
       .command('lanes')
       .description('each lane, its turn and who is at work on it')
-      .addHelpText(
-        'after',
-        '\nHolders are sessions of the database: the collection session_owners knows whose.',
-      ),
+      .addHelpText('after', '\nHolders are processes, by the names that they have in their logs.'),
   ).action(async ({ json }: { readonly json?: boolean }) => {
     const { lanes, stuck } = await withQueueView(tool, (view) => lookForStuck(view.lanes));
     const whyOf = (lane: number) => stuck.find((one) => one.lane === lane)?.why ?? null;

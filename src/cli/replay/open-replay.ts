@@ -15,6 +15,7 @@ import {
 } from '../../ingress/validate-push';
 import { createLedger } from '../../ledger/matters';
 import { createLogger } from '../../logger';
+import { processName } from '../../process-name';
 import { createFinalize } from '../../push-log/finalize';
 import { createPushLog } from '../../push-log/log';
 import { createLogLookups } from '../../push-log/lookups';
@@ -89,7 +90,8 @@ export async function withReplay<T>(
     const { LANE_LIMIT: pushes, LANE_BYTES: bytes } = limits;
     const lanes = createLanes(redis, keys, { pushes, bytes }, redisTime);
     const queue = createGroupQueue(lanes, turns, logger);
-    const about = { ingressId, clock: systemClock, logger };
+    const name = processName('matterctl');
+    const about = { ingressId, name, clock: systemClock, logger };
     const endings = createEndings({ ...about, finalize: createFinalize(pushLog, lookups) });
     const replay = createReplayPush({
       validate: openValidation(connection, settings),
