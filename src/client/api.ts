@@ -4,6 +4,7 @@ import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../contr
 import type { LogPage } from '../contract/entry-view';
 import type { PushData, Verified } from '../contract/envelope';
 import type { QueryName } from '../contract/paths';
+import type { CheckedUsers, ClientSelf } from '../contract/self';
 import type { OperationName } from '../domain/operation';
 import type { DeleteBody, PushBodies, StatusBody, UpsertBody } from './bodies';
 import type { MatterPushError } from './error';
@@ -58,6 +59,8 @@ export interface QueryAnswers {
   readonly 'matters/query': ChangesPage;
   readonly 'matters/diff': MatterDiff;
   readonly 'matters/digest': MatterDigest;
+  readonly 'users/check': CheckedUsers;
+  readonly 'clients/me': ClientSelf;
 }
 
 /**

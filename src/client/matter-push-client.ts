@@ -27,6 +27,15 @@ export type * from '../contract/entry-view';
 export type { PushData, Verified } from '../contract/envelope';
 export type * from '../contract/matter-view';
 export type { QueryName } from '../contract/paths';
+export type {
+  CheckedUsers,
+  ClientRate,
+  ClientSelf,
+  Retentions,
+  SecretView,
+  ServiceLimits,
+  UserState,
+} from '../contract/self';
 export type { OperationName } from '../domain/operation';
 export type { FieldError } from '../errors';
 export type { Warning, WarningKind } from '../warnings';

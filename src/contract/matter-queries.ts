@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as fields from './fields';
 import { absentMeans } from './json-schema';
-import { cursor, orderedWindow, pageSize, readQuery } from './query-body';
+import { bounded, cursor, orderedWindow, pageSize, readQuery } from './query-body';
 import { FORMS, parseDay } from './time';
 
 /** Most ids of one get, and most lines of one diff. */
@@ -30,10 +30,6 @@ export function matterQuerySchemas(timeZone: string) {
     digest: digestSchema(timeZone),
   };
 }
-
-/** The length comes first: what is far too long is refused without a word about each element. */
-const bounded = <T extends z.ZodType>(element: T, max: number) =>
-  z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 
 const getSchema = z.object({ externalIds: bounded(fields.externalId, MAX_IDS) });
 

@@ -11,6 +11,8 @@ export const QUERIES = [
   'matters/query',
   'matters/diff',
   'matters/digest',
+  'users/check',
+  'clients/me',
 ] as const;
 export type QueryName = (typeof QUERIES)[number];
 

@@ -79,5 +79,18 @@ export async function readSecretUses(
   return (clientId, secretId) => byId.get(useId(clientId, secretId)) ?? null;
 }
 
+/** @returns when secrets of one client were used last, by secret id; those never used are left out */
+export async function readUsesOf(
+  connection: Connection,
+  clientId: string,
+  secretIds: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const ids = new Map(secretIds.map((id) => [useId(clientId, id), id]));
+  const uses = await collectionOf(connection)
+    .find({ _id: { $in: [...ids.keys()] } })
+    .toArray();
+  return new Map(uses.map(({ _id, lastUsedAt }) => [ids.get(_id) ?? '', lastUsedAt]));
+}
+
 const useId = (clientId: string, secretId: string) => `${clientId} ${secretId}`;
 const collectionOf = (connection: Connection) => connection.collection<SecretUse>('secret_uses');

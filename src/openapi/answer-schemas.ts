@@ -12,11 +12,13 @@ import {
   warning,
 } from './answers/envelope';
 import { matterSchemas } from './answers/matter';
+import { selfSchemas } from './answers/self';
 
 export function answerSchemas() {
   const matters = matterSchemas();
   const log = entrySchemas();
   const comparison = comparisonSchemas(matters);
+  const self = selfSchemas();
   const push = pushData();
   const reason = reasonSchema();
   return {
@@ -27,6 +29,8 @@ export function answerSchemas() {
     ChangesAnswer: successOf(comparison.ChangesPage),
     DiffAnswer: successOf(comparison.MatterDiff),
     DigestAnswer: successOf(comparison.MatterDigest),
+    UsersAnswer: successOf(self.CheckedUsers),
+    SelfAnswer: successOf(self.ClientSelf),
     OrphansEnd: successOf(matters.OrphanCount),
     AliveAnswer: successOf(z.object({ status: z.literal('alive') })),
     ReadyAnswer: successOf(z.object({ status: z.literal('ready') })),
@@ -39,6 +43,7 @@ export function answerSchemas() {
     ...log,
     ...matters,
     ...comparison,
+    ...self,
   };
 }
 

@@ -2,6 +2,7 @@
  * The OpenAPI 3.1 document of the service. Its schemas are made of those that validate; what they
  * cannot say stands beside them (`meta` in src/contract), and words stand in src/openapi/words.
  */
+import { VERSION } from '../contract/version';
 import { aboutAll } from './about';
 import { answerSchemas } from './answer-schemas';
 import { answerHeaders, parameters, securitySchemes } from './headers';
@@ -17,9 +18,6 @@ import { requestSchemas } from './request-schemas';
 import { elsewhere } from './responses';
 import { both, inLine } from './words/both';
 import { SCHEMA_WORDS } from './words/schemas';
-
-/** Of the product, as package.json has it. */
-const VERSION = '0.1.0';
 
 /** @throws Error where a field has no words */
 export function openApiDocument(): Json {

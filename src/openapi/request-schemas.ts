@@ -3,6 +3,7 @@ import { idLine } from '../contract/id-lines';
 import { logQuerySchema } from '../contract/log-query';
 import { matterQuerySchemas } from '../contract/matter-queries';
 import { bodySchemas, party } from '../contract/requests';
+import { clientSelfSchema, usersCheckSchema } from '../contract/self';
 import { verifySchema } from '../contract/verify-body';
 
 /** Neither has a bearing on the form of a body. */
@@ -24,6 +25,8 @@ export function requestSchemas() {
     DiffBody: queries.diff,
     DigestBody: queries.digest,
     OrphansLine: idLine,
+    UsersCheckBody: usersCheckSchema,
+    ClientSelfBody: clientSelfSchema,
   };
 }
 

@@ -11,6 +11,7 @@ import { createMatterQueries } from '../reconcile/matter-queries';
 import { createFindOrphans } from '../reconcile/orphans';
 import { createSlots } from '../reconcile/slots';
 import { type LogQueryParts, openLogQuery } from './log-query';
+import { openClientSelf, openUsersCheck } from './self-queries';
 
 /** Of one system, and of all. */
 const QUERIES_AT_A_TIME = { perKey: 8, total: 32 };
@@ -39,6 +40,8 @@ export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'quer
       'matters/query': { bodyLimit, answer: matters.query },
       'matters/diff': { bodyLimit: LINES_LIMIT, answer: matters.diff },
       'matters/digest': { bodyLimit, timeout: DIGEST_TIMEOUT, answer: matters.digest },
+      'users/check': { bodyLimit: LINES_LIMIT, answer: openUsersCheck(mongo) },
+      'clients/me': { bodyLimit, answer: openClientSelf(mongo, config, clock) },
     },
     orphans: {
       read: createReadStreamedRequest(signed),

@@ -120,6 +120,8 @@ test('answers of the service are as it says, field by field', async () => {
   await told('matters/query', { limit: 9 }, 200);
   await told('matters/diff', { lines: [{ externalId: 'API-1' }, { externalId: 'API-9' }] }, 200);
   await told('matters/digest', { open: false }, 200);
+  await told('users/check', { usernames: ['alice', 'nobody'] }, 200);
+  await told('clients/me', {}, 200);
 });
 
 test.each<[string, string, unknown, number, Partial<PushOptions>]>([

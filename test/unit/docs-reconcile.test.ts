@@ -33,9 +33,9 @@ if (!hasPython) console.warn('SKIPPED: no python3 here; the documented digest wa
 
 test('it has every query of the README', () => {
   const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-  const named = [...readme.matchAll(/^\| `((?:push-logs|matters)\/\w+)` \|/gm)].map(
+  const named = [...readme.matchAll(/^\| `((?:push-logs|matters|users|clients)\/\w+)` \|/gm)].map(
     ([, name]) => name,
   );
-  expect(named).toHaveLength(6);
+  expect(named).toHaveLength(8);
   for (const name of named) expect(DOCS).toContain(`\n## ${name}\n`);
 });

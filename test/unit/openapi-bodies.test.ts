@@ -5,6 +5,7 @@ import { logQuerySchema } from '../../src/contract/log-query';
 import { createMatterQueryReaders } from '../../src/contract/matter-queries';
 import { readQuery } from '../../src/contract/query-body';
 import { createBodyParsers } from '../../src/contract/requests';
+import { clientSelfSchema, usersCheckSchema } from '../../src/contract/self';
 import { readVerifyBody } from '../../src/contract/verify-body';
 import { OPERATIONS, type OperationName } from '../../src/domain/operation';
 import { PushError } from '../../src/errors';
@@ -50,6 +51,14 @@ const BODIES: Readonly<Record<string, Case>> = {
   MattersQueryBody: { path: 'matters/query', refused: byReader(readers.query) },
   DiffBody: { path: 'matters/diff', refused: byReader(readers.diff) },
   DigestBody: { path: 'matters/digest', refused: byReader(readers.digest) },
+  UsersCheckBody: {
+    path: 'users/check',
+    refused: byReader((body) => readQuery(usersCheckSchema, body)),
+  },
+  ClientSelfBody: {
+    path: 'clients/me',
+    refused: byReader((body) => readQuery(clientSelfSchema, body)),
+  },
 };
 
 const schemaOf = (name: string) => DOCUMENT.components.schemas[name] ?? {};

@@ -5,6 +5,7 @@ import type { MatterView } from '../../contract/matter-view';
 import type { QueryName } from '../../contract/paths';
 import type { OrphanCount, OrphanView } from '../../reconcile/orphans';
 import { EXTERNAL_ID, MATTER_ID, REQUEST_ID } from './moment';
+import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from './self';
 
 export const QUESTIONS: Readonly<Record<QueryName, object>> = {
   'push-logs/query': {
@@ -22,6 +23,8 @@ export const QUESTIONS: Readonly<Record<QueryName, object>> = {
     ],
   },
   'matters/digest': { fromDay: '2026-11-01', toDay: '2026-11-30', open: true },
+  'users/check': USERS_CHECK,
+  'clients/me': {},
 };
 
 const MATTER: MatterView = {
@@ -123,6 +126,8 @@ export const QUERY_ANSWERS: Readonly<Record<QueryName, object>> = {
   'matters/query': CHANGES,
   'matters/diff': DIFF,
   'matters/digest': DIGEST,
+  'users/check': CHECKED_USERS,
+  'clients/me': CLIENT_SELF,
 };
 
 export const ORPHAN: OrphanView = {

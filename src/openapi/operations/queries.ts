@@ -73,6 +73,27 @@ const QUERY_OPERATIONS: Readonly<Record<QueryName, Query>> = {
       '按业务类型和日期统计数量与哈希，不含已删除的事项。每个系统同时只能执行一个，可能需要一分钟。',
     ],
   },
+  'users/check': {
+    id: 'checkUsers',
+    body: 'UsersCheckBody',
+    answer: 'UsersAnswer',
+    title: ['May these users be named', '校验登录名'],
+    about: [
+      'Whether each of at most 1,000 names is known to the portal and enabled, as a push would find it now.',
+      '校验最多 1,000 个登录名是否存在且已启用，与推送时的判断一致。',
+    ],
+    limit: LINES_LIMIT,
+  },
+  'clients/me': {
+    id: 'describeClient',
+    body: 'ClientSelfBody',
+    answer: 'SelfAnswer',
+    title: ['What holds for me', '查询自身的配置'],
+    about: [
+      'Rate, pause and its reason, secrets by their ids, retentions, limits, and the time of the service.',
+      '速率限制、暂停及其原因、密钥编号、保存时长、限制以及服务时间。',
+    ],
+  },
 };
 
 const FOUND: Words = ['What was asked for', '查询结果'];

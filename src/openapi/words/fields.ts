@@ -4,8 +4,15 @@ import { COMPARISON_WORDS } from './comparison';
 import { ENVELOPE_WORDS } from './envelope';
 import { LOG_WORDS } from './log';
 import { MATTER_WORDS } from './matter';
+import { SELF_WORDS } from './self';
 
-const WORDS = { ...MATTER_WORDS, ...COMPARISON_WORDS, ...LOG_WORDS, ...ENVELOPE_WORDS };
+const WORDS = {
+  ...MATTER_WORDS,
+  ...COMPARISON_WORDS,
+  ...LOG_WORDS,
+  ...ENVELOPE_WORDS,
+  ...SELF_WORDS,
+};
 
 /** @throws Error where nobody has described the field: a document with holes is not written */
 export function describeField(schema: string, field: string): string {

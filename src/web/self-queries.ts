@@ -1,0 +1,95 @@
+/** What a client asks about itself and about the users that it would name. */
+import type { Connection } from 'mongoose';
+import type { Clock } from '../clock';
+import type { Config } from '../config';
+import { TIMESTAMP_WINDOW } from '../contract/headers';
+import { MAX_PARTIES } from '../contract/limits';
+import { readQuery } from '../contract/query-body';
+import {
+  type CheckedUsers,
+  type ClientSelf,
+  clientSelfSchema,
+  type Retentions,
+  type ServiceLimits,
+  usersCheckSchema,
+} from '../contract/self';
+import { VERSION } from '../contract/version';
+import { createCheckUsers } from '../directory/check-users';
+import { createFindOwnRecord, type OwnRecord } from '../directory/own-record';
+import { PushError } from '../errors';
+import { REPLAY_WINDOW } from '../push-log/lookups';
+import type { AnswerQuery } from '../reconcile/open-query';
+
+/** `users/check`. @throws (what is built) PushError VALIDATION_FAILED naming what is wrong */
+export function openUsersCheck(mongo: Connection): AnswerQuery {
+  const check = createCheckUsers(mongo);
+  return async ({ body }): Promise<CheckedUsers> => {
+    const usernames = [...new Set(readQuery(usersCheckSchema, body).usernames)];
+    const found = await check(usernames);
+    const users = usernames.map((username) => {
+      const enabled = found.get(username);
+      if (enabled === undefined) return { username, state: 'UNKNOWN' as const };
+      return { username, state: enabled ? ('ENABLED' as const) : ('DISABLED' as const) };
+    });
+    return { allEnabled: users.every(({ state }) => state === 'ENABLED'), users };
+  };
+}
+
+/** `clients/me`. @throws (what is built) PushError SIGNATURE_MISMATCH where it is gone meanwhile */
+export function openClientSelf(mongo: Connection, config: Config, clock: Clock): AnswerQuery {
+  const find = createFindOwnRecord(mongo);
+  const settings = {
+    timeZone: config.PORTAL_TIME_ZONE,
+    concludedStatuses: config.CONCLUDED_STATUSES,
+    retentions: retentionsOf(config),
+    limits: limitsOf(config),
+  };
+  return async ({ clientId, systemCode, body }): Promise<ClientSelf> => {
+    readQuery(clientSelfSchema, body);
+    const record = await find(clientId);
+    if (!record) throw new PushError('SIGNATURE_MISMATCH');
+    return {
+      clientId,
+      systemCode,
+      ...viewOf(record, config),
+      ...settings,
+      serviceTime: new Date(clock()).toISOString(),
+      version: VERSION,
+    };
+  };
+}
+
+function viewOf({ limit, paused, secrets }: OwnRecord, config: Config) {
+  const { rate = config.RATE_LIMIT, burst = config.RATE_BURST } = limit;
+  return {
+    rate: rate === 0 ? null : { perSecond: rate, burst },
+    paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
+    secrets: secrets.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
+      secretId: id,
+      createdAt: createdAt.toISOString(),
+      endsAt: expiresAt?.toISOString() ?? null,
+      lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    })),
+  };
+}
+
+const seconds = (ms: number) => ms / 1000;
+
+function retentionsOf(config: Config): Retentions {
+  const { PUSH_LOG_RETENTION: pushLog, PUSH_BODY_RETENTION: bodies } = config;
+  return {
+    pushLog: seconds(pushLog),
+    bodies: seconds(Math.min(bodies, pushLog)),
+    replay: config.IDEMPOTENT_REPLAY === 'on' ? seconds(REPLAY_WINDOW) : 0,
+  };
+}
+
+function limitsOf({ SIGNATURE_GRACE: grace, ...config }: Config): ServiceLimits {
+  return {
+    bodyBytes: config.BODY_LIMIT,
+    pushTimeout: config.PUSH_TIMEOUT,
+    timestampWindow: TIMESTAMP_WINDOW,
+    signatureGrace: grace === 'off' ? null : seconds(grace),
+    parties: MAX_PARTIES,
+  };
+}
