@@ -19,6 +19,8 @@ export interface EntryView {
   /** Which of the client's secrets signed. */
   readonly secretId: string | null;
   readonly receivedAt: string;
+  /** Until when its caller waits. */
+  readonly deadlineAt: string;
   readonly queuedAt: string | null;
   readonly startedAt: string | null;
   /** Persisted, where `state` says so; else when it ended without an effect. */

@@ -35,6 +35,7 @@ export function logQuerySchema(timeZone: string) {
       cursor,
       count: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
       includeBody: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
+      oldestFirst: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
     })
     .refine((query) => query.outcome === undefined || query.reason === undefined, {
       path: ['reason'],

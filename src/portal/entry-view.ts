@@ -24,6 +24,7 @@ export function toEntryView(entry: LogEntry, attempt: number | undefined): Entry
     bodySize: entry.bodySize,
     secretId: entry.secretId ?? null,
     receivedAt: entry.receivedAt.toISOString(),
+    deadlineAt: entry.deadlineAt.toISOString(),
     queuedAt: toIso(entry.queuedAt),
     startedAt: toIso(entry.startedAt),
     settledAt: toIso(entry.settledAt),

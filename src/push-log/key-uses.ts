@@ -25,7 +25,7 @@ export interface KeyUses {
   /** Whether the same push, with the same body, was persisted under its key. */
   tookEffect(entry: LogEntry): boolean;
   /** The how-manieth use of its key an entry is; undefined beyond 100. */
-  attempt(entry: LogEntry): number | undefined;
+  attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
 }
 
 const PER_KEY = 100;

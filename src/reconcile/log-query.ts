@@ -26,7 +26,7 @@ const COUNT_BOUND = 10_000;
 const POSITION = /^[0-9a-f]{24}$/;
 
 /**
- * @returns a query that answers `{ entries, nextCursor, count? }`, newest first. A page may hold
+ * @returns a query that answers `{ entries, nextCursor, count? }`, newest first unless asked. A page may hold
  *   fewer entries than asked for; only `nextCursor: null` means the end.
  */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
@@ -57,15 +57,18 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
       cursor,
       count,
       includeBody = false,
+      oldestFirst = false,
       outcome,
       reason,
       ...rest
     } = readQuery(schema, body);
     const result = outcome ?? reason;
     const filter: LogFilter = { ...rest, systemCode, ...(result !== undefined && { result }) };
-    const after = cursor === undefined ? undefined : decodeCursor(cursor, filter, POSITION);
+    // A cursor is of one order; those of the usual one are what they were.
+    const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
     const [{ entries, next }, counted] = await Promise.all([
-      search.page(filter, { limit, after }),
+      search.page(filter, { limit, after, oldestFirst }),
       count ? search.count(filter, COUNT_BOUND) : undefined,
     ]);
     const views = await toViews(entries, includeBody);
@@ -73,7 +76,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
       rest.requestId === undefined ? undefined : await diagnosisOf(entries, clientId);
     return {
       entries: diagnosis ? views.map((view) => ({ ...view, diagnosis })) : views,
-      nextCursor: next === undefined ? null : encodeCursor(filter, next),
+      nextCursor: next === undefined ? null : encodeCursor(rows, next),
       ...(counted && { count: counted }),
     };
   };

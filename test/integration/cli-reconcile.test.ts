@@ -274,14 +274,60 @@ describe('a list of another system', () => {
   });
 });
 
-describe('nothing is compared and nothing written', () => {
-  test('where a line is bad', async () => {
-    const file = writeLines('bad.ndjson', [{ externalId: 'A' }, { externalId: 'A' }, {}]);
-    const bad = await run(file);
-    expect(bad).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(bad.stderr).toBe(
-      `${file}:2: A stands on line 1 too\n${file}:3: externalId is missing\nmatterctl: nothing was compared: mend the 2 problems above and run it again\n`,
+describe('a bad line', () => {
+  test('is named and left out, and the others are compared', async () => {
+    const [one = {}, two = {}] = ids(2).map((id) => upsert(id));
+    await push(writeLines('good.ndjson', [one]));
+    const file = writeLines('bad.ndjson', [one, { ...one, op: 'upset' }, two]);
+    const bad = await reconcile(file);
+    expect(bad).toMatchObject({
+      exitCode: 1,
+      found: ['R-1 MISSING'],
+      summary: { compared: 2, equal: 1, leftOut: 1, repushed: { upsert: 1 } },
+    });
+    expect(bad.stderr).toMatch(new RegExp(`^${file}:2: op must be one of upsert`));
+    expect(bad.stderr).toContain('1 bad line is left out, the others are compared.\n');
+  });
+
+  test('counts also where nothing differs', async () => {
+    await push(writeLines('one.ndjson', [upsert('R-0')]));
+    const file = writeLines('bad.ndjson', [{ externalId: 'R-0' }, { externalId: 'R-0' }, {}]);
+    const { exitCode, stdout, stderr } = await run(file, '--orphans');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^ {2}left out +2 {2}bad lines, named above$/m);
+    expect(stderr).toContain(
+      `${file}:2: R-0 stands on line 1 too\n${file}:3: externalId is missing`,
     );
+    expect(stderr).toContain('What the lines left out are about may be among the orphans.\n');
+    expect(stderr).toContain('matterctl: 2 bad lines were left out: mend and run it again\n');
+  });
+
+  test('of the re-push file is told beforehand: its users, its form', async () => {
+    const file = writeLines('rows.ndjson', [
+      { externalId: 'R-0', matterType: 'TODO', title: 'fine' },
+      { externalId: 'R-1', matterType: 'TODO', title: '' },
+      {
+        ...{ externalId: 'R-2', matterType: 'TODO', title: 'whose?' },
+        parties: ['alice', 'nobody.1', 'nobody.2'].map((username) => ({
+          ...{ username, partyRole: 'ASSIGNEE' },
+        })),
+      },
+    ]);
+    const { exitCode, stderr, summary } = await reconcile(file);
+    expect({ exitCode, wouldFail: summary.wouldFail }).toEqual({ exitCode: 1, wouldFail: 2 });
+    const repushed = `${file}.repush.ndjson`;
+    expect(stderr).toContain(`${repushed}:2: R-1: VALIDATION_FAILED title: `);
+    expect(stderr).toMatch(
+      /rows\.ndjson\.repush\.ndjson:3: R-2: UNKNOWN_USER parties\[1\]\.username: .*nobody\.1 parties\[2\]\.username: .*nobody\.2\n/,
+    );
+    expect(stderr).not.toContain(`${repushed}:1:`);
+  });
+});
+
+describe('nothing is compared and nothing written', () => {
+  test('where no line can be compared', async () => {
+    const file = writeLines('bad.ndjson', [{}]);
+    expect(await run(file)).toMatchObject({ exitCode: 2, stdout: '' });
     expect(existsSync(`${file}.repush.ndjson`)).toBe(false);
   });
 

@@ -176,6 +176,15 @@ describe('pages', () => {
     expect(await walking).toEqual(ids);
   });
 
+  test('oldest first where that is asked for, with cursors of their own', async () => {
+    const filter = { externalId: 'L-P' };
+    const oldest = await walk({ ...filter, oldestFirst: true }, 7);
+    expect(oldest).toEqual([...ids].reverse());
+    const { nextCursor } = await query({ ...filter, limit: 1, oldestFirst: true });
+    const answer = await ask({ ...filter, limit: 1, cursor: nextCursor });
+    expect(answer).toMatchObject({ code: 400, errors: [{ field: 'cursor' }] });
+  });
+
   test('a window takes what was received in it', async () => {
     const at = async (index: number) => (await only(ids[index] as string)).receivedAt;
     const [from, to] = [await at(20), await at(10)];

@@ -14,6 +14,7 @@ export const anEntryView = (over: Partial<OperatorEntryView> = {}): OperatorEntr
   bodySize: 12,
   secretId: 's1',
   receivedAt: '2024-06-01T00:00:00.000Z',
+  deadlineAt: '2024-06-01T00:00:10.000Z',
   queuedAt: '2024-06-01T00:00:00.005Z',
   startedAt: '2024-06-01T00:00:00.010Z',
   settledAt: '2024-06-01T00:00:00.042Z',

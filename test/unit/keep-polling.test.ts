@@ -1,6 +1,7 @@
 /** log tail --follow goes on polling where the database is away, and ends with anything else. */
 import { mongo } from 'mongoose';
 import { keepPolling } from '../../src/cli/log/keep-polling';
+import { MatterPushError } from '../../src/client/error';
 
 /** Polls that fail once each, and one that ends it all. */
 async function poll(failures: readonly Error[]) {
@@ -31,4 +32,21 @@ test.each([
 
 test('ends with an error that is not of the database', async () => {
   await expect(poll([new TypeError('a fault of ours')])).rejects.toThrow('a fault of ours');
+});
+
+const refusal = (retryable: boolean) =>
+  new MatterPushError(
+    {
+      ...{ code: 503, reason: 'SHUTTING_DOWN', message: 'soon', retryable },
+      ...{ requestId: null, errors: [], retryAfter: undefined },
+    },
+    { tries: 1, idempotencyKey: undefined },
+  );
+
+test('waits for a service that is away, and ends where it will not answer', async () => {
+  expect(await poll([refusal(true)])).toEqual([
+    'The service is away: soon\n',
+    'The service is back.\n',
+  ]);
+  await expect(poll([refusal(false)])).rejects.toThrow('soon');
 });

@@ -2,7 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { csvCell, csvRecord } from '../../src/cli/log/csv';
-import { csvHeader, csvRow } from '../../src/cli/log/entry-csv';
+import { csvOf } from '../../src/cli/log/entry-csv';
 import { anEntryView } from '../support/log-views';
 
 test.each([
@@ -47,10 +47,9 @@ test('an entry has a cell for each of its fields; lists are JSON, what is absent
     problems: [{ field: 'title', message: '必填, "title"' }],
     stale: { sent: '2024-06-01T00:00:00.000Z', stored: '2024-06-02T00:00:00.000Z' },
   });
-  const [row] = parse(`${csvHeader()}\r\n${csvRow(view)}\r\n`, { columns: true }) as Record<
-    string,
-    string
-  >[];
+  const [row] = parse(`${csvOf(true).header()}\r\n${csvOf(true).row(view)}\r\n`, {
+    columns: true,
+  }) as Record<string, string>[];
   expect(Object.keys(row ?? {}).sort()).toEqual(Object.keys(view).sort());
   expect(row).toMatchObject({
     requestId: view.requestId,
@@ -64,7 +63,14 @@ test('an entry has a cell for each of its fields; lists are JSON, what is absent
 });
 
 test('control characters stay out', () => {
-  const row = csvRow(anEntryView({ externalId: 'A\u001b[2J\u009b1m' }));
+  const row = csvOf(true).row(anEntryView({ externalId: 'A\u001b[2J\u009b1m' }));
   expect(row).not.toMatch(/\p{Cc}/u);
   expect(row).toContain('A [2J 1m');
+});
+
+test('what only operators are told is no column where a client asks', () => {
+  const [header = '', ofOperators = ''] = [csvOf(false).header(), csvOf(true).header()];
+  expect(header.split(',')).toEqual(
+    ofOperators.split(',').filter((name) => name !== 'worker' && name !== 'operator'),
+  );
 });

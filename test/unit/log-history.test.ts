@@ -3,7 +3,6 @@ import { entryLine } from '../../src/cli/log/entry-line';
 import { isWithoutBeginning } from '../../src/cli/log/history-entries';
 import { createHistoryLines } from '../../src/cli/log/history-line';
 import type { OperatorEntryView } from '../../src/portal/entry-view';
-import type { LogEntry } from '../../src/push-log/entry-model';
 import { anEntryView } from '../support/log-views';
 
 const ZONE = 'Asia/Shanghai';
@@ -82,7 +81,10 @@ test('control characters and turned text of a stored field do not reach the term
 });
 
 describe('the beginning of a history is missed', () => {
-  const entry = (state: LogEntry['state'], result: string) => ({ state, result }) as LogEntry;
+  const entry = (state: OperatorEntryView['state'], result: string) => {
+    const isRefused = state === 'REFUSED';
+    return { state, outcome: isRefused ? null : result, reason: isRefused ? result : null };
+  };
   const created = entry('PERSISTED', 'CREATED');
   const updated = entry('PERSISTED', 'UPDATED');
   const notFound = entry('REFUSED', 'MATTER_NOT_FOUND');

@@ -2,10 +2,10 @@
 import { Types } from 'mongoose';
 import { createPoll } from '../../src/cli/log/poll';
 import { createWatch } from '../../src/cli/log/watch';
+import type { LogSource, ShownEntry } from '../../src/cli/source/log-source';
 import type { LogEntry, LogState } from '../../src/push-log/entry-model';
 import { type LogFilter, matchesFilter } from '../../src/push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../src/push-log/request-id';
-import type { LogSearch } from '../../src/push-log/search';
 import { NOW } from '../support/builders';
 
 let log: LogEntry[];
@@ -28,23 +28,27 @@ const find = ({ from = 0, to = Number.POSITIVE_INFINITY, ...filter }: LogFilter)
       return isIt && at >= from && at < to && matchesFilter(entry, filter);
     })
     .sort((a, b) => placeOf(a) - placeOf(b));
-const search = {
-  page: async (filter: LogFilter) => ({ entries: find(filter).reverse(), next: undefined }),
-  all: async function* (filter: LogFilter) {
-    yield* find(filter);
+const toView = ({ _id, state }: LogEntry) => ({ requestId: String(_id), state }) as ShownEntry;
+const source: Pick<LogSource, 'page' | 'all'> = {
+  page: async (filter) => {
+    const entries = find(filter).reverse().map(toView);
+    return { entries, next: undefined, place: undefined };
   },
-} as unknown as LogSearch;
+  all: async function* (filter) {
+    yield* find(filter).map(toView);
+  },
+};
 
 /** @returns polls at a second after NOW, and gives the seconds of what it told */
 function following(filter: LogFilter = {}): (second: number) => Promise<number[]> {
   const watch = createWatch();
-  const poll = createPoll({ search, filter, watch, clock: () => now });
+  const poll = createPoll({ source, filter, watch, clock: () => now });
   return async (second) => {
     now = NOW + second * 1_000;
     const told: number[] = [];
     for await (const entry of poll.due()) {
-      watch.told(String(entry._id), entry.state, now);
-      told.push(placeOf(entry));
+      watch.told(entry.requestId, entry.state, now);
+      told.push((receivedAtOf(entry.requestId) - NOW) / 1_000);
     }
     poll.advance();
     return told;

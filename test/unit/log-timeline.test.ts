@@ -3,7 +3,7 @@ import { type Times, timelineOf } from '../../src/cli/log/timeline';
 import { timelineLines } from '../../src/cli/log/timeline-lines';
 import { NOW } from '../support/builders';
 
-const at = (offset: number) => new Date(NOW + offset);
+const at = (offset: number) => new Date(NOW + offset).toISOString();
 const aWay = (over: Partial<Times> = {}): Times => ({
   state: 'PERSISTED',
   receivedAt: at(0),
@@ -44,14 +44,14 @@ test('what took any time at all is seen, also at the very end', () => {
 
 test('a push that was never queued has fewer steps, and no total beside its one duration', () => {
   const refused = aWay({ state: 'REFUSED', settledAt: at(3) });
-  const { queuedAt: _queued, startedAt: _started, ...way } = refused;
+  const way = { ...refused, queuedAt: null, startedAt: null };
   expect(names(way)).toEqual(['received', 'refused']);
   expect(draw(way)).toHaveLength(2);
   expect(names({ ...way, state: 'REPLAYED' })).toEqual(['received', 'replayed']);
 });
 
 test('one that is not settled ends where it is, without a total', () => {
-  const times: Times = { state: 'QUEUED', receivedAt: at(0) };
+  const times = aWay({ state: 'QUEUED', queuedAt: null, startedAt: null, settledAt: null });
   expect(timelineOf(times)).toEqual({
     steps: [{ name: 'received', at: NOW, took: undefined, skew: 0 }],
     total: undefined,

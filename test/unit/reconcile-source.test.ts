@@ -27,11 +27,15 @@ async function read(name: string, content: string | Buffer) {
     const statements: Statement[] = [];
     for await (const statement of source.statements()) statements.push(statement);
     stderr.end();
-    return { source, statements, problems: [], message: '' };
+    return { source, statements, problems: told(await said), message: '' };
   } catch (error) {
     stderr.end();
-    const problems = (await said).replaceAll(`${file}:`, '').trimEnd().split('\n');
-    return { source: undefined, statements: [], problems, message: (error as Error).message };
+    const message = (error as Error).message.replaceAll(`${file}:`, '');
+    return { source: undefined, statements: [], problems: told(await said), message };
+  }
+
+  function told(text: string): string[] {
+    return text.replaceAll(`${file}:`, '').trimEnd().split('\n');
   }
 }
 const rows = async (name: string, content: string | Buffer) =>
@@ -87,9 +91,9 @@ describe('CSV', () => {
     expect(source?.unknownFields).toEqual(['colour', 'size']);
   });
 
-  test('every bad row is told with its line', async () => {
+  test('every bad row is told with its line and left out; the others are read', async () => {
     const content = `${HEAD}\n,DONE,,,,,\nA-1,done,,yesterday,maybe,,\nA-2,DONE,,,,,,,more\nA-3\nA-3\n`;
-    const { problems, message } = await read('bad.csv', content);
+    const { problems, statements, source } = await read('bad.csv', content);
     expect(problems).toEqual([
       '2: externalId is missing',
       '3: bizStatus must be upper snake case such as IN_REVIEW, at most 64 characters',
@@ -97,8 +101,12 @@ describe('CSV', () => {
       '3: deleted must be true or false',
       '4: 9 cells under 7 columns',
       '6: A-3 stands on line 5 too',
+      '4 bad lines are left out, the others are compared.',
     ]);
-    expect(message).toBe('nothing was compared: mend the 6 problems above and run it again');
+    expect(statements.map(({ believed }) => believed.externalId)).toEqual(['A-3']);
+    expect(source).toMatchObject({ size: 1, leftOut: 4, leftOutUnnamed: 2 });
+    expect([...(source?.ids() ?? [])]).toEqual(['A-3', 'A-1']);
+    expect(source?.names('A-1')).toBe(true);
   });
 
   test.each([
@@ -106,15 +114,16 @@ describe('CSV', () => {
     ['a column twice', 'externalId,title,title\n', '1: the header has the column title twice'],
     ['an open quote', 'externalId,title\nA-1,"open\n', 'Quote Not Closed'],
     ['neither encoding', Buffer.from([0x61, 0xff, 0xff]), '1: the file is neither UTF-8 nor GBK'],
-  ])('%s', async (_, content, problem) => {
-    const { problems } = await read('head.csv', content);
-    expect(problems).toEqual([expect.stringContaining(problem)]);
+  ])('nothing can be compared: %s', async (_, content, problem) => {
+    const { message } = await read('head.csv', content);
+    expect(message).toContain('nothing was compared: ');
+    expect(message).toContain(problem);
   });
 
   test('twenty are shown, the others counted', async () => {
     const { problems } = await read('many.csv', `externalId\n${'A\n'.repeat(31)}`);
-    expect(problems).toHaveLength(21);
-    expect(problems.at(-1)).toBe('… and 10 more');
+    expect(problems).toHaveLength(22);
+    expect(problems.at(-2)).toBe('… and 10 more');
   });
 });
 

@@ -1,18 +1,15 @@
 import { type Command, Option } from 'commander';
-import type { OperatorEntryView } from '../../portal/entry-view';
-import { createKeyUses } from '../../push-log/key-uses';
-import { createLogSearch } from '../../push-log/search';
 import { CommandFailure, EXIT_USAGE } from '../failure';
-import { csvHeader, csvRow } from '../log/entry-csv';
+import { csvOf } from '../log/entry-csv';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { viewsOf } from '../log/views';
-import { withDatabase } from '../option-values';
 import { printJson, printLine } from '../print';
 import { showProgress } from '../progress';
+import type { ShownEntry } from '../source/log-source';
+import { type SourceOptions, withSource } from '../source/options';
+import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
 
-interface Options extends DatabaseOptions, FilterOptions {
+interface Options extends SourceOptions, FilterOptions {
   readonly format?: 'ndjson' | 'csv';
   readonly oldestFirst?: boolean;
   readonly bom?: boolean;
@@ -35,7 +32,7 @@ export function addLogExport(parent: Command, tool: Tool): void {
     .option('--oldest-first', 'the oldest first')
     .option('--bom', 'begin a CSV with a byte order mark, for spreadsheets')
     .addHelpText('after', ABOUT);
-  withDatabase(command).action((options: Options) => exportLog(options, tool));
+  withSource(command).action((options: Options) => exportLog(options, tool));
 }
 
 async function exportLog(options: Options, tool: Tool): Promise<void> {
@@ -46,15 +43,16 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
   if (bom && !isCsv) throw new CommandFailure('--bom is for --format csv', EXIT_USAGE);
   const filter = toLogFilter(options);
   let done = 0;
-  await withMongo(tool, options, async (connection) => {
+  await withSources(tool, options, async ({ log }) => {
     const state = () => ({ done, note: '' });
     const hide = showProgress({ stderr, total: undefined, things: 'pushes', state });
     try {
-      if (isCsv) await printLine(stdout, `${bom ? BYTE_ORDER_MARK : ''}${csvHeader()}\r`);
-      const print = isCsv ? printCsv : printJson;
-      const entries = createLogSearch(connection).all(filter, { oldestFirst });
-      for await (const view of viewsOf(entries, createKeyUses(connection))) {
-        await print(stdout, view);
+      const csv = csvOf(log.ofOperators);
+      if (isCsv) await printLine(stdout, `${bom ? BYTE_ORDER_MARK : ''}${csv.header()}\r`);
+      const printRow = (view: ShownEntry) => printLine(stdout, `${csv.row(view)}\r`);
+      const print = isCsv ? printRow : (view: ShownEntry) => printJson(stdout, view);
+      for await (const view of log.numbered(log.all(filter, { oldestFirst }))) {
+        await print(view);
         done += 1;
       }
     } finally {
@@ -62,6 +60,3 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
     }
   });
 }
-
-const printCsv = (out: Tool['stdout'], view: OperatorEntryView) =>
-  printLine(out, `${csvRow(view)}\r`);

@@ -1,19 +1,17 @@
 import type { Command } from 'commander';
-import type { OperatorEntryView } from '../../portal/entry-view';
-import { createKeyUses } from '../../push-log/key-uses';
-import { createLogSearch } from '../../push-log/search';
 import { matterName, resultText, totalTime } from '../log/entry-cells';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { firstEntries } from '../log/first-entries';
 import { localTime } from '../log/local-time';
 import { createPatience } from '../log/patience';
-import { viewsOf } from '../log/views';
-import { wholeNumber, withDatabase } from '../option-values';
+import { wholeNumber } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
+import type { ShownEntry } from '../source/log-source';
+import { type SourceOptions, withSource } from '../source/options';
+import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
 
-interface Options extends DatabaseOptions, FilterOptions {
+interface Options extends SourceOptions, FilterOptions {
   readonly limit: number;
   readonly oldestFirst?: boolean;
 }
@@ -30,7 +28,7 @@ export function addLogQuery(parent: Command, tool: Tool): void {
   )
     .option('--limit <n>', 'most pushes', wholeNumber(1, MOST), 50)
     .option('--oldest-first', 'the oldest first');
-  withDatabase(command).action((options: Options) => query(options, tool));
+  withSource(command).action((options: Options) => query(options, tool));
 }
 
 async function query(options: Options, tool: Tool): Promise<void> {
@@ -39,9 +37,9 @@ async function query(options: Options, tool: Tool): Promise<void> {
   const timeZone = tool.settings.timeZone();
   const rows: Cell[][] = [];
   let end = { found: 0, isMore: false };
-  await withMongo(tool, options, async (connection) => {
+  await withSources(tool, options, async ({ log }) => {
     const tellPlace = createPatience(tool);
-    const entries = firstEntries(createLogSearch(connection), filter, {
+    const entries = firstEntries(log, filter, {
       limit,
       oldestFirst,
       onPage: (reached) => {
@@ -49,7 +47,7 @@ async function query(options: Options, tool: Tool): Promise<void> {
         tellPlace(reached);
       },
     });
-    for await (const view of viewsOf(entries, createKeyUses(connection))) {
+    for await (const view of log.numbered(entries)) {
       if (json) await printJson(tool.stdout, view);
       else rows.push(toRow(view, timeZone));
     }
@@ -70,7 +68,7 @@ function tellEnd(
   } else if (found === 0 && !json) stderr.write('No such pushes.\n');
 }
 
-function toRow(view: OperatorEntryView, timeZone: string): Cell[] {
+function toRow(view: ShownEntry, timeZone: string): Cell[] {
   return [
     localTime(view.receivedAt, timeZone),
     view.requestId,

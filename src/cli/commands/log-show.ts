@@ -1,35 +1,26 @@
 import type { Command } from 'commander';
-import type { Diagnosis } from '../../contract/diagnosis';
-import { toOperatorEntryView } from '../../portal/entry-view';
-import { createBodies } from '../../push-log/bodies';
-import type { LogEntry } from '../../push-log/entry-model';
 import { receivedAtOf } from '../../push-log/request-id';
-import { createLogSearch } from '../../push-log/search';
-import { bodyText } from '../../reconcile/body-text';
 import { CommandFailure } from '../failure';
-import { diagnosisLines, diagnosisOf } from '../log/diagnosis';
+import { diagnosisLines } from '../log/diagnosis';
 import { detailsOf, headline, listsOf, waitingText } from '../log/entry-details';
 import { localTime } from '../log/local-time';
 import { type Attempt, attemptsOf } from '../log/other-attempts';
 import { timelineOf } from '../log/timeline';
 import { timelineLines } from '../log/timeline-lines';
-import { toRequestId, withDatabase } from '../option-values';
+import { toRequestId } from '../option-values';
 import { escapeUnprintable, printFields, printJson, printLine } from '../print';
+import type { EntryDetail } from '../source/log-source';
+import { type SourceOptions, withSource } from '../source/options';
+import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
 
-interface Options extends DatabaseOptions {
+interface Options extends SourceOptions {
   readonly body?: boolean;
 }
 
 /** What was read of one push. */
-interface Found {
-  readonly entry: LogEntry;
+interface Found extends EntryDetail {
   readonly attempts: readonly Attempt[];
-  /** Undefined: not asked for. Null: not kept. */
-  readonly body: string | null | undefined;
-  /** Of a refused signature. */
-  readonly diagnosis: Diagnosis | undefined;
 }
 
 /** `log show`: one push, its way and its effect. */
@@ -41,7 +32,7 @@ export function addLogShow(parent: Command, tool: Tool): void {
     )
     .argument('<requestId>', 'as the caller was given it', toRequestId)
     .option('--body', 'its body too, as long as that is kept');
-  withDatabase(command).action((requestId: string, options: Options) =>
+  withSource(command).action((requestId: string, options: Options) =>
     show(requestId, options, tool),
   );
 }
@@ -60,28 +51,19 @@ async function show(requestId: string, options: Options, tool: Tool): Promise<vo
 }
 
 function find(requestId: string, options: Options, tool: Tool): Promise<Found | undefined> {
-  return withMongo(tool, options, async (connection) => {
-    const search = createLogSearch(connection);
-    const { entries } = await search.page({ requestId }, { limit: 1 });
-    const [entry] = entries;
-    if (!entry) return undefined;
-    const attempts = await attemptsOf(entry, search);
-    const diagnosis = await diagnosisOf(entry, connection, tool);
-    if (!options.body) return { entry, attempts, diagnosis, body: undefined };
-    const bodies = await createBodies(connection).find([requestId]);
-    return { entry, attempts, diagnosis, body: bodyText(bodies.get(requestId)) };
+  const { body = false } = options;
+  return withSources(tool, options, async ({ log }) => {
+    const found = await log.detail(requestId, { body });
+    if (!found) return undefined;
+    const attempts = await attemptsOf(found.view, log);
+    const own = attempts.find((one) => one.requestId === requestId);
+    return { ...found, view: { ...found.view, attempt: own?.attempt ?? null }, attempts };
   });
 }
 
-function viewOf({ entry, attempts }: Found) {
-  const own = attempts.find(({ requestId }) => requestId === String(entry._id));
-  return toOperatorEntryView(entry, own?.attempt);
-}
-
-function toJson(found: Found) {
-  const { attempts, body, diagnosis } = found;
+function toJson({ view, attempts, body, diagnosis }: Found) {
   return {
-    ...viewOf(found),
+    ...view,
     attempts,
     ...(diagnosis && { diagnosis }),
     ...(body !== undefined && { body }),
@@ -89,10 +71,9 @@ function toJson(found: Found) {
 }
 
 async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<void> {
-  const { entry, attempts, body, diagnosis } = found;
-  const view = viewOf(found);
-  const way = timelineLines(timelineOf(entry), timeZone);
-  if (view.settledAt === null) way.push(waitingText(entry.deadlineAt, Date.now(), timeZone));
+  const { view, attempts, body, diagnosis } = found;
+  const way = timelineLines(timelineOf(view), timeZone);
+  if (view.settledAt === null) way.push(waitingText(view.deadlineAt, Date.now(), timeZone));
   for (const line of [headline(view, timeZone), '', ...way, '']) await printLine(stdout, line);
   await printFields(stdout, detailsOf(view, attempts, timeZone));
   for (const line of listsOf(view, timeZone)) await printLine(stdout, line);

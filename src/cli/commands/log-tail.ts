@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Command } from 'commander';
-import type { OperatorEntryView } from '../../portal/entry-view';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { listenForInterrupt } from '../interrupt';
 import { entryLine } from '../log/entry-line';
@@ -9,19 +8,21 @@ import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-o
 import { keepPolling } from '../log/keep-polling';
 import { createPatience } from '../log/patience';
 import { createTailing, type Tailing } from '../log/tailing';
-import { wholeNumber, withDatabase } from '../option-values';
+import { wholeNumber } from '../option-values';
 import { printJson, printLine } from '../print';
+import type { ShownEntry } from '../source/log-source';
+import { type SourceOptions, withSource } from '../source/options';
+import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
 
-interface Options extends DatabaseOptions, FilterOptions {
+interface Options extends SourceOptions, FilterOptions {
   readonly lines: number;
   readonly follow?: boolean;
 }
 
 const ABOUT = `
 With --follow a push is told when it is settled; one that stays queued for 3 seconds is told then
-too. A database that is away for a while is waited for.`;
+too. A database, or a service, that is away for a while is waited for.`;
 
 /** `log tail`: the newest pushes, a line each, and with --follow those that come. */
 export function addLogTail(parent: Command, tool: Tool): void {
@@ -32,7 +33,7 @@ export function addLogTail(parent: Command, tool: Tool): void {
     .option('-n, --lines <n>', 'how many', wholeNumber(0, 10_000), 20)
     .option('-f, --follow', 'go on with new ones, until interrupted')
     .addHelpText('after', ABOUT);
-  withDatabase(command).action((options: Options) => tail(options, tool));
+  withSource(command).action((options: Options) => tail(options, tool));
 }
 
 async function tail(options: Options, tool: Tool): Promise<void> {
@@ -42,10 +43,10 @@ async function tail(options: Options, tool: Tool): Promise<void> {
     throw new CommandFailure('--follow has no end: leave --to out', EXIT_USAGE);
   }
   const timeZone = tool.settings.timeZone();
-  const print = (view: OperatorEntryView) =>
+  const print = (view: ShownEntry) =>
     json ? printJson(tool.stdout, view) : printLine(tool.stdout, entryLine(view, timeZone));
-  await withMongo(tool, options, async (connection) => {
-    const tailing = createTailing(connection, filter, print, createPatience(tool));
+  await withSources(tool, options, async ({ log }) => {
+    const tailing = createTailing(log, filter, print, createPatience(tool));
     if (options.follow) await follow(tailing, lines, tool);
     else await tailing.printNewest(lines);
   });

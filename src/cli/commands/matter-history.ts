@@ -1,20 +1,17 @@
 import type { Command } from 'commander';
-import type { Connection } from 'mongoose';
-import { createMatterReader } from '../../ledger/matter-reader';
 import type { MatterKey } from '../../ledger/matters';
-import { createKeyUses } from '../../push-log/key-uses';
-import { createLogSearch } from '../../push-log/search';
 import { CommandFailure } from '../failure';
 import { historyOf } from '../log/history-entries';
 import { createHistoryLines, HISTORY_HEAD } from '../log/history-line';
 import { shortTime } from '../log/local-time';
-import { viewsOf } from '../log/views';
-import { wholeNumber, withDatabase } from '../option-values';
+import { wholeNumber } from '../option-values';
 import { printJson, printLine } from '../print';
+import type { MatterSource } from '../source/matter-source';
+import { type SourceOptions, withSource } from '../source/options';
+import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
 
-interface Options extends DatabaseOptions {
+interface Options extends SourceOptions {
   readonly limit?: number;
 }
 
@@ -26,7 +23,7 @@ export function addMatterHistory(parent: Command, tool: Tool): void {
     .argument('<systemCode>')
     .argument('<externalId>')
     .option('--limit <n>', 'only the newest so many', wholeNumber(1, 10_000));
-  withDatabase(command).action((systemCode: string, externalId: string, options: Options) =>
+  withSource(command).action((systemCode: string, externalId: string, options: Options) =>
     history({ systemCode, externalId }, options, tool),
   );
 }
@@ -37,10 +34,9 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
   const lines = createHistoryLines(timeZone);
   const tell = (note: string) => stderr.write(`${note}\n`);
   let count = 0;
-  await withMongo(tool, options, async (connection) => {
-    const search = createLogSearch(connection);
-    const entries = historyOf(matter, search, { limit: options.limit, tell });
-    for await (const view of viewsOf(entries, createKeyUses(connection))) {
+  await withSources(tool, options, async ({ log, matters }) => {
+    const entries = historyOf(matter, log, { limit: options.limit, tell });
+    for await (const view of log.numbered(entries)) {
       count += 1;
       if (options.json) await printJson(stdout, view);
       else {
@@ -48,7 +44,7 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
         await printLine(stdout, lines.add(view));
       }
     }
-    if (count === 0) throw await nothingOf(matter, connection, timeZone);
+    if (count === 0) throw await nothingOf(matter, matters, timeZone);
   });
   if (lines.isOutOfOrder()) tell('* took effect before a push above it: REV is the order.');
 }
@@ -56,11 +52,11 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
 /** Why there is no history. */
 async function nothingOf(
   matter: MatterKey,
-  connection: Connection,
+  matters: MatterSource,
   timeZone: string,
 ): Promise<CommandFailure> {
   const name = `${matter.systemCode}/${matter.externalId}`;
-  const kept = await createMatterReader(connection).find(matter);
+  const kept = await matters.find(matter);
   if (!kept) return new CommandFailure(`there is no matter ${name}, and no push of it in the log`);
   const changed = shortTime(kept.updatedAt, timeZone);
   return new CommandFailure(

@@ -1,17 +1,17 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from '../failure';
-import { wholeNumber, withDatabase } from '../option-values';
+import { wholeNumber } from '../option-values';
 import { escapeUnprintable, printJson, printLine } from '../print';
 import { compareFile } from '../reconcile/compare-file';
 import { openSource } from '../reconcile/open-source';
 import { partOf } from '../reconcile/repush-file';
-import { describe, isEqual } from '../reconcile/summary';
+import { describe, isEqual, type Summary } from '../reconcile/summary';
+import { type SourceOptions, withSource } from '../source/options';
 import type { Tool } from '../tool';
-import type { DatabaseOptions } from '../with-mongo';
 
-interface Options extends DatabaseOptions {
-  readonly systemCode: string;
+interface Options extends SourceOptions {
+  readonly systemCode?: string;
   readonly repush?: string;
   readonly orphans?: boolean;
   readonly overwriteNewer?: boolean;
@@ -37,8 +37,11 @@ there only where there is something to push. What is newer here than in the file
 unless --overwrite-newer is given. Orphans are only listed, those with an id that the service made
 are left out.
 
-Exit code: 0 nothing differs, 1 something differs (or the command failed), 2 wrong usage or a bad
-line in the file, in which case nothing was compared.`;
+A bad line is named and left out, the others are compared. Lines of the re-push file that the service
+would refuse as they are (their form, or users that it does not know) are named beforehand.
+
+Exit code: 0 nothing differs, 1 something differs, or a line was left out (or the command failed),
+2 wrong usage, or nothing of the file can be compared.`;
 
 /** `reconcile`: what a source believes against what the ledger holds. */
 export function addReconcile(parent: Command, tool: Tool): void {
@@ -46,22 +49,32 @@ export function addReconcile(parent: Command, tool: Tool): void {
     .command('reconcile')
     .description("compare a source's file with the ledger and write what has to be pushed again")
     .argument('<file>', 'CSV, NDJSON, or a file that was pushed')
-    .requiredOption('--system-code <code>', 'the system that the matters of the file belong to')
+    .option(
+      '--system-code <code>',
+      'the system that the matters of the file belong to (with --secret-file: that of the client)',
+    )
     .option('--repush <file>', 'where lines to push go (default: <file>.repush.ndjson)')
     .option('--orphans', 'the file is complete: list what is open here and not in it')
     .option('--overwrite-newer', 'push over what is newer here too')
     .option('--limit <n>', 'most rows of the table', wholeNumber(0, 1_000_000), 200)
     .addHelpText('after', ABOUT);
-  withDatabase(command).action((file: string, options: Options) =>
+  withSource(command).action((file: string, options: Options) =>
     reconcileFile(file, options, tool),
   );
 }
 
 async function reconcileFile(file: string, options: Options, tool: Tool): Promise<void> {
   const startedAt = Date.now();
+  const { systemCode, secretFile } = options;
+  if (systemCode === undefined && secretFile === undefined) {
+    throw new CommandFailure(
+      'give --system-code, or ask as a client with --secret-file',
+      EXIT_USAGE,
+    );
+  }
   const repushPath = options.repush ?? `${file}.repush.ndjson`;
   await checkFiles(file, repushPath);
-  const source = await openSource(file, options.systemCode, tool);
+  const source = await openSource(file, systemCode, tool);
   if (source.unknownFields.length > 0) {
     const names = escapeUnprintable(source.unknownFields.join(', '));
     tool.stderr.write(`Unknown fields, ignored: ${names}\n`);
@@ -71,12 +84,24 @@ async function reconcileFile(file: string, options: Options, tool: Tool): Promis
   const summary = await compareFile(source, job, tool);
   if (options.json) await printJson(tool.stdout, { summary });
   else await printLine(tool.stdout, describe(summary));
-  if (isEqual(summary)) return;
   if (summary.differences.MISSING === summary.compared) {
-    tool.stderr.write(`None of the matters is here: is ${options.systemCode} the right system?\n`);
+    const whose =
+      systemCode === undefined ? 'this the right client' : `${systemCode} the right system`;
+    tool.stderr.write(`None of the matters is here: is ${whose}?\n`);
   }
-  const next = summary.repushFile === null ? '' : `: push ${summary.repushFile}`;
-  throw new CommandFailure(`the file and the ledger differ${next}`, EXIT_FAILED);
+  if (orphans && source.leftOutUnnamed > 0) {
+    tool.stderr.write('What the lines left out are about may be among the orphans.\n');
+  }
+  if (!isEqual(summary) || summary.leftOut > 0) throw toFailure(summary);
+}
+
+function toFailure(summary: Summary): CommandFailure {
+  const { repushFile, leftOut } = summary;
+  const next = repushFile === null ? '' : `: push ${repushFile}`;
+  const differ = isEqual(summary) ? [] : [`the file and the ledger differ${next}`];
+  const lines = leftOut === 1 ? '1 bad line was' : `${leftOut} bad lines were`;
+  const bad = leftOut === 0 ? [] : [`${lines} left out: mend and run it again`];
+  return new CommandFailure([...differ, ...bad].join('; '), EXIT_FAILED);
 }
 
 /** @throws CommandFailure where the input cannot be read twice, or would be written over */

@@ -1,8 +1,8 @@
 /** What lists of the push log show of an entry. */
-import type { OperatorEntryView } from '../../portal/entry-view';
+import type { ShownEntry } from '../source/log-source';
 
 /** The outcome or reason, or that it is not settled; and what is special about it. */
-export function resultText({ state, outcome, reason, mark }: OperatorEntryView): string {
+export function resultText({ state, outcome, reason, mark }: ShownEntry): string {
   const notes = [state === 'REPLAYED' && 'replayed', mark === 'KEY_REUSED' && 'key reused'];
   const told = notes.filter((note) => note !== false).join(', ');
   const result = outcome ?? reason ?? state;
@@ -10,13 +10,13 @@ export function resultText({ state, outcome, reason, mark }: OperatorEntryView):
 }
 
 /** Milliseconds from receipt to settlement; null: not settled. Two machines may have said when. */
-export function totalTime({ receivedAt, settledAt }: OperatorEntryView): number | null {
+export function totalTime({ receivedAt, settledAt }: ShownEntry): number | null {
   if (settledAt === null) return null;
   return Math.max(0, Date.parse(settledAt) - Date.parse(receivedAt));
 }
 
 /** Only the system where the log does not know the matter: of most refused bodies. */
-export function matterName({ systemCode, externalId }: OperatorEntryView): string {
+export function matterName({ systemCode, externalId }: ShownEntry): string {
   const system = systemCode ?? '-';
   return externalId === null ? system : `${system}/${externalId}`;
 }

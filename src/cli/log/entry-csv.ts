@@ -1,12 +1,13 @@
 /** Log entries as the rows of a CSV file. */
-import type { OperatorEntryView } from '../../portal/entry-view';
 import { printable } from '../print';
+import type { ShownEntry } from '../source/log-source';
 import { csvRecord } from './csv';
 
 /** All of them, in this order; the type keeps the list complete. */
-const COLUMNS: Readonly<Record<keyof OperatorEntryView, true>> = {
+const COLUMNS: Readonly<Record<keyof ShownEntry, true>> = {
   requestId: true,
   receivedAt: true,
+  deadlineAt: true,
   clientId: true,
   systemCode: true,
   operation: true,
@@ -35,15 +36,23 @@ const COLUMNS: Readonly<Record<keyof OperatorEntryView, true>> = {
   bodySize: true,
   traceId: true,
 };
-const NAMES = Object.keys(COLUMNS) as (keyof OperatorEntryView)[];
+const NAMES = Object.keys(COLUMNS) as (keyof ShownEntry)[];
 
-export const csvHeader = () => csvRecord(NAMES);
+/** What only operators are told. */
+const OF_OPERATORS: ReadonlySet<keyof ShownEntry> = new Set(['worker', 'operator']);
 
-/** Lists and objects are JSON texts; what is absent or empty is an empty cell. */
-export const csvRow = (view: OperatorEntryView) =>
-  csvRecord(NAMES.map((name) => printable(toText(view[name]))));
+/** @param ofOperators whether the rows have what only operators are told */
+export function csvOf(ofOperators: boolean) {
+  const names = NAMES.filter((name) => ofOperators || !OF_OPERATORS.has(name));
+  return {
+    header: () => csvRecord(names),
+    /** Lists and objects are JSON texts; what is absent or empty is an empty cell. */
+    row: (view: ShownEntry) => csvRecord(names.map((name) => printable(toText(view[name])))),
+  };
+}
 
-function toText(value: OperatorEntryView[keyof OperatorEntryView]): string {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return '';
+function toText(value: ShownEntry[keyof ShownEntry]): string {
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
+    return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,7 +1,7 @@
 /** Everything that the log knows of a push, for people. */
 import type { FieldError } from '../../errors';
-import type { OperatorEntryView } from '../../portal/entry-view';
 import { type Cell, printable } from '../print';
+import type { ShownEntry } from '../source/log-source';
 import { changeLines } from './changes-text';
 import { matterName, resultText } from './entry-cells';
 import { localTime, shortTime } from './local-time';
@@ -13,14 +13,14 @@ const MAX_NAMED = 10;
 const MAX_COUNTED = 100;
 
 /** One line: what it was and what became of it. */
-export function headline(view: OperatorEntryView, timeZone: string): string {
+export function headline(view: ShownEntry, timeZone: string): string {
   const what = `${view.operation}, ${matterName(view)}: ${resultText(view)}`;
   return printable(`${what} (times in ${timeZone})`);
 }
 
 /** Names and values; what a push does not have is left out. */
 export function detailsOf(
-  view: OperatorEntryView,
+  view: ShownEntry,
   attempts: readonly Attempt[],
   timeZone: string,
 ): Record<string, Cell> {
@@ -41,9 +41,9 @@ export function detailsOf(
     revision: view.revision,
     'answered as': view.origin,
     'replay of': view.replayOf,
-    'sent again by': view.operator,
+    'sent again by': view.operator ?? null,
     mark: view.mark,
-    worker: view.worker,
+    worker: view.worker ?? null,
     'trace id': view.traceId,
     body: `${view.bodySize} bytes, SHA-256 ${view.bodyHash}`,
   };
@@ -51,7 +51,7 @@ export function detailsOf(
 }
 
 /** Lists, each under its title. */
-export function listsOf(view: OperatorEntryView, timeZone: string): string[] {
+export function listsOf(view: ShownEntry, timeZone: string): string[] {
   const lines = [
     ...block('problems', view.problems.map(problemLine)),
     ...block('warnings', view.warnings.map(problemLine)),
@@ -63,26 +63,26 @@ export function listsOf(view: OperatorEntryView, timeZone: string): string[] {
 const problemLine = ({ field, message }: FieldError) => `${field}: ${message}`;
 
 /** How a push was ignored: which instant lost against which. */
-export function staleText({ stale }: OperatorEntryView, timeZone: string): string | null {
+export function staleText({ stale }: ShownEntry, timeZone: string): string | null {
   if (!stale) return null;
   const [sent, stored] = [stale.sent, stale.stored].map((at) => shortTime(at, timeZone));
   return `ignored: sent ${sent} older than ${stored}`;
 }
 
 /** Of a push that nobody has settled yet. */
-export function waitingText(deadlineAt: Date, now: number, timeZone: string): string {
-  const deadline = localTime(deadlineAt.getTime(), timeZone);
-  const isOver = deadlineAt.getTime() <= now;
+export function waitingText(deadlineAt: string, now: number, timeZone: string): string {
+  const deadline = localTime(deadlineAt, timeZone);
+  const isOver = Date.parse(deadlineAt) <= now;
   return `not settled; its caller ${isOver ? 'waited' : 'waits'} until ${deadline}`;
 }
 
-function attemptText({ attempt, idempotencyKey }: OperatorEntryView, all: readonly Attempt[]) {
+function attemptText({ attempt, idempotencyKey }: ShownEntry, all: readonly Attempt[]) {
   if (idempotencyKey === null) return null;
   const many = all.length < MAX_COUNTED ? String(all.length) : `${MAX_COUNTED} or more`;
   return attempt === null ? 'a later one' : `${attempt} of ${many}`;
 }
 
-function otherAttempts({ requestId }: OperatorEntryView, all: readonly Attempt[]): string | null {
+function otherAttempts({ requestId }: ShownEntry, all: readonly Attempt[]): string | null {
   const others = all.filter((other) => other.requestId !== requestId);
   if (others.length === 0) return null;
   const named = others

@@ -1,11 +1,11 @@
 /** An entry as one line of fixed columns: for what comes one by one. */
-import type { OperatorEntryView } from '../../portal/entry-view';
 import { printable } from '../print';
+import type { ShownEntry } from '../source/log-source';
 import { matterName, resultText, totalTime } from './entry-cells';
 import { localTime } from './local-time';
 
 /** The matter comes last: its id may be long, and wide. */
-export function entryLine(view: OperatorEntryView, timeZone: string): string {
+export function entryLine(view: ShownEntry, timeZone: string): string {
   const total = totalTime(view);
   const columns = [
     localTime(view.receivedAt, timeZone),

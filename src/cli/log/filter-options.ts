@@ -11,6 +11,8 @@ import { toOutcome, toReason } from './result-words';
 export interface FilterOptions {
   readonly systemCode?: string;
   readonly clientId?: string;
+  /** With it the client signs, and the log is that of its own system. */
+  readonly secretFile?: string;
   readonly requestId?: string;
   readonly key?: string;
   readonly externalId?: string;
@@ -36,7 +38,10 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
   const state = new Option('--state <state>', 'where a push stands').choices(LOG_STATES);
   return command
     .option('--system-code <code>', 'pushes of one system')
-    .option('--client-id <id>', 'of one client')
+    .option(
+      '--client-id <id>',
+      'of one client; with --secret-file: who signs, for all pushes of its system',
+    )
     .option('--request-id <id>', 'the one with this request id', toRequestId)
     .option('--key <key>', 'with this idempotency key (needs --system-code)')
     .option('--external-id <id>', 'of one matter (needs --system-code)')
@@ -52,12 +57,15 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
 
 /** @throws CommandFailure with exit code 2 where options do not go together */
 export function toLogFilter(options: FilterOptions): LogFilter {
-  const { systemCode, clientId, requestId, key, externalId, operation, state } = options;
+  const { systemCode, requestId, key, externalId, operation, state } = options;
   const { outcome, reason } = options;
+  const isSigned = options.secretFile !== undefined;
+  const clientId = isSigned ? undefined : options.clientId;
   const { from, to } = windowOf(options);
   // Their indexes begin with the system: without it the whole log would be looked through.
-  if (systemCode === undefined && externalId !== undefined) throw needsSystem('--external-id');
-  if (systemCode === undefined && key !== undefined) throw needsSystem('--key');
+  const hasSystem = systemCode !== undefined || isSigned;
+  if (!hasSystem && externalId !== undefined) throw needsSystem('--external-id');
+  if (!hasSystem && key !== undefined) throw needsSystem('--key');
   if (outcome !== undefined && reason !== undefined) {
     throw new CommandFailure(
       'give --outcome or --reason, not both: a push has one of them',

@@ -1,7 +1,7 @@
 /** The first entries that a filter asks for, however many short pages that takes. */
-import type { LogEntry } from '../../push-log/entry-model';
 import type { LogFilter } from '../../push-log/log-filter';
-import type { LogOrder, LogSearch } from '../../push-log/search';
+import type { LogOrder } from '../../push-log/search';
+import type { LogSource, ShownEntry } from '../source/log-source';
 
 export interface FirstOptions extends LogOrder {
   /** Most entries. */
@@ -12,22 +12,25 @@ export interface FirstOptions extends LogOrder {
 
 export interface Reached {
   readonly found: number;
-  /** Request id after which the search would go on; undefined at the end of the log. */
+  /** Where the search would go on; undefined at the end of the log. */
   readonly next: string | undefined;
+  /** Up to where in time it has come, epoch milliseconds, where that is known. */
+  readonly place: number | undefined;
 }
 
 export async function* firstEntries(
-  search: LogSearch,
+  source: Pick<LogSource, 'page'>,
   filter: LogFilter,
   { limit, onPage, ...order }: FirstOptions,
-): AsyncGenerator<LogEntry> {
+): AsyncGenerator<ShownEntry> {
   let found = 0;
   let after: string | undefined;
   do {
-    const { entries, next } = await search.page(filter, { ...order, limit: limit - found, after });
+    const page = await source.page(filter, { ...order, limit: limit - found, after });
+    const { entries, next, place } = page;
     found += entries.length;
     after = next;
-    onPage?.({ found, next });
+    onPage?.({ found, next, place });
     yield* entries;
   } while (after !== undefined && found < limit);
 }

@@ -1,8 +1,7 @@
 /** The pushes of one matter in the order of receipt, and whether the log still has them all. */
 import type { MatterKey } from '../../ledger/matters';
-import type { LogEntry } from '../../push-log/entry-model';
-import type { LogSearch } from '../../push-log/search';
 import { inBatches } from '../in-batches';
+import type { LogSource, ShownEntry } from '../source/log-source';
 import { firstEntries } from './first-entries';
 
 export interface HistoryOptions {
@@ -12,20 +11,22 @@ export interface HistoryOptions {
   readonly tell: (note: string) => void;
 }
 
+type Told = Pick<ShownEntry, 'state' | 'outcome' | 'reason'>;
+
 /** Pushes that are looked at for the one that created the matter. */
 const BEGINNING = 500;
 
 export async function* historyOf(
   matter: MatterKey,
-  search: LogSearch,
+  source: LogSource,
   { limit, tell }: HistoryOptions,
-): AsyncGenerator<LogEntry> {
+): AsyncGenerator<ShownEntry> {
   if (limit !== undefined) {
-    yield* newestOf(matter, search, limit, tell);
+    yield* newestOf(matter, source, limit, tell);
     return;
   }
   let isFirst = true;
-  for await (const batch of inBatches(search.all(matter, { oldestFirst: true }), BEGINNING)) {
+  for await (const batch of inBatches(source.all(matter, { oldestFirst: true }), BEGINNING)) {
     if (isFirst) tellMissing(batch, tell);
     isFirst = false;
     yield* batch;
@@ -34,23 +35,23 @@ export async function* historyOf(
 
 async function* newestOf(
   matter: MatterKey,
-  search: LogSearch,
+  source: LogSource,
   limit: number,
   tell: HistoryOptions['tell'],
-): AsyncGenerator<LogEntry> {
-  const newest: LogEntry[] = [];
+): AsyncGenerator<ShownEntry> {
+  const newest: ShownEntry[] = [];
   let isMore = false;
   const onPage = ({ next }: { readonly next: string | undefined }) => {
     isMore = next !== undefined;
   };
-  for await (const entry of firstEntries(search, matter, { limit, onPage })) newest.push(entry);
+  for await (const entry of firstEntries(source, matter, { limit, onPage })) newest.push(entry);
   newest.reverse();
   if (isMore) tell(`Only the newest ${limit} pushes: without --limit there are more.`);
   else tellMissing(newest, tell);
   yield* newest;
 }
 
-function tellMissing(oldest: readonly LogEntry[], tell: HistoryOptions['tell']): void {
+function tellMissing(oldest: readonly Told[], tell: HistoryOptions['tell']): void {
   if (isWithoutBeginning(oldest)) {
     tell('Older pushes of this matter are no longer kept (PUSH_LOG_RETENTION).');
   }
@@ -60,10 +61,10 @@ function tellMissing(oldest: readonly LogEntry[], tell: HistoryOptions['tell']):
  * Whether a matter was met that none of its oldest pushes created. All of them are asked, not the
  * first: another may have taken effect before it.
  */
-export function isWithoutBeginning(oldest: readonly LogEntry[]): boolean {
+export function isWithoutBeginning(oldest: readonly Told[]): boolean {
   return oldest.some(hasMet) && !oldest.some(isCreation);
 }
 
-const isCreation = ({ state, result }: LogEntry) => state === 'PERSISTED' && result === 'CREATED';
-const hasMet = ({ state, result }: LogEntry) =>
-  state === 'PERSISTED' || state === 'REPLAYED' || result === 'MATTER_DELETED';
+const isCreation = ({ state, outcome }: Told) => state === 'PERSISTED' && outcome === 'CREATED';
+const hasMet = ({ state, reason }: Told) =>
+  state === 'PERSISTED' || state === 'REPLAYED' || reason === 'MATTER_DELETED';

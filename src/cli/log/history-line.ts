@@ -1,6 +1,6 @@
 /** The pushes of one matter, a line each: what every one of them did to it. */
-import type { OperatorEntryView } from '../../portal/entry-view';
 import { printable } from '../print';
+import type { ShownEntry } from '../source/log-source';
 import { shortChanges } from './changes-text';
 import { resultText } from './entry-cells';
 import { staleText } from './entry-details';
@@ -15,7 +15,7 @@ export const HISTORY_HEAD = toLine('RECEIVED', 'OP', 'RESULT', 'REV', 'REQUEST I
 
 export interface HistoryLines {
   /** To be told the pushes in the order of their receipt. */
-  add(view: OperatorEntryView): string;
+  add(view: ShownEntry): string;
   /** Whether one took effect after a push that was received later. */
   isOutOfOrder(): boolean;
 }
@@ -42,11 +42,11 @@ export function createHistoryLines(timeZone: string): HistoryLines {
   };
 }
 
-const againText = ({ replayOf, operator }: OperatorEntryView) =>
+const againText = ({ replayOf, operator }: ShownEntry) =>
   replayOf === null ? '' : `${replayOf} sent again by ${operator ?? 'an operator'}`;
 
 /** What a push did, or why it did nothing. */
-function effectText(view: OperatorEntryView, timeZone: string): string {
+function effectText(view: ShownEntry, timeZone: string): string {
   const { state, stale, changes, problems, origin } = view;
   if (state === 'QUEUED') return 'not settled yet';
   if (state === 'EXPIRED') return 'without effect';

@@ -1,28 +1,31 @@
-/** Polls until it is stopped; a database that is away for a while is told once and waited for. */
+/** Polls until it is stopped; a server that is away for a while is told once and waited for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import { backoff } from '../../client/backoff';
+import { MatterPushError } from '../../client/error';
 import { isSocketError } from '../../mongo';
 import type { Tool } from '../tool';
 
 /** Milliseconds between polls. */
 const INTERVAL = 1_000;
 
-/** @throws what `poll` throws, but for failures of the database */
+/** @throws what `poll` throws, but for failures of the database or the service that pass */
 export async function keepPolling(
   poll: () => Promise<void>,
   stderr: Tool['stderr'],
   stop: AbortSignal,
 ): Promise<void> {
   let failures = 0;
+  let away = 'database';
   while (!stop.aborted) {
     try {
       await poll();
-      if (failures > 0) stderr.write('The database is back.\n');
+      if (failures > 0) stderr.write(`The ${away} is back.\n`);
       failures = 0;
     } catch (error) {
       if (!isAway(error) || stop.aborted) throw error;
-      if (failures === 0) stderr.write(`The database is away: ${(error as Error).message}\n`);
+      away = error instanceof MatterPushError ? 'service' : 'database';
+      if (failures === 0) stderr.write(`The ${away} is away: ${(error as Error).message}\n`);
       failures += 1;
     }
     const wait = failures === 0 ? INTERVAL : backoff(failures);
@@ -31,4 +34,6 @@ export async function keepPolling(
   }
 }
 
-const isAway = (error: unknown) => error instanceof mongo.MongoError || isSocketError(error);
+const isAway = (error: unknown) =>
+  error instanceof mongo.MongoError ||
+  (error instanceof MatterPushError ? error.retryable : isSocketError(error));

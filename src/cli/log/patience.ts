@@ -1,5 +1,4 @@
 /** Tells how far a long search is, now and then. */
-import { receivedAtOf } from '../../push-log/request-id';
 import type { Tool } from '../tool';
 import type { Reached } from './first-entries';
 import { localTime } from './local-time';
@@ -10,10 +9,10 @@ const INTERVAL = 2_000;
 export function createPatience({ stderr, settings }: Tool): (reached: Reached) => void {
   const timeZone = settings.timeZone();
   let told = Date.now();
-  return ({ found, next }) => {
+  return ({ found, next, place }) => {
     if (next === undefined || Date.now() - told < INTERVAL) return;
     told = Date.now();
-    const place = localTime(receivedAtOf(next), timeZone);
-    stderr.write(`${found} found, searching on from ${place}\n`);
+    const from = place === undefined ? '' : ` from ${localTime(place, timeZone)}`;
+    stderr.write(`${found} found, searching on${from}\n`);
   };
 }

@@ -3,15 +3,14 @@
  * after the id was made, and settled later still), so the last seconds are read again each time.
  */
 import type { Clock } from '../../clock';
-import type { LogEntry } from '../../push-log/entry-model';
 import type { LogFilter } from '../../push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../push-log/request-id';
-import type { LogSearch } from '../../push-log/search';
+import type { LogSource, ShownEntry } from '../source/log-source';
 import type { Watch } from './watch';
 
 export interface Poll {
   /** Gives the entries that are to be told now; those that it gave last may come again until told. */
-  due(): AsyncGenerator<LogEntry>;
+  due(): AsyncGenerator<ShownEntry>;
   /** After all of `due` was told: the next poll begins later. */
   advance(): void;
 }
@@ -20,28 +19,28 @@ export interface Poll {
 const TRAIL = 30_000;
 
 export interface PollDependencies {
-  readonly search: LogSearch;
+  readonly source: Pick<LogSource, 'page' | 'all'>;
   readonly filter: LogFilter;
   readonly watch: Watch;
   readonly clock: Clock;
 }
 
-export function createPoll({ search, filter, watch, clock }: PollDependencies): Poll {
+export function createPoll({ source, filter, watch, clock }: PollDependencies): Poll {
   /** Where reading begins, epoch milliseconds; undefined while the log is empty. */
   let from: number | undefined;
   let next: number | undefined;
 
   /** When the newest entry was received, by the clocks of the service. */
   const newest = async () => {
-    const { entries } = await search.page({}, { limit: 1 });
-    return entries[0] && receivedAtOf(String(entries[0]._id));
+    const { entries } = await source.page({}, { limit: 1 });
+    return entries[0] && receivedAtOf(entries[0].requestId);
   };
-  const isDue = ({ _id, state }: LogEntry) => watch.isDue(String(_id), state, clock());
+  const isDue = ({ requestId, state }: ShownEntry) => watch.isDue(requestId, state, clock());
 
   /** Those that are still queued although they have left the window. */
   async function* late(begin: number) {
     for (const id of watch.unsettled(firstIdAt(begin))) {
-      const [entry] = (await search.page({ ...filter, requestId: id }, { limit: 1 })).entries;
+      const [entry] = (await source.page({ ...filter, requestId: id }, { limit: 1 })).entries;
       if (!entry) watch.drop(id);
       else if (isDue(entry)) yield entry;
     }
@@ -56,7 +55,7 @@ export function createPoll({ search, filter, watch, clock }: PollDependencies): 
       const begin = Math.max(from ?? next, filter.from ?? 0);
       yield* late(begin);
       const window = { ...filter, from: begin, to: last + 1 };
-      for await (const entry of search.all(window, { oldestFirst: true })) {
+      for await (const entry of source.all(window, { oldestFirst: true })) {
         if (isDue(entry)) yield entry;
       }
     },

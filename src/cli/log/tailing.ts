@@ -1,13 +1,8 @@
 /** The newest pushes as they are told: those that are there, then those that come. */
-import type { Connection } from 'mongoose';
-import type { OperatorEntryView } from '../../portal/entry-view';
-import type { LogEntry } from '../../push-log/entry-model';
-import { createKeyUses } from '../../push-log/key-uses';
 import type { LogFilter } from '../../push-log/log-filter';
-import { createLogSearch } from '../../push-log/search';
+import type { LogSource, ShownEntry } from '../source/log-source';
 import { firstEntries, type Reached } from './first-entries';
 import { createPoll } from './poll';
-import { viewsOf } from './views';
 import { createWatch } from './watch';
 
 export interface Tailing {
@@ -20,24 +15,22 @@ export interface Tailing {
 }
 
 export function createTailing(
-  connection: Connection,
+  source: LogSource,
   filter: LogFilter,
-  print: (view: OperatorEntryView) => Promise<void>,
+  print: (view: ShownEntry) => Promise<void>,
   onPage: (reached: Reached) => void,
 ): Tailing {
   const clock = Date.now;
-  const search = createLogSearch(connection);
-  const keyUses = createKeyUses(connection);
   const watch = createWatch();
-  const poll = createPoll({ search, filter, watch, clock });
+  const poll = createPoll({ source, filter, watch, clock });
 
   async function* newest(limit: number) {
-    const found: LogEntry[] = [];
-    for await (const entry of firstEntries(search, filter, { limit, onPage })) found.push(entry);
+    const found: ShownEntry[] = [];
+    for await (const entry of firstEntries(source, filter, { limit, onPage })) found.push(entry);
     yield* found.reverse();
   }
-  const printAll = async (entries: AsyncIterable<LogEntry>) => {
-    for await (const view of viewsOf(entries, keyUses)) {
+  const printAll = async (entries: AsyncIterable<ShownEntry>) => {
+    for await (const view of source.numbered(entries)) {
       await print(view);
       watch.told(view.requestId, view.state, clock());
     }
@@ -47,7 +40,7 @@ export function createTailing(
       if (most > 0) await printAll(newest(most));
     },
     begin: async () => {
-      for await (const { _id, state } of poll.due()) watch.told(String(_id), state, clock());
+      for await (const { requestId, state } of poll.due()) watch.told(requestId, state, clock());
       poll.advance();
     },
     poll: async () => {

@@ -1,5 +1,5 @@
 /** The way of one push in steps: when it was where, and for how long. */
-import type { LogEntry } from '../../push-log/entry-model';
+import type { EntryView } from '../../contract/entry-view';
 
 export interface Step {
   readonly name: string;
@@ -17,27 +17,30 @@ export interface Timeline {
   readonly total: number | undefined;
 }
 
-export type Times = Pick<LogEntry, 'state' | 'receivedAt' | 'queuedAt' | 'startedAt' | 'settledAt'>;
+export type Times = Pick<
+  EntryView,
+  'state' | 'receivedAt' | 'queuedAt' | 'startedAt' | 'settledAt'
+>;
 
 /**
  * Receipt and settlement are of the clocks of `web` and `worker`, queue and start of that of Redis.
  * A push that was refused or replayed at once was never queued and has fewer steps.
  */
 export function timelineOf({ state, receivedAt, queuedAt, startedAt, settledAt }: Times): Timeline {
-  const known: [name: string, at: Date | undefined][] = [
+  const known: [name: string, at: string | null][] = [
     ['received', receivedAt],
     ['queued', queuedAt],
     ['started', startedAt],
     [state.toLowerCase(), settledAt],
   ];
   const steps: Step[] = [];
-  for (const [name, date] of known) {
-    if (!date) continue;
-    const at = date.getTime();
+  for (const [name, instant] of known) {
+    if (instant === null) continue;
+    const at = Date.parse(instant);
     const gap = at - (steps.at(-1)?.at ?? at);
     const took = steps.length === 0 ? undefined : Math.max(0, gap);
     steps.push({ name, at, took, skew: Math.max(0, -gap) });
   }
-  const total = settledAt && Math.max(0, settledAt.getTime() - receivedAt.getTime());
-  return { steps, total };
+  if (settledAt === null) return { steps, total: undefined };
+  return { steps, total: Math.max(0, Date.parse(settledAt) - Date.parse(receivedAt)) };
 }

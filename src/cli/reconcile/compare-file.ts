@@ -1,18 +1,22 @@
 /** One run: a checked file against the ledger, with progress, report and re-push file. */
 import { formatLocal, parseDateTime } from '../../contract/time';
-import { createMatterReader } from '../../ledger/matter-reader';
 import { showProgress } from '../progress';
+import type { SourceOptions } from '../source/options';
+import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { type DatabaseOptions, withMongo } from '../with-mongo';
+import { createProblems } from './problems';
 import { createJsonReport, createTableReport } from './report';
+import type { RepushLine } from './repush';
+import { createCheckRepush } from './repush-check';
 import { createRepushFile } from './repush-file';
 import { listOrphans, reconcile } from './run-reconcile';
 import type { Source } from './source';
 import { type Summary, summarize } from './summary';
 import { createTally, type Tally } from './tally';
 
-export interface FileJob extends DatabaseOptions {
-  readonly systemCode: string;
+export interface FileJob extends SourceOptions {
+  /** Undefined: that of the client that asks. */
+  readonly systemCode?: string | undefined;
   readonly repushPath: string;
   readonly orphans: boolean;
   readonly overwriteNewer: boolean;
@@ -29,12 +33,28 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
   const report = job.json ? createJsonReport(tool) : createTableReport(tool, job.limit);
   const repushFile = createRepushFile(repushPath);
   const hideProgress = showTally(tally, source, tool);
+  const problems = createProblems(repushPath, tool);
+  let written = 0;
   const options = { overwriteNewer: job.overwriteNewer, formatLocal: deadlineIn(tool) };
   try {
-    await withMongo(tool, job, async (connection) => {
-      const { systemCode } = job;
-      const ledger = createMatterReader(connection);
-      const sinks = { onEntry: report.add, onLine: repushFile.add };
+    await withSources(tool, job, async ({ matters: ledger }) => {
+      const { systemCode = '' } = job;
+      const check = createCheckRepush({
+        timeZone: tool.settings.timeZone(),
+        concluded: tool.settings.concluded(),
+        unknownUsers: ledger.unknownUsers,
+      });
+      const onLines = async (lines: readonly RepushLine[]) => {
+        const before = written;
+        written += lines.length;
+        for (const line of lines) repushFile.add(line);
+        for (const [index, problem] of (await check(lines)).entries()) {
+          if (problem === undefined) continue;
+          tally.wouldFail();
+          problems.add(before + index + 1, `${lines[index]?.body.externalId}: ${problem}`);
+        }
+      };
+      const sinks = { onEntry: report.add, onLines };
       const reconciling = { systemCode, source, ledger, tally, options, ...sinks };
       await reconcile(reconciling);
       if (job.orphans) await listOrphans(reconciling);
@@ -45,6 +65,12 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
     repushFile.discard();
   }
   await report.finish();
+  if (problems.lines() > 0) {
+    problems.tell();
+    tool.stderr.write(
+      'The service would refuse the lines above: mend them, or import the users.\n',
+    );
+  }
   return summarize(tally.counts(), source, { repushPath, elapsedMs: Date.now() - startedAt });
 }
 

@@ -13,11 +13,13 @@ const OPTIONS = {
   max_record_size: 4 * 1024 * 1024,
 } as const;
 
+const NO_ENCODING = 'the file is neither UTF-8 nor GBK: save it as "CSV UTF-8"';
+
 /** An empty cell states nothing: its field is undefined. A bad header is the only line given. */
 export async function* readCsv(path: string): AsyncGenerator<FieldLine> {
   const encoding = await encodingOf(path);
   if (!encoding) {
-    yield { line: 1, problem: 'the file is neither UTF-8 nor GBK: save it as "CSV UTF-8"' };
+    yield { line: 1, problem: NO_ENCODING, isFatal: true };
     return;
   }
   const parser = parse(OPTIONS);
@@ -31,14 +33,14 @@ export async function* readCsv(path: string): AsyncGenerator<FieldLine> {
         head = record;
         const problem = headProblem(head);
         if (problem !== undefined) {
-          yield { line: info.lines, problem };
+          yield { line: info.lines, problem, isFatal: true };
           return;
         }
       }
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    yield { line: Number(error.lines ?? 1), problem: error.message };
+    yield { line: Number(error.lines ?? 1), problem: error.message, isFatal: true };
   }
 }
 

@@ -8,6 +8,8 @@ export interface FieldLine {
   readonly line: number;
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly problem?: string;
+  /** The problem is that of the whole file: nothing behind it can be read. */
+  readonly isFatal?: boolean;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -12,11 +12,16 @@ import { openRows } from './row-source';
 import type { Source } from './source';
 
 /**
- * Reads all of the file, so that nothing is compared where a line of it is bad.
+ * Reads all of the file. Bad lines are named on stderr and left out.
  *
- * @throws CommandFailure (exit code 2) after all bad lines were named on stderr
+ * @param systemCode undefined: that of the client that will ask
+ * @throws CommandFailure (exit code 2) where nothing of it can be compared
  */
-export async function openSource(file: string, systemCode: string, tool: Tool): Promise<Source> {
+export async function openSource(
+  file: string,
+  systemCode: string | undefined,
+  tool: Tool,
+): Promise<Source> {
   const problems = createProblems(file, tool);
   let lines = 0;
   const hideProgress = showProgress({
@@ -25,16 +30,23 @@ export async function openSource(file: string, systemCode: string, tool: Tool): 
     things: 'lines',
     state: () => ({ done: lines, note: 'read' }),
   });
-  try {
-    const source = await open({ file, systemCode, settings: tool.settings }, problems, () => {
-      lines += 1;
-    });
-    // More likely an export that failed than a system without matters.
-    if (source.size === 0) throw new CommandFailure(`${file} states nothing`, EXIT_USAGE);
-    return source;
-  } finally {
-    hideProgress();
+  const opening = { file, systemCode: systemCode ?? '', settings: tool.settings };
+  const source = await open(opening, problems, () => {
+    lines += 1;
+  }).finally(hideProgress);
+  tellLeftOut(source, problems, tool);
+  // More likely an export that failed than a system without matters.
+  if (source.size === 0) {
+    throw new CommandFailure(`${file} states nothing that can be compared`, EXIT_USAGE);
   }
+  return source;
+}
+
+function tellLeftOut({ leftOut, size }: Source, problems: Problems, { stderr }: Tool): void {
+  if (leftOut === 0) return;
+  problems.tell();
+  const lines = leftOut === 1 ? '1 bad line is' : `${leftOut} bad lines are`;
+  if (size > 0) stderr.write(`${lines} left out, the others are compared.\n`);
 }
 
 interface Opening {

@@ -39,28 +39,39 @@ export async function openPushes(
 ): Promise<Source> {
   const parse = createBodyParser(push.timeZone);
   const states = new Map<string, State>();
+  const ofBadLines = new Set<string>();
+  let unnamed = 0;
   let withoutId = 0;
   for await (const raw of readLines(createReadStream(push.file))) {
     onLine();
     const line = parsePushLine(raw);
     if (!line) continue;
     const body = 'op' in line ? parse(line) : line.message;
-    if (typeof body === 'string') problems.add(raw.number, body);
-    else if (body.externalId === undefined) withoutId += 1;
+    if (typeof body === 'string') {
+      problems.add(raw.number, body);
+      const named = 'op' in line ? line.externalId : undefined;
+      if (named === undefined) unnamed += 1;
+      else ofBadLines.add(named);
+    } else if (body.externalId === undefined) withoutId += 1;
     else if ('op' in line) {
       const state = states.get(body.externalId) ?? NEW;
       states.set(body.externalId, apply(state, { ...body, ...line }, push));
     }
   }
-  problems.throwIfAny();
-  return toSource(states, withoutId);
+  const leftOut = { leftOut: problems.lines(), leftOutUnnamed: unnamed };
+  return { ...toSource(states, ofBadLines, withoutId), ...leftOut };
 }
 
-function toSource(states: ReadonlyMap<string, State>, withoutId: number): Source {
+function toSource(
+  states: ReadonlyMap<string, State>,
+  ofBadLines: ReadonlySet<string>,
+  withoutId: number,
+): Omit<Source, 'leftOut' | 'leftOutUnnamed'> {
   const matters = [...states.values()].filter(({ matter }) => matter).length;
   return {
     size: matters,
-    names: (externalId) => states.has(externalId),
+    names: (externalId) => states.has(externalId) || ofBadLines.has(externalId),
+    ids: () => new Set([...states.keys(), ...ofBadLines]),
     statements: async function* (): AsyncGenerator<Folded> {
       for (const { matter } of states.values()) {
         if (matter) yield { kind: 'folded', believed: matter };

@@ -2,8 +2,8 @@
 import type { Matter } from '../../domain/matter';
 import type { OperationName } from '../../domain/operation';
 import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
-import type { MatterReader } from '../../ledger/matter-reader';
 import { inBatches } from '../in-batches';
+import type { MatterSource } from '../source/matter-source';
 import { find, type Side, toSide } from './find';
 import { isNewerHere, type Obstacle, type RepushLine, type RepushOptions, repush } from './repush';
 import type { Source } from './source';
@@ -23,11 +23,12 @@ export interface Entry {
 export interface Reconciling {
   readonly systemCode: string;
   readonly source: Source;
-  readonly ledger: Pick<MatterReader, 'byKeys' | 'open'>;
+  readonly ledger: Pick<MatterSource, 'byKeys' | 'orphans'>;
   readonly tally: Tally;
   readonly options: RepushOptions;
   readonly onEntry: (entry: Entry) => Promise<void>;
-  readonly onLine: (line: RepushLine) => void;
+  /** Told the lines to push of some matters together. */
+  readonly onLines: (lines: readonly RepushLine[]) => Promise<void>;
 }
 
 /** Keys of one query. */
@@ -39,32 +40,34 @@ export async function reconcile(job: Reconciling): Promise<void> {
     const ids = statements.map(({ believed }) => believed.externalId);
     const held = new Map<string, Matter>();
     for await (const matter of ledger.byKeys(systemCode, ids)) held.set(matter.externalId, matter);
+    const lines: RepushLine[] = [];
     for (const statement of statements) {
-      await compareOne(statement, held.get(statement.believed.externalId), job);
+      const line = await compareOne(statement, held.get(statement.believed.externalId), job);
+      if (line) lines.push(line);
     }
+    if (lines.length > 0) await job.onLines(lines);
   }
 }
 
+/** @returns the line that mends it, where there is one */
 async function compareOne(
   statement: Statement,
   held: Matter | undefined,
-  { tally, options, onEntry, onLine }: Reconciling,
-): Promise<void> {
+  { tally, options, onEntry }: Reconciling,
+): Promise<RepushLine | undefined> {
   const found = find(statement, held);
   const findings = found.map(({ finding }) => finding);
   tally.compared(findings);
-  if (found.length === 0) return;
+  if (found.length === 0) return undefined;
   const push = repush({ statement, held, findings }, options);
   if (typeof push === 'string') tally.notRepushed(push);
-  else {
-    tally.repushed(push, isNewerHere(statement, held));
-    onLine(push);
-  }
+  else tally.repushed(push, isNewerHere(statement, held));
   for (const { finding, yours, here } of found) {
     const { externalId } = statement.believed;
     const entry = { externalId, difference: finding, yours, here };
     await onEntry({ ...entry, repush: typeof push === 'string' ? push : push.op });
   }
+  return typeof push === 'string' ? undefined : push;
 }
 
 /**
@@ -74,9 +77,9 @@ async function compareOne(
  */
 export async function listOrphans(job: Reconciling): Promise<void> {
   const { source, ledger, systemCode, tally, onEntry } = job;
-  for await (const matter of ledger.open(systemCode)) {
+  for await (const matter of ledger.orphans(systemCode, source)) {
     const { externalId } = matter;
-    if (source.names(externalId) || externalId.startsWith(ASSIGNED_ID_PREFIX)) continue;
+    if (externalId.startsWith(ASSIGNED_ID_PREFIX)) continue;
     tally.orphan();
     const here = toSide(matter, ['bizStatus', 'title', 'sourceUpdatedAt']);
     await onEntry({ externalId, difference: 'ORPHAN', yours: null, here, repush: null });

@@ -1,11 +1,11 @@
 /** A file to reconcile, whatever its form: checked, and ready to be compared. */
+import type { MatterList } from '../source/matter-source';
 import type { Statement } from './statement';
 
-export interface Source {
+/** Its list has the matters of bad lines too, as far as those can be read. */
+export interface Source extends MatterList {
   /** How many statements there are. */
   readonly size: number;
-  /** Whether the file names a matter, be it without a statement. */
-  names(externalId: string): boolean;
   /** Each externalId once. */
   statements(): AsyncIterable<Statement>;
   /** Names of columns or fields that nobody knows. */
@@ -14,4 +14,8 @@ export interface Source {
   readonly withoutUpsert: number;
   /** Pushes whose externalId the service made. */
   readonly withoutId: number;
+  /** Bad lines: they were named, and are not compared. */
+  readonly leftOut: number;
+  /** Those of them that name no matter: nobody knows what they are about. */
+  readonly leftOutUnnamed: number;
 }

@@ -10,6 +10,8 @@ export interface Summary extends Counts {
   readonly withoutUpsert: number;
   /** Pushes whose externalId the service made: they were not compared. */
   readonly withoutId: number;
+  /** Bad lines of the file: they were named and not compared. */
+  readonly leftOut: number;
   /** The reading of the file included. */
   readonly elapsedMs: number;
 }
@@ -23,11 +25,12 @@ const WHY: Readonly<Record<Obstacle, string>> = {
 
 export function summarize(
   counts: Counts,
-  { withoutUpsert, withoutId }: Source,
+  { withoutUpsert, withoutId, leftOut }: Source,
   run: { readonly repushPath: string; readonly elapsedMs: number },
 ): Summary {
   const repushFile = total(counts.repushed) > 0 ? run.repushPath : null;
-  return { ...counts, repushFile, withoutUpsert, withoutId, elapsedMs: run.elapsedMs };
+  const { elapsedMs } = run;
+  return { ...counts, repushFile, withoutUpsert, withoutId, leftOut, elapsedMs };
 }
 
 export const isEqual = ({ differences }: Counts) => Object.keys(differences).length === 0;
@@ -40,6 +43,7 @@ export function describe(summary: Summary): string {
     row('equal', equal),
     ...Object.entries(differences).map(([kind, count]) => row(kind, count)),
   ];
+  if (summary.leftOut > 0) rows.push(row('left out', summary.leftOut, 'bad lines, named above'));
   if (summary.withoutUpsert > 0) {
     rows.push(row('not compared', summary.withoutUpsert, 'the file holds no upsert of them'));
   }
@@ -50,7 +54,7 @@ export function describe(summary: Summary): string {
 }
 
 function aboutRepush(summary: Summary): string[] {
-  const { repushFile, repushed, overwriting, untimed, notRepushed } = summary;
+  const { repushFile, repushed, overwriting, untimed, wouldFail, notRepushed } = summary;
   const rows: string[] = [];
   if (repushFile !== null) {
     rows.push(`to push: ${repushFile}`, row('lines', total(repushed)));
@@ -61,6 +65,9 @@ function aboutRepush(summary: Summary): string[] {
     if (untimed > 0) {
       rows.push(row('  of them', untimed, 'have no sourceUpdatedAt: applied whatever is here'));
     }
+  }
+  if (wouldFail > 0) {
+    rows.push(row('would fail', wouldFail, 'the service refuses them as they are: named above'));
   }
   const obstacles = Object.entries(notRepushed) as [Obstacle, number][];
   rows.push(...obstacles.map(([why, count]) => row('not to push', count, WHY[why])));

@@ -19,6 +19,8 @@ export interface Counts {
   readonly overwriting: number;
   /** Those of them without a time: they are applied whatever is newer here. */
   readonly untimed: number;
+  /** Those of them that the service would refuse. */
+  readonly wouldFail: number;
   /** Matters that differ and are not in the re-push file, by why. */
   readonly notRepushed: Readonly<Partial<Record<Obstacle, number>>>;
 }
@@ -29,6 +31,7 @@ export interface Tally {
   orphan(): void;
   repushed(line: RepushLine, isNewerHere: boolean): void;
   notRepushed(obstacle: Obstacle): void;
+  wouldFail(): void;
   counts(): Counts;
 }
 
@@ -36,7 +39,7 @@ export function createTally(): Tally {
   const differences = new Map<Kind, number>();
   const lines = new Map<OperationName, number>();
   const obstacles = new Map<Obstacle, number>();
-  const plain = { compared: 0, equal: 0, overwriting: 0, untimed: 0 };
+  const plain = { compared: 0, equal: 0, overwriting: 0, untimed: 0, wouldFail: 0 };
   return {
     compared: (kinds) => {
       plain.compared += 1;
@@ -50,6 +53,9 @@ export function createTally(): Tally {
       if (body.sourceUpdatedAt === undefined) plain.untimed += 1;
     },
     notRepushed: (obstacle) => count(obstacles, obstacle),
+    wouldFail: () => {
+      plain.wouldFail += 1;
+    },
     counts: () => ({
       ...plain,
       differences: Object.fromEntries(differences),

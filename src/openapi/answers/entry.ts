@@ -47,6 +47,7 @@ export function entrySchemas() {
     bodySize: count(),
     secretId: z.string().nullable(),
     receivedAt: instant(),
+    deadlineAt: instant(),
     queuedAt: instant().nullable(),
     startedAt: instant().nullable(),
     settledAt: instant().nullable(),

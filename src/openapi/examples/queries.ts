@@ -70,6 +70,7 @@ const ENTRIES: LogPage = {
       bodySize: 342,
       secretId: 's1',
       receivedAt: '2026-11-21T13:52:01.570Z',
+      deadlineAt: '2026-11-21T13:52:11.570Z',
       queuedAt: '2026-11-21T13:52:01.575Z',
       startedAt: '2026-11-21T13:52:01.577Z',
       settledAt: '2026-11-21T13:52:01.586Z',

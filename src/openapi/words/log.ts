@@ -31,6 +31,10 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
   to: INSTANT,
   'LogQueryBody.count': ['Adds how many there are', '是否返回总数'],
   includeBody: ['Adds the bodies as they were sent', '是否返回原始请求体'],
+  'LogQueryBody.oldestFirst': [
+    'The oldest first, also from page to page; else the newest',
+    '为 true 时按时间正序返回（翻页同序），否则按时间倒序',
+  ],
   clientId: ['The client that sent it', '发送方 client_id'],
   'LogEntry.systemCode': ['System code of that client', '该 client 绑定的系统编码'],
   operation: ['upsert, status, reopen, delete, or the name of a query', '操作名，或查询接口名'],
@@ -47,6 +51,10 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
   bodySize: ['Bytes of the raw body', '原始请求体的字节数'],
   secretId: ['Which of the secrets signed', '签名所用密钥的编号'],
   receivedAt: ['When all of it was there: ISO-8601 in UTC', '完整收到的时间：ISO-8601，UTC'],
+  'LogEntry.deadlineAt': [
+    'Until when its caller waits for the confirmation: ISO-8601 in UTC',
+    '调用方等待确认的截止时间：ISO-8601，UTC',
+  ],
   queuedAt: BY_QUEUE,
   startedAt: BY_QUEUE,
   settledAt: [
@@ -124,8 +132,8 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
     '该处被签名的内容，按 JSON 转义',
   ],
   entries: [
-    'The newest first; a page may be short and not be the last',
-    '按时间倒序；一页可能不满但不是最后一页',
+    'The newest first, or the oldest with `oldestFirst`; a page may be short and not be the last',
+    '按时间倒序，oldestFirst 为 true 时按正序；一页可能不满但不是最后一页',
   ],
   'LogPage.count': ['How many there are, where asked for', '总数，仅在请求时返回'],
   'LogPage.value': ['Counted', '计数值'],

@@ -1,0 +1,67 @@
+/** What a command reads, for the length of one command: of the database, or of the signed queries. */
+import { MatterPushError } from '../../client/error';
+import { createMatterPushClient } from '../../client/matter-push-client';
+import { CommandFailure } from '../failure';
+import type { Tool } from '../tool';
+import { withMongo } from '../with-mongo';
+import { createDatabaseLog, createDatabaseMatters } from './database';
+import type { LogSource } from './log-source';
+import type { MatterSource } from './matter-source';
+import { type SourceOptions, signerOf } from './options';
+import { createSignedLog } from './signed-log';
+import { createSignedMatters } from './signed-matters';
+import type { Signer } from './signed-orphans';
+
+export interface Sources {
+  readonly log: LogSource;
+  readonly matters: MatterSource;
+}
+
+/** Tries after the first: somebody waits at a terminal. */
+const RETRIES = 4;
+
+/** @throws CommandFailure where the database or the service cannot be reached: it is named */
+export async function withSources<T>(
+  tool: Tool,
+  options: SourceOptions,
+  work: (sources: Sources) => Promise<T>,
+): Promise<T> {
+  const timeZone = tool.settings.timeZone();
+  const signer = await signerOf(options, tool);
+  if (signer) return withSigned(signer, timeZone, work);
+  return withMongo(tool, options, (connection) =>
+    work({
+      log: createDatabaseLog(connection, tool),
+      matters: createDatabaseMatters(connection, timeZone),
+    }),
+  );
+}
+
+async function withSigned<T>(
+  signer: Signer,
+  timeZone: string,
+  work: (sources: Sources) => Promise<T>,
+): Promise<T> {
+  const client = createMatterPushClient({ ...signer, retries: RETRIES });
+  try {
+    const matters = createSignedMatters({ client, signer, timeZone });
+    return await work({ log: createSignedLog(client), matters });
+  } catch (error) {
+    throw error instanceof MatterPushError ? refused(error, signer) : error;
+  } finally {
+    await client.close();
+  }
+}
+
+function refused(
+  { code, reason, message }: MatterPushError,
+  { url, clientId }: Signer,
+): CommandFailure {
+  if (code === 0) {
+    return new CommandFailure(`the service at ${url} cannot be reached: ${reason} ${message}`);
+  }
+  const hint = code === 401 || code === 403 ? '; "matterctl doctor" finds out why' : '';
+  return new CommandFailure(
+    `the service at ${url} refuses what ${clientId} asks: ${code} ${reason} ${message}${hint}`,
+  );
+}
