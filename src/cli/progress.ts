@@ -15,6 +15,8 @@ export interface ProgressState {
   readonly done: number;
   /** What else is worth watching, e.g. `3 failed`. */
   readonly note: string;
+  /** Nothing moves, and somebody else says why: no time left is told, and no line of progress. */
+  readonly isStanding?: boolean;
 }
 
 const BAR_INTERVAL = 200;
@@ -39,9 +41,9 @@ function showBar({ stderr, total, state }: ProgressOptions, rate: Rate): () => v
     barsize: 30,
   } as Options);
   const look = () => {
-    const { done, note } = state();
+    const { done, note, isStanding } = state();
     const perSecond = rate(done);
-    const left = timeLeft(total, done, perSecond);
+    const left = isStanding ? 'waiting' : timeLeft(total, done, perSecond);
     return [done, { rate: Math.round(perSecond), note, left: left && ` | ${left}` }] as const;
   };
   const [done, shown] = look();
@@ -56,8 +58,9 @@ function showBar({ stderr, total, state }: ProgressOptions, rate: Rate): () => v
 
 function showLines({ stderr, total, things, state }: ProgressOptions, rate: Rate): () => void {
   const timer = setInterval(() => {
-    const { done, note } = state();
+    const { done, note, isStanding } = state();
     const perSecond = rate(done);
+    if (isStanding) return;
     const of = total === undefined ? '' : `/${total}`;
     const left = timeLeft(total, done, perSecond);
     const parts = [`${done}${of} ${things}`, `${Math.round(perSecond)}/s`, note, left];

@@ -16,6 +16,8 @@ export interface Refusal {
   readonly errors: readonly FieldError[];
   /** Milliseconds that the service asks to wait. */
   readonly retryAfter: number | undefined;
+  /** Pushes per second that the client may send, where the answer tells it (RateLimit-Policy). */
+  readonly rate?: number | undefined;
 }
 
 const own = (reason: string, message: string): Refusal => ({
@@ -53,6 +55,7 @@ export class MatterPushError extends Error implements Refusal {
   readonly requestId: string | null;
   readonly errors: readonly FieldError[];
   readonly retryAfter: number | undefined;
+  readonly rate: number | undefined;
   readonly tries: number;
   /** To be sent again with: should it have been applied after all, that changes nothing. */
   readonly idempotencyKey: string | undefined;
@@ -65,6 +68,7 @@ export class MatterPushError extends Error implements Refusal {
     this.requestId = refusal.requestId;
     this.errors = refusal.errors;
     this.retryAfter = refusal.retryAfter;
+    this.rate = refusal.rate;
     this.tries = tries;
     this.idempotencyKey = idempotencyKey;
   }

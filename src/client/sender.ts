@@ -19,6 +19,8 @@ export interface Answer {
   readonly text: string;
   /** The Retry-After header. */
   readonly retryAfter: string | undefined;
+  /** The RateLimit-Policy header. */
+  readonly ratePolicy?: string | undefined;
   readonly replayed: boolean;
 }
 
@@ -101,6 +103,7 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
     status: response.statusCode ?? 0,
     text: Buffer.concat(chunks).toString('utf8'),
     retryAfter: response.headers['retry-after'],
+    ratePolicy: response.headers['ratelimit-policy']?.toString(),
     replayed: response.headers['idempotency-replayed'] === 'true',
   };
 }

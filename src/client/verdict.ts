@@ -65,6 +65,7 @@ export function judge(answer: Answer): Answered | Refused {
     errors,
     retryable: envelope.retryable ?? isTemporary(code),
     retryAfter: envelope.reason === 'SIGNATURE_REUSED' ? NEXT_SIGNATURE : retryAfter,
+    rate: toRate(answer.ratePolicy),
   };
 }
 
@@ -82,6 +83,12 @@ function parseJson(text: string): unknown {
     // A proxy's page; the caller tells so.
     return undefined;
   }
+}
+
+/** So many pushes in so many seconds: `"client";q=400;w=2`. */
+function toRate(policy: string | undefined): number | undefined {
+  const [, quota, window] = /;q=(\d+);w=([1-9]\d*)/.exec(policy ?? '') ?? [];
+  return quota === undefined ? undefined : Number(quota) / Number(window);
 }
 
 /** Retry-After is either seconds or a date (RFC 9110, 10.2.3). */

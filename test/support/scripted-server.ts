@@ -31,6 +31,8 @@ export interface ScriptedServer {
   readonly received: Received[];
   /** What is answered to a request, the nth of its key. */
   reply: (request: Received, nth: number) => Reply | Promise<Reply>;
+  /** What /readyz says. */
+  isReady: boolean;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received: [],
     reply: () => ok,
+    isReady: true,
     close: async () => {
       server.closeAllConnections();
       server.close();
@@ -62,6 +65,11 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     },
   };
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url === '/readyz') {
+      const code = scripted.isReady ? 0 : 503;
+      answer(response, code || 200, { code });
+      return;
+    }
     const received = await read(request);
     scripted.received.push(received);
     const nth = scripted.received.filter(({ key }) => key === received.key).length;

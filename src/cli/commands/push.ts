@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT_USAGE, explain } from '../failure';
-import { toServiceUrl, wholeNumber, withJson } from '../option-values';
+import { toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
 import { printJson, printLine } from '../print';
 import { type PushJob, type PushResult, runPush } from '../push/run-push';
 import { describe, summarize } from '../push/summary';
@@ -15,18 +15,28 @@ interface Options {
   readonly url?: string;
   readonly concurrency: number;
   readonly retries: number;
+  readonly maxWait: number;
   readonly checkpoint?: string;
   readonly failures?: string;
   readonly restart?: boolean;
   readonly json?: boolean;
 }
 
+/** A night, and the day on which somebody looks after it. */
+const MAX_WAIT = 86_400_000;
+
 const ABOUT = `
 Each line is {"op":"upsert|status|reopen|delete","body":{...}}, and may have a "key", which is sent
 as X-Idempotency-Key. Lines of one externalId are sent in their order, others side by side.
 An interrupted run goes on where it was when the same command is given again.
 Lines that fail for good go to the failure file, which can be mended and pushed again.
-Where an operator has paused the client, the run says so, and ends when its retries are used up.`;
+
+No line fails because the service does: while its database, its queue or the network is away, a backlog
+is full or the client is paused, nothing is lost and no line uses up its tries. The run says what it
+waits for, at most every ten seconds, tries one line now and then, and goes on; after --max-wait it ends
+without a failed line. --retries counts what may lie in the line alone: connections that break, or
+errors, while the service works for others. A service that was not reached once is not waited for: the
+run ends after --retries tries.`;
 
 /** `push`: a file of pushes, signed and sent. */
 export function addPush(parent: Command, tool: Tool): void {
@@ -38,7 +48,12 @@ export function addPush(parent: Command, tool: Tool): void {
     .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
     .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
     .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 1_000), 32)
-    .option('--retries <n>', 'tries after the first', wholeNumber(0, 100), 8)
+    .option('--retries <n>', 'tries of a line after the first', wholeNumber(0, 100), 8)
+    .addOption(
+      new Option('--max-wait <span>', 'how long a line may wait for the service')
+        .argParser(toSpan)
+        .default(MAX_WAIT, '24h'),
+    )
     .option('--checkpoint <file>', 'where to note what is done (default: <file>.checkpoint)')
     .option('--restart', 'start at the first line, whatever the checkpoint says')
     .option('--failures <file>', 'where failed lines go (default: <file>.failed.ndjson)')

@@ -26,6 +26,8 @@ const CHECKPOINT = z.object({
     outcomes: COUNTS,
     failures: COUNTS,
     retries: COUNT,
+    // Checkpoints of earlier versions have none.
+    retryReasons: COUNTS.default({}),
     replayed: COUNT,
     afterFailure: COUNT,
     // Not in checkpoints of older versions.

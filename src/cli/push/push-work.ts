@@ -1,42 +1,34 @@
 /** What is done with one line, and what is noted of it. */
 import { MatterPushError } from '../../client/error';
-import type { MatterPushClient } from '../../client/matter-push-client';
 import { CommandFailure } from '../failure';
 import type { DoneLines } from './done-lines';
 import { badLine, type FailureFile, refusedLine } from './failure-file';
 import type { BadLine, PushLine } from './push-line';
+import { createSendLine, type Sending } from './send-line';
 import type { Tally } from './tally';
 
-export interface PushWork {
+export interface PushWork extends Sending {
   /** Prefix of the idempotency keys of lines that have none of their own. */
   readonly runId: string;
   readonly done: DoneLines;
   readonly tally: Tally;
   readonly failures: FailureFile;
-  readonly client: Pick<MatterPushClient, 'push'>;
-  /** Cuts off what is under way. */
-  readonly cut: AbortSignal;
 }
 
-/** Nobody can be reached at all: it lies in the address or the network, not in the line. */
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
-/** By an operator, for how long nobody knows: its queries are answered, no push of it is. */
-export const PAUSED = 'CLIENT_PAUSED';
-/** The run ended before the line did. */
-const UNSETTLED = new Set(['CLOSED', 'ABORTED']);
+/** The service refuses the client or the path, for every line alike. */
+const FOR_ALL_CODES = [401, 403];
+const FOR_ALL_REASONS = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
+/** Not from the service. Something that stands where it should be answers so, or a gateway before it. */
+const ELSEWHERE = /^HTTP_(?:200|3\d\d|401|403|404|405)$/;
 
 /**
  * @returns the work on a line; a line that was stopped before its end is not noted as done
  * @throws (the work) CommandFailure where every other line would fail the same way
  */
 export function createPushWork(run: PushWork): (line: PushLine | BadLine) => Promise<void> {
-  const { runId, done, tally, failures, client, cut } = run;
+  const { runId, done, tally, failures } = run;
+  const sendLine = createSendLine(run);
+  const throwIfForAll = createForAllCheck(run);
   const failedIds = new Set<string>();
 
   const fail = (line: PushLine | BadLine, reason: string, failure: object) => {
@@ -49,13 +41,11 @@ export function createPushWork(run: PushWork): (line: PushLine | BadLine) => Pro
       fail(line, line.reason, badLine(line));
       return;
     }
-    const { number, op, body, externalId } = line;
-    const idempotencyKey = line.key ?? `${runId}-${number}`;
-    const result = await client.push(op, body, { idempotencyKey, signal: cut }).catch(asResult);
-    tally.sent(result.tries);
+    const { number, externalId } = line;
+    const result = await sendLine(line, line.key ?? `${runId}-${number}`);
+    if (!result) return;
     const isRefused = result instanceof MatterPushError;
-    if (isRefused && UNSETTLED.has(result.reason)) return;
-    if (isRefused) throwIfForAll(result);
+    await throwIfForAll(result);
     if (externalId !== undefined && failedIds.has(externalId)) tally.sentAfterFailure();
     if (isRefused) {
       fail(line, result.reason, refusedLine(line, result));
@@ -67,19 +57,23 @@ export function createPushWork(run: PushWork): (line: PushLine | BadLine) => Pro
   };
 }
 
-function asResult(error: unknown): MatterPushError {
-  if (error instanceof MatterPushError) return error;
-  throw error;
-}
-
-/** @throws CommandFailure where it lies in the client, the address or the network: the run should end */
-function throwIfForAll({ code, reason, message, retryable }: MatterPushError): void {
-  if (reason === PAUSED) throw new CommandFailure(`the client is paused: ${message}`);
-  if (UNREACHABLE.has(reason)) {
-    throw new CommandFailure(`the service cannot be reached: ${message}`);
-  }
-  const isForAll = code === 401 || code === 403 || reason === 'PATH_NOT_FOUND';
-  if (isForAll && !retryable) {
+/**
+ * @returns what throws a CommandFailure where it lies in the client or the address, and not in the line:
+ *   a gateway may refuse one line for its contents, as long as the service answers behind it
+ */
+function createForAllCheck({ askService }: Pick<Sending, 'askService'>) {
+  let isMatterPush = false;
+  return async (result: object): Promise<void> => {
+    const isRefused = result instanceof MatterPushError;
+    const isElsewhere = isRefused && ELSEWHERE.test(result.reason);
+    isMatterPush ||= !isRefused || (result.requestId !== null && !isElsewhere);
+    if (!isRefused) return;
+    const { code, reason, message, retryable } = result;
+    const isOurs = !reason.startsWith('HTTP_');
+    const isForAll = isOurs
+      ? FOR_ALL_CODES.includes(code) || FOR_ALL_REASONS.includes(reason)
+      : isElsewhere && !isMatterPush && (await askService()) !== 'ready';
+    if (!isForAll || retryable) return;
     throw new CommandFailure(`the service refuses every push: ${code} ${reason} ${message}`);
-  }
+  };
 }

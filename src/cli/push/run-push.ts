@@ -1,24 +1,24 @@
 /** A whole run: the lines of a file, in order per key, to the service, with checkpoints. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import {
-  createMatterPushClient,
-  type MatterPushClientOptions,
-} from '../../client/matter-push-client';
+import { createMatterPushClient, type MatterPushError } from '../../client/matter-push-client';
 import { listenForInterrupt } from '../interrupt';
 import { showProgress } from '../progress';
-import { readAhead } from '../read-ahead';
 import { readLines } from '../read-lines';
+import { runOrdered } from '../run-ordered';
 import type { Tool } from '../tool';
+import { askService } from './ask-service';
 import { type Checkpoint, loadCheckpoint, type RunIdentity, removeCheckpoint } from './checkpoint';
 import { startCheckpoints } from './checkpoint-writer';
 import type { DoneLines } from './done-lines';
 import { fingerprintOf } from './fingerprint';
 import { type BadLine, type PushLine, parsePushLine } from './push-line';
-import { createPushWork } from './push-work';
+import { createPushWork, type PushWork } from './push-work';
 import { createRunState, type RunState } from './run-state';
+import { createStandstill } from './standstill';
 import type { Counts } from './tally';
-import { tellPause } from './tell-pause';
+import { createWaitTeller } from './tell-wait';
+import { causeOf } from './wait-causes';
 
 export interface PushJob {
   /** A path; undefined: standard input. */
@@ -27,7 +27,10 @@ export interface PushJob {
   readonly clientId: string;
   readonly secret: string;
   readonly concurrency: number;
+  /** Most tries after the first that fail for what may lie in the line. */
   readonly retries: number;
+  /** Milliseconds that a line may wait for the service. */
+  readonly maxWait: number;
   readonly checkpointPath: string | undefined;
   readonly failuresPath: string;
   /** Whether to ignore an existing checkpoint. */
@@ -63,15 +66,16 @@ export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
     stop.abort(error),
   );
   const { counts } = state.tally;
+  const standstill = createStandstill(stop.signal);
   const hideProgress = showProgress({
     stderr: tool.stderr,
     total: print?.lines,
     things: 'lines',
-    state: () => toProgress(counts()),
+    state: () => ({ ...toProgress(counts()), isStanding: standstill.isStanding() }),
   });
   const startedAt = Date.now();
   const source = file === undefined ? tool.stdin : createReadStream(file);
-  const signal = await pushAll(source, job, state, stop, tellPause(job.retries, tool));
+  const signal = await pushAll(source, job, { ...state, standstill }, stop, tool);
   const elapsed = Date.now() - startedAt;
   hideProgress();
   state.failures.close();
@@ -95,22 +99,30 @@ async function openState(job: PushJob, identity: RunIdentity, tool: Tool): Promi
 async function pushAll(
   source: Readable,
   job: PushJob,
-  state: RunState,
+  state: RunState & Pick<PushWork, 'standstill'>,
   stop: AbortController,
-  onRetry: MatterPushClientOptions['onRetry'],
+  tool: Tool,
 ): Promise<NodeJS.Signals | undefined> {
-  // Its retries bound a line, and the window what waits.
-  const unbounded = { timeout: Number.POSITIVE_INFINITY, queue: Number.POSITIVE_INFINITY };
-  const client = createMatterPushClient({ ...job, ...unbounded, onRetry });
+  const teller = createWaitTeller(tool);
+  const onRetry = (refusal: MatterPushError) => {
+    state.tally.retried(refusal.reason);
+    teller.slowed(causeOf(refusal, job));
+  };
+  // Each call is one try, but for the rate, which the client learns for all of them.
+  const once = { retries: 0, timeout: Number.POSITIVE_INFINITY, queue: Number.POSITIVE_INFINITY };
+  const client = createMatterPushClient({ ...job, ...once, onRetry });
   const cut = new AbortController();
   stop.signal.addEventListener('abort', () => void client.close(), { once: true });
   const interrupt = listenForInterrupt(
     () => stop.abort(INTERRUPTED),
     () => cut.abort(),
   );
-  const work = createPushWork({ ...state, client, cut: cut.signal });
+  const sending = { ...job, client, teller, askService: () => askService(job.url) };
+  const work = createPushWork({ ...state, ...sending, stop: stop.signal, cut: cut.signal });
   // A failure of the run is the reason of `stop` too, where the caller reads it.
-  await readAhead(pending(source, state.done, stop.signal), {
+  await runOrdered(pending(source, state.done, stop.signal), {
+    keyOf: (line) => ('op' in line ? line.externalId : undefined),
+    concurrency: job.concurrency,
     weightOf: (line) => 1 / WINDOW_LINES + (2 * line.text.length) / WINDOW_BYTES,
     work,
     stop,

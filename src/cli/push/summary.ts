@@ -40,6 +40,7 @@ export function describe(summary: Summary): string {
     row('failed', failed),
     ...Object.entries(summary.failures).map(([reason, count]) => row(`  ${reason}`, count)),
     row('retries', retries),
+    ...Object.entries(summary.retryReasons).map(([reason, count]) => row(`  ${reason}`, count)),
     row('replayed', replayed),
   ];
   if (warned > 0) {

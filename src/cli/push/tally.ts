@@ -10,6 +10,8 @@ export interface Counts {
   readonly outcomes: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
   readonly retries: number;
+  /** The same by the reason of the refusal before each. */
+  readonly retryReasons: Readonly<Record<string, number>>;
   /** Answers that repeated an earlier outcome. */
   readonly replayed: number;
   /** Lines that were sent although an earlier one of their key had failed. */
@@ -27,8 +29,8 @@ const OTHERS = 'others';
 export interface Tally {
   accepted(result: Pick<PushResult, 'outcome' | 'replayed' | 'warnings'>): void;
   failed(reason: string): void;
-  /** Takes how often a line was sent. */
-  sent(tries: number): void;
+  /** A line is sent again. @param reason why it was refused before */
+  retried(reason: string): void;
   sentAfterFailure(): void;
   counts(): Counts;
 }
@@ -38,6 +40,7 @@ export function createTally(from?: Counts): Tally {
   const outcomes = new Map(Object.entries(from?.outcomes ?? {}));
   const failures = new Map(Object.entries(from?.failures ?? {}));
   const warnings = new Map(Object.entries(from?.warnings ?? {}));
+  const retryReasons = new Map(Object.entries(from?.retryReasons ?? {}));
   let { retries = 0, replayed = 0, afterFailure = 0, warned = 0 } = from ?? {};
   return {
     accepted: (result) => {
@@ -51,8 +54,9 @@ export function createTally(from?: Counts): Tally {
       }
     },
     failed: (reason) => count(failures, reason),
-    sent: (tries) => {
-      retries += Math.max(tries - 1, 0);
+    retried: (reason) => {
+      retries += 1;
+      count(retryReasons, reason);
     },
     sentAfterFailure: () => {
       afterFailure += 1;
@@ -65,6 +69,7 @@ export function createTally(from?: Counts): Tally {
         outcomes: Object.fromEntries(outcomes),
         failures: Object.fromEntries(failures),
         retries,
+        retryReasons: Object.fromEntries(retryReasons),
         replayed,
         afterFailure,
         warned,
