@@ -94,8 +94,13 @@ const OF_ERRORS = ['reason', 'retryable'];
 function envelopeOf({ status, headers, text }: Exchange) {
   expect(headers['content-type']).toBe('application/json; charset=utf-8');
   const envelope = JSON.parse(text);
-  const { code, errors } = envelope;
-  const expected = [...ALWAYS, ...(code === 0 ? [] : OF_ERRORS), ...(errors ? ['errors'] : [])];
+  const { code, errors, warnings } = envelope;
+  const expected = [
+    ...ALWAYS,
+    ...(code === 0 ? [] : OF_ERRORS),
+    ...(errors ? ['errors'] : []),
+    ...(warnings ? ['warnings'] : []),
+  ];
   expect(Object.keys(envelope).sort()).toEqual(expected.sort());
   expect(envelope.requestId).toMatch(/^[0-9a-f]{24}$/);
   expect(status).toBe(code === 0 ? 200 : code);
