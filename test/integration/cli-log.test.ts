@@ -109,6 +109,18 @@ describe('log query', () => {
     [['--reason', 'VALIDATION_FAILED'], ['refused']],
     [['--state', 'REPLAYED'], ['retried']],
     [
+      ['--reason', 'VALIDATION_FAILED,MATTER_DELETED'],
+      ['late', 'refused'],
+    ],
+    [
+      ['--failed', '--since', 'today'],
+      ['late', 'refused'],
+    ],
+    [
+      ['--outcome', 'deleted', '--outcome', 'STALE_IGNORED'],
+      ['deleted', 'stale'],
+    ],
+    [
       ['--state', 'REFUSED'],
       ['late', 'refused'],
     ],

@@ -66,6 +66,8 @@ describe('a client is shown what an operator is shown', () => {
     [['log', 'query', '--outcome', 'STALE_IGNORED', '--since', 'today']],
     [['log', 'query', '--reason', 'VALIDATION_FAILED', '--json']],
     [['log', 'query', '--state', 'REPLAYED', '--to', '1h']],
+    [['log', 'query', '--failed', '--on', 'today', '--json']],
+    [['log', 'export', '--reason', 'VALIDATION_FAILED,SIGNATURE_MISMATCH']],
     [['log', 'tail', '--lines', '3']],
     [['log', 'export']],
     [['log', 'export', '--oldest-first', '--operation', 'status']],

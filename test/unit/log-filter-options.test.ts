@@ -36,6 +36,12 @@ test('each option narrows its own field', () => {
     requestId: '0123456789abcdef01234567',
   });
   expect(read('--reason', 'UNKNOWN_USER')).toEqual({ result: 'UNKNOWN_USER' });
+  const both = ['UNKNOWN_USER', 'VALIDATION_FAILED'];
+  expect(read('--reason', 'unknown_user, validation_failed')).toEqual({ result: both });
+  expect(read('--reason', 'UNKNOWN_USER', '--reason', 'VALIDATION_FAILED')).toEqual({
+    result: both,
+  });
+  expect(read('--failed', '--on', '2024-06-01')).toMatchObject({ failed: true });
   expect(read()).toEqual({});
 });
 
@@ -77,6 +83,8 @@ test.each([
   [['--key', 'k1'], '--key needs --system-code'],
   [['--outcome', 'CREATED', '--reason', 'UNKNOWN_USER'], 'not both'],
   [['--reason', 'VALIDATION_FAILD'], 'Did you mean VALIDATION_FAILED?'],
+  [['--failed', '--outcome', 'CREATED'], 'leave one of them out'],
+  [['--reason', 'UNKNOWN_USER,VALID'], 'The reasons are: '],
   [['--reason', 'nonsense'], 'The reasons are: BODY_TOO_LARGE, '],
   [['--reason', 'created'], 'That is an outcome: --outcome CREATED.'],
   [['--outcome', 'create'], 'Did you mean CREATED? The outcomes are: CREATED, UPDATED, '],

@@ -6,7 +6,7 @@ import type { LogFilter } from '../../push-log/log-filter';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { dayIn, momentIn, toRequestId } from '../option-values';
 import type { Tool } from '../tool';
-import { toOutcome, toReason } from './result-words';
+import { toOutcomes, toReasons } from './result-words';
 
 export interface FilterOptions {
   readonly systemCode?: string;
@@ -17,8 +17,10 @@ export interface FilterOptions {
   readonly key?: string;
   readonly externalId?: string;
   readonly operation?: string;
-  readonly outcome?: string;
-  readonly reason?: string;
+  /** Any of them. */
+  readonly outcome?: readonly string[];
+  readonly reason?: readonly string[];
+  readonly failed?: boolean;
   readonly state?: LogState;
   /** Epoch milliseconds. */
   readonly from?: number;
@@ -46,8 +48,9 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
     .option('--key <key>', 'with this idempotency key (needs --system-code)')
     .option('--external-id <id>', 'of one matter (needs --system-code)')
     .option('--operation <op>', 'upsert, status, reopen or delete')
-    .option('--outcome <outcome>', 'accepted with this outcome, e.g. CREATED', toOutcome)
-    .option('--reason <reason>', 'refused for this reason, e.g. VALIDATION_FAILED', toReason)
+    .option('--outcome <outcome>', 'accepted with it, e.g. CREATED, or any of A,B', toOutcomes)
+    .option('--reason <reason>', 'refused for it, e.g. UNKNOWN_USER, or any of A,B', toReasons)
+    .option('--failed', 'those without an effect: refused, or not confirmed in time')
     .addOption(state)
     .option('--from <time>', `received since: ${TIMES}`, toMoment)
     .option('--since <time>', 'the same', toMoment)
@@ -58,7 +61,7 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
 /** @throws CommandFailure with exit code 2 where options do not go together */
 export function toLogFilter(options: FilterOptions): LogFilter {
   const { systemCode, requestId, key, externalId, operation, state } = options;
-  const { outcome, reason } = options;
+  const { outcome, reason, failed } = options;
   const isSigned = options.secretFile !== undefined;
   const clientId = isSigned ? undefined : options.clientId;
   const { from, to } = windowOf(options);
@@ -72,9 +75,13 @@ export function toLogFilter(options: FilterOptions): LogFilter {
       EXIT_USAGE,
     );
   }
-  const result = outcome ?? reason;
+  if (failed && outcome !== undefined) {
+    throw new CommandFailure('--failed leaves no --outcome: leave one of them out', EXIT_USAGE);
+  }
+  const results = outcome ?? reason;
+  const result = results?.length === 1 ? results[0] : results;
   const asked = { systemCode, clientId, requestId, idempotencyKey: key, externalId };
-  return { ...asked, operation, result, state, from, to };
+  return { ...asked, operation, result, failed, state, from, to };
 }
 
 /** @throws CommandFailure with exit code 2 where it is given twice, or ends before it begins */

@@ -11,8 +11,15 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   state: LOG_STATES,
 };
 
-export const toOutcome = (text: string) => toKnown(text, 'outcome');
-export const toReason = (text: string) => toKnown(text, 'reason');
+/** Of an option that may be given several times, and take several at once: `A,B`. */
+export const toOutcomes = (text: string, before: readonly string[] = []) => [
+  ...before,
+  ...text.split(',').map((word) => toKnown(word.trim(), 'outcome')),
+];
+export const toReasons = (text: string, before: readonly string[] = []) => [
+  ...before,
+  ...text.split(',').map((word) => toKnown(word.trim(), 'reason')),
+];
 
 /** @throws InvalidArgumentError with the word that was likely meant, and all that there are */
 function toKnown(text: string, kind: string): string {
