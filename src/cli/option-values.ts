@@ -98,6 +98,12 @@ export function toRequestId(text: string): string {
   throw new InvalidArgumentError('It must be 24 hex digits.');
 }
 
+/** A client id as it goes into a header; no header could hold any other. */
+export function toClientId(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be printable ASCII characters without blanks.');
+}
+
 /** The address of a service, without a slash at its end. */
 export function toServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

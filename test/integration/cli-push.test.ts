@@ -1,10 +1,10 @@
 /** matterctl push against a service that limits, fails, drops and loses answers. */
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { sign } from '../../src/ingress/signature';
@@ -220,10 +220,64 @@ test('what fails for good is reported, does not stop the rest, and can be pushed
 
   reply = () => ok;
   const keyBefore = received.find(({ text }) => text.includes('"n":1'))?.key;
-  file = `${file}.failed.ndjson`;
+  const source = file;
+  file = `${source}.failed.ndjson`;
+  const mended = readFileSync(file, 'utf8').replace(
+    '{oops',
+    '{\\"op\\":\\"reopen\\",\\"body\\":{}}',
+  );
+  await writeFile(file, mended);
   const second = JSON.parse((await push()).stdout);
-  expect(second).toMatchObject({ ok: 1, failed: 2 });
-  expect(received.at(-1)?.key).toBe(keyBefore);
+  expect(second).toMatchObject({ ok: 2, failed: 1 });
+  expect(second.failuresFile).toBe(`${source}.failed.2.ndjson`);
+  expect(received.slice(-2)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ key: keyBefore }),
+      expect.objectContaining({ path: '/api/open/matters/reopen', text: '{}' }),
+    ]),
+  );
+});
+
+describe('a second run on the same file', () => {
+  const lock = () => `${file}.checkpoint.lock`;
+
+  test('is told which process has it, and since when; the first goes on', async () => {
+    await write(status('A'), status('B'));
+    let second: Awaited<ReturnType<typeof push>> | undefined;
+    reply = async () => {
+      second ??= await push();
+      return ok;
+    };
+    const first = await push('--concurrency', '1');
+    expect(JSON.parse(first.stdout)).toMatchObject({ ok: 2 });
+    expect(second?.exitCode).toBe(1);
+    expect(second?.stderr).toMatch(
+      new RegExp(`process ${process.pid} has been pushing this file since \\d{4}-\\d\\d-\\d\\dT`),
+    );
+    expect(existsSync(lock())).toBe(false);
+  });
+
+  test.each([
+    ['a process that is gone', { pid: 2 ** 22 + 1, started: '1', host: hostname() }],
+    ['another process of the same number', { pid: process.pid, started: '1', host: hostname() }],
+    ['nobody: the file was half written', undefined],
+  ])('takes over the lock of %s', async (_name, holder) => {
+    await write(status('A'));
+    const since = new Date().toISOString();
+    await writeFile(lock(), holder ? JSON.stringify({ ...holder, since, run: 'r' }) : '{"pid"');
+    expect(JSON.parse((await push()).stdout)).toMatchObject({ ok: 1 });
+    expect(existsSync(lock())).toBe(false);
+  });
+
+  test('of another host has the file as long as it shows that it lives', async () => {
+    await write(status('A'));
+    const holder = { pid: 1, started: '1', host: 'elsewhere', since: 'T', run: 'r' };
+    await writeFile(lock(), JSON.stringify(holder));
+    expect((await push()).stderr).toContain('process 1 on elsewhere has been pushing');
+    const long = new Date(Date.now() - 120_000);
+    await utimes(lock(), long, long);
+    expect(JSON.parse((await push()).stdout)).toMatchObject({ ok: 1 });
+  });
 });
 
 test('lines that were accepted with warnings are counted, by kind and field', async () => {
@@ -341,6 +395,7 @@ test.each([
   [['--concurrency', '0'], 'must be a whole number from 1 to 1000'],
   [['--url', 'ftp://x'], 'must be an address like'],
   [['--failures', 'in.ndjson'], 'must be four files'],
+  [['--client-id', '系统'], 'must be printable ASCII'],
   [['--conurrency', '3'], 'Did you mean --concurrency'],
 ])('%j is wrong usage', async (more, message) => {
   await write(status('A'));

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { badLine } from '../../src/cli/push/failure-file';
+import { badLine, failureFileOf } from '../../src/cli/push/failure-file';
 import { type BadLine, parsePushLine } from '../../src/cli/push/push-line';
 import { readLines } from '../../src/cli/read-lines';
 
@@ -68,5 +68,61 @@ describe('a line of a push file', () => {
     expect(parse(`{"op":"status","body":{"a":${deep}}}`)).toMatchObject({
       reason: 'MALFORMED_LINE',
     });
+  });
+});
+
+describe('a line of a failure file', () => {
+  const PUSH = '{"op":"status","body":{"externalId":"K-1"}}';
+  const keptOf = (text: string | Buffer) => badLine(parse(text) as BadLine);
+  /** What is pushed of it, or why not. */
+  const again = (kept: object) => {
+    const line = parse(JSON.stringify(kept));
+    return line && 'body' in line ? line.body.toString() : line?.message;
+  };
+
+  test('that was no JSON is mended in its text, whatever its length', () => {
+    const long = `{"op":"status","body":{"externalId":"K-1","title":"${'事'.repeat(5_000)}"}`;
+    const kept = keptOf(long);
+    expect(kept).toMatchObject({ text: long, reason: 'MALFORMED_LINE' });
+    expect(again({ ...kept, text: `${long}}` })).toContain('事'.repeat(5_000));
+    expect(again({ ...kept, text: PUSH })).toBe('{"externalId":"K-1"}');
+  });
+
+  test('may hold the push as JSON in its text, or be replaced by it', () => {
+    const kept = keptOf('{oops');
+    expect(again({ ...kept, text: JSON.parse(PUSH) })).toBe('{"externalId":"K-1"}');
+    expect(again({ ...kept, ...JSON.parse(PUSH) })).toBe('{"externalId":"K-1"}');
+    expect(again(JSON.parse(PUSH))).toBe('{"externalId":"K-1"}');
+  });
+
+  test('that is still wrong is kept as the same text, not as a text in a text', () => {
+    const once = keptOf('{oops');
+    expect(keptOf(JSON.stringify(once))).toEqual(once);
+    const better = keptOf(JSON.stringify({ ...once, text: '{"op":"merge","body":{}}' }));
+    expect(better).toMatchObject({ op: 'merge', body: {}, reason: 'UNKNOWN_OPERATION' });
+  });
+
+  test('whose bytes were no UTF-8 is never pushed with other words', () => {
+    const bytes = Buffer.from('{"op":"status","body":{"externalId":"\xc9\xf3"}}', 'latin1');
+    const kept = keptOf(bytes);
+    expect(kept).toHaveProperty('text');
+    expect(again(kept)).toContain('U+FFFD');
+    expect(keptOf(JSON.stringify(kept))).toHaveProperty('text');
+  });
+
+  test('that is nested too deeply is kept as its text', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const text = `{"op":"status","body":{"a":${deep}}}`;
+    expect(JSON.stringify(keptOf(text))).toContain('"text":');
+  });
+
+  test.each([
+    ['a.ndjson', 'a.ndjson.failed.ndjson'],
+    ['/x/a.ndjson.failed.ndjson', '/x/a.ndjson.failed.2.ndjson'],
+    ['a.ndjson.failed.2.ndjson', 'a.ndjson.failed.3.ndjson'],
+    ['a.failed.9.ndjson', 'a.failed.10.ndjson'],
+    ['.failed.ndjson', '.failed.ndjson.failed.ndjson'],
+  ])('what fails of %s goes to %s', (file, next) => {
+    expect(failureFileOf(file)).toBe(next);
   });
 });

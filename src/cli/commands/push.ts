@@ -3,8 +3,9 @@ import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT_USAGE, explain } from '../failure';
-import { toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
+import { toClientId, toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
 import { printJson, printLine } from '../print';
+import { failureFileOf } from '../push/failure-file';
 import { type PushJob, type PushResult, runPush } from '../push/run-push';
 import { describe, summarize } from '../push/summary';
 import type { Tool } from '../tool';
@@ -29,7 +30,9 @@ const ABOUT = `
 Each line is {"op":"upsert|status|reopen|delete","body":{...}}, and may have a "key", which is sent
 as X-Idempotency-Key. Lines of one externalId are sent in their order, others side by side.
 An interrupted run goes on where it was when the same command is given again.
-Lines that fail for good go to the failure file, which can be mended and pushed again.
+Lines that fail for good go to the failure file, which can be mended and pushed again: a line that could
+not be read stands in it as "text", mended there or replaced by the push that it should be. What fails of
+x.failed.ndjson goes to x.failed.2.ndjson. A second run on the same file is told which process has it.
 
 No line fails because the service does: while its database, its queue or the network is away, a backlog
 is full or the client is paused, nothing is lost and no line uses up its tries. The run says what it
@@ -44,7 +47,7 @@ export function addPush(parent: Command, tool: Tool): void {
     .command('push')
     .description('send the pushes of an NDJSON file')
     .argument('<file>', 'one push a line; - reads standard input')
-    .requiredOption('--client-id <id>', 'the client that pushes')
+    .requiredOption('--client-id <id>', 'the client that pushes', toClientId)
     .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
     .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
     .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 1_000), 32)
@@ -79,7 +82,7 @@ async function push(file: string, options: Options, tool: Tool): Promise<void> {
 async function toJob(file: string, options: Options, tool: Tool): Promise<PushJob> {
   const isFile = file !== '-';
   const checkpointPath = options.checkpoint ?? (isFile ? `${file}.checkpoint` : undefined);
-  const failuresPath = options.failures ?? `${isFile ? file : 'stdin'}.failed.ndjson`;
+  const failuresPath = options.failures ?? failureFileOf(isFile ? file : 'stdin');
   const written = [failuresPath, checkpointPath ?? `${failuresPath}.none`].map((path) =>
     resolve(path),
   );

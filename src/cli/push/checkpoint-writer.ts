@@ -14,11 +14,13 @@ export interface CheckpointWriter {
  * @param path undefined: nothing is saved
  * @param state taken in one piece: what is done, and the counts of it
  * @param onError told of a save that failed; the run should end
+ * @param onSave called before each save
  */
 export async function startCheckpoints(
   path: string | undefined,
   state: () => Checkpoint,
   onError: (error: unknown) => void,
+  onSave: () => void,
 ): Promise<CheckpointWriter> {
   if (path === undefined) return { stop: async () => undefined };
   let saving = saveCheckpoint(path, state());
@@ -27,6 +29,7 @@ export async function startCheckpoints(
   const timer = setInterval(() => {
     if (!idle) return;
     idle = false;
+    onSave();
     saving = saveCheckpoint(path, state()).catch(onError);
     void saving.then(() => {
       idle = true;

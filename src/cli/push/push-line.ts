@@ -1,4 +1,7 @@
-/** One line of a push file: `{"op":"upsert|status|reopen|delete","body":{...},"key"?:"..."}`. */
+/**
+ * One line of a push file: `{"op":"upsert|status|reopen|delete","body":{...},"key"?:"..."}`, or that in
+ * the `text` of a line of a failure file.
+ */
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../../domain/operation';
 import type { RawLine } from '../read-lines';
@@ -33,8 +36,8 @@ const SHAPE = z.object({
     .optional(),
 });
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-/** How much of a line that is not JSON is kept for the failure file. */
-const MAX_KEPT = 2_000;
+/** What a decoder puts where bytes are no UTF-8: such a line, written anew, would be another one. */
+export const REPLACEMENT = '\ufffd';
 
 /** @returns undefined for a blank line */
 export function parsePushLine({ number, bytes }: RawLine): PushLine | BadLine | undefined {
@@ -46,14 +49,41 @@ export function parsePushLine({ number, bytes }: RawLine): PushLine | BadLine | 
     const text = utf8.decode(bytes).trim();
     return text === '' ? undefined : parseText(number, text);
   } catch (error) {
-    const message = error instanceof SyntaxError ? `not JSON: ${error.message}` : String(error);
-    return bad(message, bytes.toString('utf8').slice(0, MAX_KEPT));
+    return bad(messageOf(error), bytes.toString('utf8'));
   }
 }
 
 /** @throws SyntaxError, or RangeError where the JSON is nested too deeply */
 function parseText(number: number, text: string): PushLine | BadLine {
   const json: unknown = JSON.parse(text);
+  const mended = textOf(json);
+  return mended === undefined ? parseJson(number, json, text) : parseMended(number, mended);
+}
+
+/** The line that a failure file keeps as a text, whole or mended; also written as the JSON that it is. */
+function textOf(json: unknown): string | undefined {
+  if (typeof json !== 'object' || json === null || !('text' in json) || 'op' in json) return;
+  const { text } = json;
+  if (typeof text === 'string') return text.trim();
+  return typeof text === 'object' && text !== null ? JSON.stringify(text) : undefined;
+}
+
+/** What is still wrong goes into the next failure file as that text, not as a text in a text. */
+function parseMended(number: number, text: string): PushLine | BadLine {
+  const bad = { number, reason: 'MALFORMED_LINE', text } as const;
+  // Its bytes were no UTF-8, and are not known any more: as JSON it may be right, its words are not.
+  if (text.includes(REPLACEMENT)) return { ...bad, message: 'text still holds U+FFFD characters' };
+  try {
+    return parseJson(number, JSON.parse(text), text);
+  } catch (error) {
+    return { ...bad, message: messageOf(error) };
+  }
+}
+
+const messageOf = (error: unknown) =>
+  error instanceof SyntaxError ? `not JSON: ${error.message}` : String(error);
+
+function parseJson(number: number, json: unknown, text: string): PushLine | BadLine {
   const parsed = SHAPE.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

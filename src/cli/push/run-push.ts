@@ -14,6 +14,7 @@ import type { DoneLines } from './done-lines';
 import { fingerprintOf } from './fingerprint';
 import { type BadLine, type PushLine, parsePushLine } from './push-line';
 import { createPushWork, type PushWork } from './push-work';
+import { lockRun } from './run-lock';
 import { createRunState, type RunState } from './run-state';
 import { createStandstill } from './standstill';
 import type { Counts } from './tally';
@@ -55,16 +56,26 @@ const INTERRUPTED = new Error('interrupted');
 const WINDOW_LINES = 10_000;
 const WINDOW_BYTES = 64 * 1024 * 1024;
 
-/** @throws CommandFailure where a checkpoint does not fit, and what the files' system calls throw */
+/**
+ * @throws CommandFailure where a checkpoint does not fit or another process pushes the file, and what
+ *   the files' system calls throw
+ */
 export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
+  const { checkpointPath } = job;
+  if (checkpointPath === undefined) return runLocked(job, tool, () => {});
+  const lock = await lockRun(`${checkpointPath}.lock`);
+  return runLocked(job, tool, lock.renew).finally(lock.release);
+}
+
+/** @param renewLock shows that the run lives */
+async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promise<PushResult> {
   const { file, url, clientId, checkpointPath } = job;
   const print = file === undefined ? undefined : await fingerprintOf(file);
   const input = print ? { size: print.size, sha256: print.sha256 } : null;
   const state = await openState(job, { input, clientId, url }, tool);
   const stop = new AbortController();
-  const checkpoints = await startCheckpoints(checkpointPath, state.snapshot, (error) =>
-    stop.abort(error),
-  );
+  const fail = (error: unknown) => stop.abort(error);
+  const checkpoints = await startCheckpoints(checkpointPath, state.snapshot, fail, renewLock);
   const { counts } = state.tally;
   const standstill = createStandstill(stop.signal);
   const hideProgress = showProgress({

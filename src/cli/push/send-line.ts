@@ -30,6 +30,8 @@ export interface Sending extends Pushing {
 
 /** The run ended before the line did. */
 const UNSETTLED = ['CLOSED', 'ABORTED'];
+/** The service's default, in bytes. */
+const BODY_LIMIT = 1_048_576;
 /** A shorter first wait is not worth a word. */
 const SHORT = 2_000;
 
@@ -67,7 +69,7 @@ export function createSendLine(sending: Sending) {
       if (isCounted) {
         standstill.moved();
         counted += 1;
-        if (counted > retries) return result;
+        if (counted > retries) return namedTooLarge(result, line.body.length);
       }
       throwIfTooLong(result, performance.now() - startedAt, sending);
       tally.retried(result.reason);
@@ -75,6 +77,13 @@ export function createSendLine(sending: Sending) {
       else stand(line, result, sending, wasReached);
     }
   };
+}
+
+/** A connection that breaks while too long a body is sent often loses the answer that says so. */
+function namedTooLarge(error: MatterPushError, bytes: number): MatterPushError {
+  if (error.code !== 0 || bytes <= BODY_LIMIT) return error;
+  const message = `${error.message}; the body has ${bytes} bytes, and BODY_LIMIT is ${BODY_LIMIT} by default`;
+  return new MatterPushError({ ...error, message, reason: 'BODY_TOO_LARGE' }, error);
 }
 
 async function sendOnce(
