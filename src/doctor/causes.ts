@@ -61,6 +61,10 @@ const CATALOGUE = {
   ],
   SECRET_WHITE_SPACE: ['White space belongs to the secret that was used', `${THE_SECRET} Trim it.`],
   SECRET_QUOTED: ['Quotes belong to the secret that was used', THE_SECRET],
+  SECRET_NAMED: [
+    'A name stands before the secret that was used, as in a file of settings',
+    `${THE_SECRET} Read the value, not the line.`,
+  ],
   SECRET_CASE: ['The secret was used in other letters, upper or lower case', THE_SECRET],
   SECRET_ENCODED: [
     'The secret was decoded or encoded before it was used',
@@ -109,6 +113,10 @@ const CATALOGUE = {
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
+/** Before the fix of what could not be explained because time ran out: there is more to try. */
+const ASK_AGAIN =
+  'Ask again: the search ended early, because this process has much to do; there was more to try.';
+
 export type Cause = keyof typeof CATALOGUE;
 
 export const ALL_CAUSES = Object.keys(CATALOGUE) as readonly Cause[];
@@ -126,4 +134,10 @@ export function toFinding(cause: Cause, how?: string, difference?: Difference): 
     fix,
     ...(difference && { difference }),
   };
+}
+
+/** Where the search was cut off by time: the next one may get further. */
+export function unexplainedSoFar(): Finding {
+  const finding = toFinding('UNEXPLAINED', 'as far as they could be tried in time');
+  return { ...finding, fix: `${ASK_AGAIN} ${finding.fix}` };
 }

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../clock';
 import type { Diagnosis } from '../contract/diagnosis';
 import type { HeldSecret } from '../directory/held-secrets';
-import { type Finding, toFinding } from './causes';
+import { type Finding, toFinding, unexplainedSoFar } from './causes';
 import type { RefusedRequest } from './refused-request';
 import { search } from './search';
 import { timestampFinding } from './timestamps';
@@ -109,6 +109,5 @@ function findingsOf(
   // Where the timestamp is no time, nothing could be tried, and that is what to mend first.
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
-  const how = complete ? undefined : 'as far as they could be tried in time';
-  return [...before, toFinding('UNEXPLAINED', how)];
+  return [...before, complete ? toFinding('UNEXPLAINED') : unexplainedSoFar()];
 }

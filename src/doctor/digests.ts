@@ -78,10 +78,27 @@ const hex = (digest: Buffer) => digest.toString('hex');
 const base64 = (digest: Buffer) => digest.toString('base64');
 const pairs = (digest: Buffer) => hex(digest).match(/../g) ?? [];
 const PREFIXES = ['sha256=', 'SHA256=', 'sha256:', 'v1=', 'v0=', '0x', 'hmac ', 'HMAC ', 'Bearer '];
+/** What `openssl dgst -hmac` prints before the digits, by version, where nobody cuts it off. */
+const OPENSSL = [
+  ...['(stdin)', 'SHA2-256(stdin)', 'SHA256(stdin)', 'HMAC-SHA256(stdin)', 'HMAC-SHA2-256(stdin)'],
+];
 const AROUND: readonly (readonly [string, string])[] = [
   ...[...PREFIXES, 'HMAC-SHA256 ', 'hmac-sha256 '].map((prefix) => [prefix, ''] as const),
   ...[`"`, `'`].map((quote) => [quote, quote] as const),
+  ...OPENSSL.map((name) => [`${name}= `, ''] as const),
 ];
+
+const LEADING_ZEROS =
+  'only those before the first other digit, as new BigInteger(1, bytes) does in Java';
+const SIGNED_NUMBER = 'and as a number with a sign, as new BigInteger(bytes) does in Java';
+const SIGN_BIT = 0x80;
+
+/** The digest as a number in two's complement: negative where its first bit is set. */
+function asSignedNumber(digest: Buffer): string {
+  const number = BigInt(`0x${hex(digest)}`);
+  const isNegative = (digest[0] ?? 0) >= SIGN_BIT;
+  return (isNegative ? number - 2n ** BigInt(8 * digest.length) : number).toString(16);
+}
 
 const HEX: Form = { cause: undefined, write: hex };
 const BASE64: readonly Form[] = [
@@ -127,6 +144,15 @@ const OTHER_FORMS: readonly Form[] = [
   {
     ...{ cause: 'SIGNATURE_UNPADDED', how: 'and bytes with their sign', lengths: [32, 256] },
     write: (it) => [...it].map((b) => (b < 128 ? b : b + 0xffffff00).toString(16)).join(''),
+  },
+  // One digest in sixteen begins with a zero: most requests of such a caller are right.
+  {
+    ...{ cause: 'SIGNATURE_UNPADDED', how: LEADING_ZEROS, lengths: [1, 63] },
+    write: (it) => hex(it).replace(/^0+/, ''),
+  },
+  {
+    ...{ cause: 'SIGNATURE_UNPADDED', how: SIGNED_NUMBER, lengths: [1, 65] },
+    write: asSignedNumber,
   },
   { cause: 'SIGNATURE_ENCODED_TWICE', write: (it) => base64(Buffer.from(hex(it))) },
   { cause: 'SIGNATURE_ENCODED_TWICE', write: (it) => Buffer.from(hex(it)).toString('hex') },

@@ -26,6 +26,12 @@ const SPACES: readonly (readonly [how: string, before: string, after: string])[]
   ['a line feed before it', '\n', ''],
   ['a byte order mark before it', '\ufeff', ''],
 ];
+/** Names that stand before a secret in a file of settings, of which the whole line was read. */
+const NAMES = [
+  ...['CLIENT_SECRET', 'client_secret', 'clientSecret', 'SECRET', 'secret', 'HMAC_SECRET'],
+  ...['APP_SECRET', 'app_secret', 'appSecret', 'API_SECRET', 'SECRET_KEY', 'secretKey'],
+  ...['MATTER_PUSH_SECRET', 'MATTER_SECRET', 'PUSH_SECRET', 'PORTAL_SECRET'],
+];
 const BASE64 = /^[\w+/-]+={0,2}$/;
 const HEX = /^(?:[\da-f]{2})+$/i;
 const NOTHINGS = [
@@ -66,6 +72,7 @@ export function keyVariants(
     ...whole.sort((a, b) => Number(a.cause !== undefined) - Number(b.cause !== undefined)),
     ...secrets.flatMap((held) => of(spaced(held.secret), held.secret, true)),
     ...secrets.flatMap((held) => of(changed(held.secret), held.secret, false)),
+    ...secrets.flatMap((held) => of(named(held.secret, clientId), held.secret, false)),
     ...of(ids(clientId, secrets), secret, false),
     ...NOTHINGS.map((key): KeyVariant => {
       const how = key === '' ? 'it was empty' : `"${key}"`;
@@ -83,6 +90,10 @@ function* spaced(secret: string): Generator<Found> {
 function* changed(secret: string): Generator<Found> {
   yield ['SECRET_QUOTED', 'double ones', `"${secret}"`];
   yield ['SECRET_QUOTED', 'single ones', `'${secret}'`];
+  yield ['SECRET_QUOTED', 'double ones, and a line feed', `"${secret}"\n`];
+  yield ['SECRET_QUOTED', 'single ones, and a line feed', `'${secret}'\n`];
+  yield ['SECRET_QUOTED', 'typographic ones', `\u201c${secret}\u201d`];
+  yield ['SECRET_QUOTED', 'backticks', `\`${secret}\``];
   yield ['SECRET_CASE', 'lower case', secret.toLowerCase()];
   yield ['SECRET_CASE', 'upper case', secret.toUpperCase()];
   // Only where it is that as a whole: of any other text the decoders take the beginning, or nothing.
@@ -101,6 +112,20 @@ function* changed(secret: string): Generator<Found> {
   }
   yield ['SECRET_CUT', 'the last one', secret.slice(0, -1)];
   yield ['SECRET_CUT', 'the first one', secret.slice(1)];
+}
+
+/** `CLIENT_SECRET=…`: a line of an .env file, a shell or a YAML file in place of its value. */
+function* named(secret: string, clientId: string): Generator<Found> {
+  const own = clientId.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+  for (const name of [...NAMES, `${own}_SECRET`, `${own}_CLIENT_SECRET`]) {
+    for (const before of [`${name}=`, `export ${name}=`, `${name}: `, `${name} = `]) {
+      for (const quote of ['', '"', "'"]) {
+        const how = before + quote + (quote === '' ? '' : `…${quote}`);
+        yield ['SECRET_NAMED', how, before + quote + secret + quote];
+        yield ['SECRET_NAMED', `${how} and a line feed`, `${before + quote + secret + quote}\n`];
+      }
+    }
+  }
 }
 
 function* ids(clientId: string, secrets: readonly HeldSecret[]): Generator<Found> {

@@ -54,6 +54,56 @@ test.each(MISTAKES.map(([cause, mistake], at) => [cause, at, mistake] as const))
   },
 );
 
+describe('a digest that Java wrote as a number', () => {
+  /** The same request, later, until its digest is as wanted: that is so in a part of them only. */
+  const until = (isWanted: (digest: Buffer) => boolean, write: (digest: Buffer) => string) => {
+    for (let seconds = GIVEN.seconds; ; seconds += 1) {
+      const text = `${GIVEN.clientId}\n${seconds}\n${COMPACT}`;
+      const digest = createHmac('sha256', GIVEN.secret).update(text).digest();
+      if (!isWanted(digest)) continue;
+      const body = Buffer.from(COMPACT);
+      const wire = { timestamp: String(seconds), signature: write(digest), body };
+      const request = { ...requestOf(wire), receivedAt: seconds * 1_000 };
+      return diagnose(request, SECRETS, BOUNDS).findings;
+    }
+  };
+  const first = (digest: Buffer) => digest[0] ?? 0;
+  const number = (digest: Buffer) => BigInt(`0x${digest.toString('hex')}`);
+
+  test('has lost the zeros at its beginning', () => {
+    const [finding] = until(
+      (digest) => first(digest) < 16,
+      (digest) => number(digest).toString(16),
+    );
+    expect(finding).toMatchObject({ cause: 'SIGNATURE_UNPADDED' });
+    expect(finding?.explanation).toContain('new BigInteger(1, bytes)');
+  });
+
+  test('has a minus where its first bit was set', () => {
+    const [finding] = until(
+      (digest) => first(digest) >= 128 && first(digest) < 240,
+      (digest) => BigInt.asIntN(256, number(digest)).toString(16),
+    );
+    expect(finding).toMatchObject({ cause: 'SIGNATURE_UNPADDED' });
+    expect(finding?.explanation).toContain('new BigInteger(bytes)');
+  });
+});
+
+test('a byte order mark, and what else nobody sees, is visible in the difference', () => {
+  const [signed] = diagnosisOf(signs(`\ufeff${COMPACT}`)(GIVEN)).findings;
+  expect(signed?.difference?.signed).toMatch(/^\\ufeff\{/);
+  const [sent] = diagnosisOf(signs(COMPACT, `\ufeff${COMPACT}`)(GIVEN)).findings;
+  expect(sent?.difference?.sent).toMatch(/^\\ufeff\{/);
+});
+
+test('a search that ended early says so: ask again', () => {
+  const wire = { ...signs(COMPACT)(GIVEN), signature: 'ab'.repeat(32) };
+  const [cut] = diagnosisOf(wire, { most: 10 }).findings;
+  expect(cut?.cause).toBe('UNEXPLAINED');
+  expect(cut?.fix).toMatch(/^Ask again: the search ended early/);
+  expect(diagnosisOf(wire).findings[0]?.fix).not.toContain('Ask again');
+});
+
 describe('two at once', () => {
   /** The body of one mistake, sent in another form. */
   const inBase64 =
