@@ -20,6 +20,7 @@ const BASICS = [
   'slices\\.',
   // What tells of the work; what becomes of that, nobody needs to know.
   'metrics/metrics\\.',
+  'processes/flow\\.',
   'tracing/tracing\\.',
   'etag\\.',
 ];
@@ -70,6 +71,13 @@ module.exports = {
       'ledger/',
       'push-log/',
       'portal/',
+      ...BASICS,
+    ]),
+    only('processes', [
+      'contract/paths\\.',
+      'domain/operation\\.',
+      'lifecycle\\.',
+      'queue/(keys|redis)\\.',
       ...BASICS,
     ]),
     only('board', ['queue/', ...BASICS]),
@@ -125,6 +133,7 @@ module.exports = {
       // A replay is an ingress whose requests come from the log.
       'ingress/(replay-push|settle-push|endings|validate-push|lost-replies)\\.',
       'queue/',
+      'processes/',
       'config\\.',
       'mongo-url\\.',
       ...BASICS,

@@ -4,6 +4,7 @@ import type { Logger } from './logger';
 export interface Lifecycle {
   /** Registers what undoes the step that just succeeded. */
   onStop(name: string, release: () => Promise<unknown> | unknown): void;
+  isStopping(): boolean;
   /** Ends the process: releases everything, exits 0 (1 where something failed or took too long). */
   stop(reason: string): void;
 }
@@ -48,7 +49,11 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('disconnect', () => stop('supervisor is gone'));
-  return { onStop: (name, release) => void releasers.push({ name, release }), stop };
+  return {
+    onStop: (name, release) => void releasers.push({ name, release }),
+    isStopping: () => stopping,
+    stop,
+  };
 }
 
 /** Tells a supervisor, if there is one, that the process serves. */

@@ -13,6 +13,7 @@ import { startMetrics } from './metrics/start';
 import { connectMongo, pingMongo } from './mongo';
 import { watchMongo } from './mongo-outages';
 import { outagesOf } from './outages';
+import { type OwnRecord, openHeartbeat } from './processes/open-heartbeat';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createLaneStates } from './queue/lane-states';
 import { createLanes, type Lanes } from './queue/lanes';
@@ -35,6 +36,8 @@ export interface Process {
   /** Known, and kept known while the process runs. */
   readonly redisTime: RedisTime;
   readonly metrics: Metrics;
+  /** From now on the process tells of itself, until it ends. @param read what is its own to tell */
+  readonly tellOfItself: (read: () => OwnRecord) => void;
   /** Undefined where TRACING is off. */
   readonly tracing: Tracing | undefined;
 }
@@ -76,14 +79,28 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   lifecycle.onStop('time of Redis', () => watching.stop());
   const limits = { pushes: config.LANE_LIMIT, bytes: config.LANE_BYTES };
   const lanes = createLanes(redis, keys, limits, redisTime);
+  const tellOfItself = openHeartbeat(type, { redis, keys, logger, lifecycle });
   const started = { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime };
-  return { ...started, tracing, metrics: await openMetrics(type, { ...started, tracing }) };
+  return {
+    ...started,
+    tellOfItself,
+    tracing,
+    metrics: await openMetrics(type, { ...started, tracing }),
+  };
 }
 
 /** Once the servers are there, and until they are given back: metrics also tell of the drain. */
 async function openMetrics(
   type: 'web' | 'worker',
-  { config, logger, lifecycle, mongo, redis, keys, redisTime }: Omit<Process, 'metrics'>,
+  {
+    config,
+    logger,
+    lifecycle,
+    mongo,
+    redis,
+    keys,
+    redisTime,
+  }: Omit<Process, 'metrics' | 'tellOfItself'>,
 ): Promise<Metrics> {
   const board = await openBoard(config.QUEUE_BOARD === 'on', redis, keys, logger);
   if (board) lifecycle.onStop('queue board', board.close);

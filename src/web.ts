@@ -22,6 +22,7 @@ import { createCheckBody, createValidatePush } from './ingress/validate-push';
 import { announceReady, runMain } from './lifecycle';
 import { startProcess } from './process';
 import { processName } from './process-name';
+import { createFlow } from './processes/flow';
 import { createFinalize } from './push-log/finalize';
 import { createPushLog } from './push-log/log';
 import { createLogLookups } from './push-log/lookups';
@@ -39,8 +40,19 @@ import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime, metrics, tracing } =
-    await startProcess('web');
+  const {
+    config,
+    logger,
+    lifecycle,
+    mongo,
+    redis,
+    keys,
+    lanes,
+    redisTime,
+    metrics,
+    tracing,
+    tellOfItself,
+  } = await startProcess('web');
   const clock = systemClock;
   const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout } = config;
 
@@ -115,6 +127,7 @@ async function main(): Promise<void> {
     metrics,
   });
 
+  const flow = createFlow();
   const app = createApp({
     envelope: {
       clock,
@@ -125,6 +138,7 @@ async function main(): Promise<void> {
       isLeaving: health.isLeaving,
       logger,
       metrics,
+      flow,
     },
     push: { read, accept, bodyLimit },
     verify: { read, admit, checkBody, bodyLimit, timeout },
@@ -151,6 +165,11 @@ async function main(): Promise<void> {
     health.drain();
     await server.close();
   });
+  tellOfItself(() => ({
+    work: { 'in flight': inbox.size },
+    defaultRate: config.RATE_LIMIT,
+    flow: flow.read(),
+  }));
   logger.info({ url: server.url }, 'listening');
   announceReady({ url: server.url });
 }

@@ -21,8 +21,19 @@ import { createApplyRound } from './apply-round';
 import { startExpiry } from './expire-lost';
 
 async function main(): Promise<void> {
-  const { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime, metrics, tracing } =
-    await startProcess('worker');
+  const {
+    config,
+    logger,
+    lifecycle,
+    mongo,
+    redis,
+    keys,
+    lanes,
+    redisTime,
+    metrics,
+    tracing,
+    tellOfItself,
+  } = await startProcess('worker');
   const clock = systemClock;
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('turn connection', () => blocking.disconnect());
@@ -76,6 +87,7 @@ async function main(): Promise<void> {
   lifecycle.onStop('turns under way', () => worker.close());
   const sweep = startSweep(lanes, turns, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
+  tellOfItself(() => ({ work: { ...worker.load() } }));
   logger.info('taking turns');
   announceReady({ workerName });
 }

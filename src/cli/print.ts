@@ -39,9 +39,14 @@ export async function printTable(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): Promise<void> {
+  await printLine(out, tableText(head, rows));
+}
+
+/** The same as text. */
+export function tableText(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const table = new Table({ ...PLAIN, head: [...head] });
   table.push(...rows.map((row) => row.map(toText)));
-  await printLine(out, table.toString());
+  return table.toString();
 }
 
 /** A table of names and values, one under the other. */

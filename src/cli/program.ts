@@ -22,6 +22,7 @@ import { addQueueOldest } from './commands/queue-oldest';
 import { addQueuePause } from './commands/queue-pause';
 import { addQueueStats } from './commands/queue-stats';
 import { addReconcile } from './commands/reconcile';
+import { addStatus } from './commands/status';
 import { addUserImport } from './commands/user-import';
 import { addUserList } from './commands/user-list';
 import { explain } from './failure';
@@ -89,5 +90,6 @@ function createProgram(tool: Tool): Command {
   addReconcile(program, tool);
   addAudit(program, tool);
   addDoctor(program, tool);
+  addStatus(program, tool);
   return program;
 }

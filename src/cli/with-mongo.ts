@@ -30,7 +30,11 @@ export async function withMongo<T>(
   }
 }
 
-function serverOf({ settings }: Tool, { mongoUrl, mongoUrlFile }: DatabaseOptions): ChosenServer {
+/** @throws CommandFailure where nothing tells which one */
+export function serverOf(
+  { settings }: Tool,
+  { mongoUrl, mongoUrlFile }: DatabaseOptions,
+): ChosenServer {
   if (mongoUrl !== undefined) return { url: mongoUrl, chosen: 'from --mongo-url' };
   if (mongoUrlFile !== undefined) {
     return { url: mongoUrlFile, chosen: 'from the file of --mongo-url-file' };

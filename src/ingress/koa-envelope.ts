@@ -6,6 +6,7 @@ import { PushError, type RateState } from '../errors';
 import { foldedLog, type TellLine } from '../folded-log';
 import type { Logger } from '../logger';
 import type { Metrics, Success } from '../metrics/metrics';
+import type { Flow, FlowPush } from '../processes/flow';
 import { type BegunLines, writeLines } from './line-answer';
 import { rateHeaders } from './rate-headers';
 import { discardRest } from './streamed-body';
@@ -23,6 +24,8 @@ export interface EnvelopeOptions {
   readonly isLeaving?: () => boolean;
   readonly logger: Logger;
   readonly metrics?: Metrics;
+  /** Counts what pushes came to. */
+  readonly flow?: Pick<Flow, 'answered' | 'refused'>;
 }
 
 /** What is sent as it is, without an envelope. */
@@ -142,6 +145,7 @@ function renderLead(ctx: Context, location: string): void {
 function succeeded(ctx: Context, data: unknown, options: EnvelopeOptions): Envelope {
   const { requestId, receivedAt, outcome: came = 'ANSWERED' } = ctx.state;
   options.metrics?.answered(ctx.path, receivedAt, came);
+  options.flow?.answered(flowOf(ctx, options), came);
   return successEnvelope(data, requestId, options.clock());
 }
 
@@ -155,6 +159,7 @@ function refusalOf(ctx: Context, cause: unknown, options: Rendering): PushError 
     tell({ level: 'error', text: 'unexpected error' }, { requestId, error: stackOf(cause) });
   }
   metrics?.refused(ctx.path, receivedAt, error);
+  options.flow?.refused(flowOf(ctx, options), error);
   const ms = Math.round(clock() - receivedAt);
   const path = ctx.path.slice(0, LOGGED_PATH);
   const { reason, code } = error;
@@ -165,6 +170,10 @@ function refusalOf(ctx: Context, cause: unknown, options: Rendering): PushError 
     tell({ level: 'warn', text: 'failed', clientId, reason, code }, { ...details, cause });
   }
   return error;
+}
+
+function flowOf({ path, state }: Context, { clock }: EnvelopeOptions): FlowPush {
+  return { path, clientId: state.clientId, ms: clock() - state.receivedAt };
 }
 
 function render(ctx: Context, envelope: Envelope, options: EnvelopeOptions): void {

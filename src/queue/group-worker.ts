@@ -69,6 +69,8 @@ export interface GroupWorkerOptions<S> {
 }
 
 export interface GroupWorker {
+  /** Rounds under way, and the pushes in them. */
+  load(): { readonly batches: number; readonly pushes: number };
   /** Finishes the turns under way, then lets go of the queue. */
   close(): Promise<void>;
 }
@@ -80,6 +82,8 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
 
   /** How many pushes the next round takes. */
   let bound = MAX_READ;
+  /** How many pushes the rounds under way hold. */
+  let underRound = 0;
 
   /** @returns how many pushes each of the lanes still holds */
   const runRound = async (taken: readonly number[], slot: number): Promise<number[]> => {
@@ -89,10 +93,13 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     if (pushes.length === 0) return taken.map(() => 0);
     const readAt = performance.now();
     metrics.turnBegan(pushes, round.now);
+    underRound += pushes.length;
     const replies = await withDeadline(apply(round), roundTimeout, () => {
       giveUp(slot);
       // It may just have been too much for a slow database: the same again would never get done.
       bound = Math.max(1, Math.floor(pushes.length / 2));
+    }).finally(() => {
+      underRound -= pushes.length;
     });
     bound = Math.min(MAX_READ, 2 * bound);
     const sentAt = Math.round(round.now + performance.now() - readAt);
@@ -151,6 +158,7 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     tell(TURN_TAKEN_OVER, { jobId });
   });
   return {
+    load: () => ({ batches: AT_ONCE - free.length, pushes: underRound }),
     close: async () => {
       closing = true;
       await worker.close();

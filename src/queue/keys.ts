@@ -16,6 +16,9 @@ export interface RedisKeys {
   /** How much room is left for refusals that anybody may have caused. */
   refusals(clientId: string): string;
   workerNumber(number: number): string;
+  /** By process, what it told last of itself; and when it did. */
+  readonly processes: string;
+  readonly processBeats: string;
   /** Written to see whether Redis takes writes. */
   readonly probe: string;
 }
@@ -42,6 +45,8 @@ export function createRedisKeys(namespace: string): RedisKeys {
     rate: (clientId) => `${tag}:rate:${clientId}`,
     refusals: (clientId) => `${tag}:refusals:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
+    processes: `${tag}:processes`,
+    processBeats: `${tag}:process-beats`,
     probe: `${tag}:probe`,
   };
 }

@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { CommandFailure } from '../failure';
+import { listenForInterrupt } from '../interrupt';
+import { withDatabase } from '../option-values';
+import { printJson, printLine } from '../print';
+import { lookAtAll } from '../status/look';
+import { openMongoLook } from '../status/mongo-look';
+import { openRedisLook } from '../status/redis-look';
+import { screenOf } from '../status/screen';
+import type { Status } from '../status/status';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, serverOf } from '../with-mongo';
+
+interface Options extends DatabaseOptions {
+  readonly watch?: boolean;
+}
+
+/** Milliseconds between two looks of --watch. */
+const INTERVAL = 2_000;
+/** The cursor to the top, and all below it gone: without a flicker. */
+const CLEAR = '\u001b[H\u001b[J';
+
+const ABOUT = `
+Processes are told by their heartbeats: one that died, is stopped or is cut off from Redis is SILENT, and
+forgotten after ten minutes. Pushes are those of the last five minutes. A server that is away leaves its
+part of the screen empty; the command goes on.
+
+Exit code: 0 both servers answer, 1 one of them does not, 2 wrong usage.`;
+
+/** `status`: one screen. */
+export function addStatus(program: Command, tool: Tool): void {
+  const command = program
+    .command('status')
+    .description('servers, processes, lanes, pushes, clients and what could be sent again')
+    .option('-w, --watch', 'draw it anew every 2 s, until interrupted')
+    .addHelpText('after', ABOUT);
+  withDatabase(command).action((options: Options) => showStatus(options, tool));
+}
+
+async function showStatus(options: Options, tool: Tool): Promise<void> {
+  const { settings } = tool;
+  const timeZone = settings.timeZone();
+  const mongo = openMongoLook(serverOf(tool, options).url);
+  const redis = openRedisLook(settings.queue());
+  const look = () => lookAtAll(mongo, redis);
+  const print = (status: Status) =>
+    options.json
+      ? printJson(tool.stdout, status)
+      : printLine(tool.stdout, screenOf(status, timeZone));
+  try {
+    if (options.watch) await watch(look, print, { ...tool, isPlain: options.json ?? false });
+    else {
+      const status = await look();
+      await print(status);
+      // It was said on the screen.
+      if (status.servers.some(({ isReachable }) => !isReachable)) throw new CommandFailure('');
+    }
+  } finally {
+    await Promise.all([mongo.close(), redis.close()]);
+  }
+}
+
+/** @throws CommandFailure when interrupted, which is its only end */
+async function watch(
+  look: () => Promise<Status>,
+  print: (status: Status) => Promise<void>,
+  { stdout, isPlain }: Pick<Tool, 'stdout'> & { readonly isPlain: boolean },
+): Promise<void> {
+  const stop = new AbortController();
+  const interrupt = listenForInterrupt(
+    () => stop.abort(),
+    () => undefined,
+  );
+  const isTerminal = 'isTTY' in stdout && stdout.isTTY === true && !isPlain;
+  try {
+    while (!stop.signal.aborted) {
+      // A look that is under way is left behind.
+      const [status] = await Promise.race([once(stop.signal, 'abort'), Promise.all([look()])]);
+      if (stop.signal.aborted) break;
+      if (isTerminal) stdout.write(CLEAR);
+      await print(status);
+      if (!isTerminal && !isPlain) await printLine(stdout, '');
+      // Rejects only when stopped, and then the loop ends.
+      await sleep(INTERVAL, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  } finally {
+    interrupt.dispose();
+  }
+  const signal = interrupt.signal();
+  // Being interrupted is what it was waiting for: there is nothing to say.
+  if (signal) throw new CommandFailure('', 128 + constants.signals[signal]);
+}

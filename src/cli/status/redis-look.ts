@@ -1,0 +1,61 @@
+/** What Redis tells: how it is, which processes there are, and what waits in the lanes. */
+import { createLogger } from '../../logger';
+import { readProcesses, type SeenProcess } from '../../processes/read-processes';
+import { createRedisKeys } from '../../queue/keys';
+import { connectFailFast } from '../../queue/redis';
+import { createQueueView, type LaneView } from '../../queue/view';
+import type { QueueSettings } from '../settings';
+
+export interface RedisFacts {
+  readonly version: string;
+  /** `master` or `slave`, in its own words. */
+  readonly role: string;
+  readonly processes: readonly SeenProcess[];
+  readonly lanes: readonly LaneView[];
+}
+
+export interface RedisLook {
+  /** @throws where Redis cannot be asked now; it may be a moment later */
+  look(): Promise<RedisFacts>;
+  close(): Promise<void>;
+}
+
+/** Milliseconds for the connection to come up. */
+const PATIENCE = 2_000;
+
+export function openRedisLook({ REDIS_URL, REDIS_NAMESPACE }: QueueSettings): RedisLook {
+  // What goes wrong stands on the screen.
+  const redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
+  const keys = createRedisKeys(REDIS_NAMESPACE);
+  const view = createQueueView(redis, keys);
+  let why = 'no answer';
+  redis.on('error', (error) => {
+    why = error.message;
+  });
+  const ready = () =>
+    new Promise<void>((resolve, reject) => {
+      if (redis.status === 'ready') return resolve();
+      const timer = setTimeout(() => reject(new Error(why)), PATIENCE);
+      redis.once('ready', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  return {
+    look: async () => {
+      await ready();
+      const [info, processes, lanes] = await Promise.all([
+        redis.info(),
+        readProcesses(redis, keys),
+        view.lanes(),
+      ]);
+      const field = (name: string) => info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
+      const version = field('valkey_version') ?? field('redis_version') ?? 'unknown';
+      return { version, role: field('role') ?? 'unknown', processes, lanes };
+    },
+    close: async () => {
+      await view.close();
+      redis.disconnect();
+    },
+  };
+}

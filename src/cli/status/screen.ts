@@ -1,0 +1,124 @@
+/** The screen of `matterctl status`: plain text, made for 80 columns. */
+
+import { localTime } from '../log/local-time';
+import { type Cell, printable, tableText } from '../print';
+import { age } from '../queue/cells';
+import type { ClientStatus, ProcessStatus, Resendable, ServerStatus, Status } from './status';
+
+/** Characters of a process' name: more than that lose their middle, so that host and pid stay. */
+const NAME = 32;
+/** Characters of other texts that people or servers chose. */
+const TEXT = 40;
+/** Rows of results, and of clients: those of which there is most to tell. */
+const ROWS = 12;
+
+/** @returns the lines, without one at the end */
+export function screenOf(status: Status, timeZone: string): string {
+  return [
+    `at ${localTime(status.at, timeZone).slice(0, -4)} ${timeZone}`,
+    serverLines(status.servers, timeZone),
+    processLines(status.processes),
+    laneLines(status),
+    flowLines(status),
+    clientLines(status.clients, timeZone),
+    resendLines(status.resendable),
+  ].join('\n\n');
+}
+
+function serverLines(servers: readonly ServerStatus[], timeZone: string): string {
+  const rows = servers.map((one): Cell[] => {
+    const { server, isReachable, version, role, lastOutage } = one;
+    const began = lastOutage && localTime(lastOutage.since, timeZone).slice(5, -4);
+    const length = lastOutage?.lastedMs === null ? 'it lasts' : age(lastOutage?.lastedMs ?? null);
+    const outage = began && `${began}, ${length}`;
+    return [server, isReachable ? 'reachable' : 'AWAY', version, role, outage];
+  });
+  const errors = servers.flatMap(({ server, error }) =>
+    error === null ? [] : [`${server}: ${cut(error, 80 - server.length - 2)}`],
+  );
+  return [tableText(['SERVER', 'STATE', 'VERSION', 'ROLE', 'LAST OUTAGE'], rows), ...errors].join(
+    '\n',
+  );
+}
+
+const UNKNOWN = { redis: 'not known without Redis', mongodb: 'not known without MongoDB' };
+
+function processLines(processes: readonly ProcessStatus[] | null): string {
+  if (!processes) return `Processes: ${UNKNOWN.redis}.`;
+  if (processes.length === 0) return 'Processes: none.';
+  const rows = processes.map((one): Cell[] => {
+    const { name, state, isSilent, silentMs, version, uptimeMs, work } = one;
+    const doing = Object.entries(work).map(([what, count]) => `${count} ${what}`);
+    const shown = isSilent ? `SILENT ${age(silentMs)}` : state;
+    return [middle(name), shown, version, age(uptimeMs), isSilent ? null : doing.join(', ')];
+  });
+  return tableText(['PROCESS', 'STATE', 'VERSION', 'UPTIME', 'WORK'], rows);
+}
+
+function laneLines({ lanes }: Status): string {
+  if (!lanes) return `Lanes: ${UNKNOWN.redis}.`;
+  const rows = lanes.map(({ lane, waiting, oldestMs, turn, holder }): Cell[] => [
+    ...[lane, waiting, age(oldestMs), turn?.state ?? null],
+    holder && middle(holder),
+  ]);
+  return tableText(['LANE', 'WAITING', 'OLDEST', 'TURN', 'WORKS ON IT'], rows);
+}
+
+function flowLines({ flow }: Status): string {
+  if (!flow) return `Pushes: ${UNKNOWN.redis}.`;
+  const span = age(flow.spanMs);
+  if (flow.results.length === 0) return `Pushes: none was answered in the last ${span}.`;
+  const rows = flow.results
+    .slice(0, ROWS)
+    .map(({ result, count, p50, p95 }): Cell[] => [result, count, age(p50), age(p95)]);
+  return tableText([`LAST ${span}`.toUpperCase(), 'PUSHES', 'P50', 'P95'], rows);
+}
+
+function clientLines(clients: readonly ClientStatus[] | null, timeZone: string): string {
+  if (!clients) return `Clients: ${UNKNOWN.mongodb}.`;
+  if (clients.length === 0) return 'Clients: none.';
+  const shown = [...clients].sort((a, b) => weight(b) - weight(a)).slice(0, ROWS);
+  const rows = shown.map((client): Cell[] => {
+    const { clientId, rate, pushes, failed, refused } = client;
+    const most = rate === null ? null : rate === 0 ? 'none' : `${rate}/s`;
+    return [cut(clientId, 20), most, pushes, failed, refused, stateOf(client, timeZone)];
+  });
+  const head = ['CLIENT', 'RATE', 'PUSHES', 'FAILED', 'REFUSED', 'STATE'];
+  const more = clients.length - shown.length;
+  const rest = more > 0 ? [`and ${more} more: matterctl client list`] : [];
+  return [tableText(head, rows), ...rest].join('\n');
+}
+
+/** Those in trouble first, then the busiest. */
+const weight = ({ paused, failed, refused, pushes }: ClientStatus) =>
+  (failed > 0 ? 4e9 : 0) + (paused ? 2e9 : 0) + (refused > 0 ? 1e9 : 0) + pushes;
+
+function stateOf({ isEnabled, paused, lastReason }: ClientStatus, timeZone: string): string {
+  if (!isEnabled) return 'disabled';
+  if (!paused) return lastReason ?? 'ok';
+  const since = localTime(paused.since, timeZone).slice(11, 16);
+  return cut(`paused since ${since}${paused.reason ? `: ${paused.reason}` : ''}`, TEXT);
+}
+
+function resendLines(found: Resendable | null): string {
+  if (!found) return `Could be sent again: ${UNKNOWN.mongodb}.`;
+  if (found.count === 0) return 'Could be sent again: nothing of the last day.';
+  const reasons = Object.entries(found.reasons).map(([reason, count]) => `  ${count} ${reason}`);
+  const how = '  matterctl log replay --from 24h --reason <reason>';
+  return [
+    `Could be sent again, of the last day:${found.isCut ? ' at least' : ''}`,
+    ...reasons,
+    how,
+  ].join('\n');
+}
+
+function middle(name: string): string {
+  if (name.length <= NAME) return name;
+  const half = Math.floor((NAME - 1) / 2);
+  return `${name.slice(0, half)}…${name.slice(-half)}`;
+}
+
+function cut(text: string, most: number): string {
+  const line = printable(text);
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}

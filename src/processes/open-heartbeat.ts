@@ -1,0 +1,64 @@
+/** What every process tells of itself besides what is its own. */
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Redis } from 'ioredis';
+import type { Lifecycle } from '../lifecycle';
+import type { Logger } from '../logger';
+import { type Outage, outagesOf, SERVERS } from '../outages';
+import { processName } from '../process-name';
+import type { RedisKeys } from '../queue/keys';
+import { startHeartbeat } from './heartbeat';
+import type { ProcessRecord } from './record';
+
+/** What only this type of process knows. */
+export type OwnRecord = Pick<ProcessRecord, 'work' | 'defaultRate' | 'flow'>;
+
+export interface HeartbeatParts {
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+/**
+ * @returns to be called once the process does its work. Its releaser is registered by this function: what
+ *   is registered later ends earlier, so that the heartbeat tells of the drain.
+ */
+export function openHeartbeat(
+  type: 'web' | 'worker',
+  { redis, keys, logger, lifecycle }: HeartbeatParts,
+): (read: () => OwnRecord) => void {
+  const outages = outagesOf(logger);
+  const about = {
+    ...{ type, name: processName(type), host: hostname(), pid: process.pid },
+    version: productVersion(__dirname),
+  };
+  let stop: () => Promise<void> = async () => undefined;
+  lifecycle.onStop('heartbeat', () => stop());
+  return (read) => {
+    const record = (): ProcessRecord => ({
+      ...about,
+      uptimeMs: Math.round(process.uptime() * 1_000),
+      state: lifecycle.isStopping() ? 'draining' : 'ready',
+      outages: Object.fromEntries(
+        SERVERS.flatMap((server): [string, Outage][] => {
+          const last = outages.last(server);
+          return last ? [[server, last]] : [];
+        }),
+      ),
+      ...read(),
+    });
+    stop = startHeartbeat(redis, keys, record, logger).stop;
+  };
+}
+
+/** Of package.json, from the sources as well as from dist/. */
+function productVersion(from: string): string {
+  try {
+    return String(JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')).version);
+  } catch {
+    // Not here; at the top of the file system there is none at all.
+    return dirname(from) === from ? 'unknown' : productVersion(dirname(from));
+  }
+}
