@@ -3,6 +3,7 @@ import type { Agent } from 'node:http';
 import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../contract/comparison';
 import type { LogPage } from '../contract/entry-view';
 import type { PushData, Verified } from '../contract/envelope';
+import type { Failures } from '../contract/failures';
 import type { QueryName } from '../contract/paths';
 import type { CheckedUsers, ClientSelf } from '../contract/self';
 import type { OperationName } from '../domain/operation';
@@ -55,6 +56,7 @@ export interface PushResult extends PushData {
 /** `data` of the answers to the queries. */
 export interface QueryAnswers {
   readonly 'push-logs/query': LogPage;
+  readonly 'push-logs/failures': Failures;
   readonly 'matters/get': GotMatters;
   readonly 'matters/query': ChangesPage;
   readonly 'matters/diff': MatterDiff;

@@ -25,6 +25,14 @@ export type * from '../contract/comparison';
 export type * from '../contract/diagnosis';
 export type * from '../contract/entry-view';
 export type { PushData, Verified } from '../contract/envelope';
+export type {
+  FailedRow,
+  FailureGroup,
+  FailureSample,
+  Failures,
+  FailureTotals,
+  Mended,
+} from '../contract/failures';
 export type * from '../contract/matter-view';
 export type { QueryName } from '../contract/paths';
 export type {

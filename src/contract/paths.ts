@@ -7,6 +7,7 @@ export const OPEN_PATH = '/api/open';
 /** The signed queries that take a JSON object, below the base path. */
 export const QUERIES = [
   'push-logs/query',
+  'push-logs/failures',
   'matters/get',
   'matters/query',
   'matters/diff',

@@ -1,7 +1,8 @@
 /** The push-log entry of a request (decisions, "Idempotency key and push log"). */
 import { createHash } from 'node:crypto';
 import { Types } from 'mongoose';
-import type { PushError, Reason } from '../errors';
+import type { PushError } from '../errors';
+import { BY_ANYBODY, WRONG_SIGNATURE } from '../push-log/by-anybody';
 import type { LogEntry } from '../push-log/entry-model';
 import { sentSignature } from '../push-log/sent-signature';
 import { resultOf } from '../push-log/settlement';
@@ -94,11 +95,6 @@ export function unsignedEntry(
   };
 }
 
-/** Of all others the signature was right, or nobody looked at it. */
-const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
-
-/** Whoever knows a client's id can be refused for these. */
-const BY_ANYBODY: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];
 /** Milliseconds: a day, in which its sender may ask what was wrong. */
 const KEPT_FOR = 86_400_000;
 

@@ -11,6 +11,7 @@ import {
   verified,
   warning,
 } from './answers/envelope';
+import { failureSchemas } from './answers/failures';
 import { matterSchemas } from './answers/matter';
 import { selfSchemas } from './answers/self';
 
@@ -18,6 +19,7 @@ export function answerSchemas() {
   const matters = matterSchemas();
   const log = entrySchemas();
   const comparison = comparisonSchemas(matters);
+  const failures = failureSchemas();
   const self = selfSchemas();
   const push = pushData();
   const reason = reasonSchema();
@@ -25,6 +27,7 @@ export function answerSchemas() {
     PushAnswer: successOf(push),
     VerifyAnswer: successOf(verified),
     LogAnswer: successOf(log.LogPage),
+    FailuresAnswer: successOf(failures.Failures),
     GetAnswer: successOf(comparison.GotMatters),
     ChangesAnswer: successOf(comparison.ChangesPage),
     DiffAnswer: successOf(comparison.MatterDiff),
@@ -41,6 +44,7 @@ export function answerSchemas() {
     PushData: push,
     Verified: verified,
     ...log,
+    ...failures,
     ...matters,
     ...comparison,
     ...self,

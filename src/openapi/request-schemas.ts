@@ -1,4 +1,5 @@
 /** Every schema of what the service takes, by its name in the document: the ones that validate. */
+import { failuresSchema } from '../contract/failures';
 import { idLine } from '../contract/id-lines';
 import { logQuerySchema } from '../contract/log-query';
 import { matterQuerySchemas } from '../contract/matter-queries';
@@ -19,6 +20,7 @@ export function requestSchemas() {
     DeleteBody: pushes.delete,
     Party: party,
     VerifyBody: verifySchema(pushes),
+    FailuresBody: failuresSchema(SETTINGS.timeZone),
     LogQueryBody: logQuerySchema(SETTINGS.timeZone),
     GetBody: queries.get,
     MattersQueryBody: queries.query,

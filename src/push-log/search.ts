@@ -20,17 +20,20 @@ export interface LogOrder {
   readonly oldestFirst?: boolean;
 }
 
-export interface PageOptions extends LogOrder {
+export interface ReadOrder extends LogOrder {
+  /** Request id after which it begins: `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface PageOptions extends ReadOrder {
   /** Most entries of the page. */
   readonly limit: number;
-  /** `next` of the page before. */
-  readonly after?: string | undefined;
 }
 
 export interface LogSearch {
   page(filter: LogFilter, options: PageOptions): Promise<LogPage>;
   /** All that a filter asks for, read bit by bit as it is taken. */
-  all(filter: LogFilter, order?: LogOrder): AsyncGenerator<LogEntry>;
+  all(filter: LogFilter, order?: ReadOrder): AsyncGenerator<LogEntry>;
   /** How many there are, counted up to `bound`; not `exact`: there may be more. */
   count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }>;
 }
@@ -45,8 +48,7 @@ const COMMAND_TIMEOUT = 10_000;
 
 type Ids = readonly [lower: string | undefined, upper: string | undefined];
 
-interface Reading extends LogOrder {
-  readonly after?: string | undefined;
+interface Reading extends ReadOrder {
   /** Only these fields. */
   readonly projection?: Readonly<Record<string, 1>>;
 }

@@ -7,6 +7,9 @@ import type { AppOptions } from '../ingress/app';
 import type { ReadSignedRequest, SignedRequestDependencies } from '../ingress/signed-request';
 import { createReadStreamedRequest } from '../ingress/streamed-request';
 import { createMatterReader } from '../ledger/matter-reader';
+import { createFindMended } from '../push-log/mended';
+import { createLogSearch } from '../push-log/search';
+import { createFailures } from '../reconcile/failures';
 import { createMatterQueries } from '../reconcile/matter-queries';
 import { createFindOrphans } from '../reconcile/orphans';
 import { createSlots } from '../reconcile/slots';
@@ -36,6 +39,16 @@ export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'quer
     query: { read, admit, slots: createSlots(QUERIES_AT_A_TIME), timeout },
     queries: {
       'push-logs/query': { bodyLimit, answer: openLogQuery({ ...parts, timeZone }) },
+      'push-logs/failures': {
+        bodyLimit,
+        answer: createFailures({
+          search: createLogSearch(mongo),
+          findMended: createFindMended(mongo),
+          timeZone,
+          retention: config.PUSH_LOG_RETENTION,
+          clock,
+        }),
+      },
       'matters/get': { bodyLimit: LINES_LIMIT, answer: matters.get },
       'matters/query': { bodyLimit, answer: matters.query },
       'matters/diff': { bodyLimit: LINES_LIMIT, answer: matters.diff },

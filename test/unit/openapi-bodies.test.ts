@@ -1,5 +1,6 @@
 /** What the OpenAPI document says of a body is what the parsers say: they were made of one thing. */
 import fc from 'fast-check';
+import { failuresSchema } from '../../src/contract/failures';
 import { createIdLines } from '../../src/contract/id-lines';
 import { logQuerySchema } from '../../src/contract/log-query';
 import { createMatterQueryReaders } from '../../src/contract/matter-queries';
@@ -47,6 +48,10 @@ const BODIES: Readonly<Record<string, Case>> = {
   ReopenBody: { path: 'matters/reopen', refused: byParser('reopen') },
   DeleteBody: { path: 'matters/delete', refused: byParser('delete') },
   LogQueryBody: { path: 'push-logs/query', refused: byReader((body) => readQuery(logQuery, body)) },
+  FailuresBody: {
+    path: 'push-logs/failures',
+    refused: byReader((body) => readQuery(failuresSchema(ZONE), body)),
+  },
   GetBody: { path: 'matters/get', refused: byReader(readers.get) },
   MattersQueryBody: { path: 'matters/query', refused: byReader(readers.query) },
   DiffBody: { path: 'matters/diff', refused: byReader(readers.diff) },

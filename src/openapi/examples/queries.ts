@@ -4,6 +4,7 @@ import type { LogPage } from '../../contract/entry-view';
 import type { MatterView } from '../../contract/matter-view';
 import type { QueryName } from '../../contract/paths';
 import type { OrphanCount, OrphanView } from '../../reconcile/orphans';
+import { FAILURES, FAILURES_QUESTION } from './failures';
 import { EXTERNAL_ID, MATTER_ID, REQUEST_ID } from './moment';
 import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from './self';
 
@@ -14,6 +15,7 @@ export const QUESTIONS: Readonly<Record<QueryName, object>> = {
     limit: 50,
     count: true,
   },
+  'push-logs/failures': FAILURES_QUESTION,
   'matters/get': { externalIds: [EXTERNAL_ID, 'PR-2026-002'] },
   'matters/query': { updatedFrom: '2026-11-21T13:00:00Z', limit: 100 },
   'matters/diff': {
@@ -123,6 +125,7 @@ const DIGEST: MatterDigest = {
 
 export const QUERY_ANSWERS: Readonly<Record<QueryName, object>> = {
   'push-logs/query': ENTRIES,
+  'push-logs/failures': FAILURES,
   'matters/get': GOT,
   'matters/query': CHANGES,
   'matters/diff': DIFF,

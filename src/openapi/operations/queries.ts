@@ -31,6 +31,16 @@ const QUERY_OPERATIONS: Readonly<Record<QueryName, Query>> = {
       '按时间倒序。每页最多扫描 5,000 条，只有 nextCursor 为 null 才表示结束。总数最多计到 10,000。',
     ],
   },
+  'push-logs/failures': {
+    id: 'queryFailures',
+    body: 'FailuresBody',
+    answer: 'FailuresAnswer',
+    title: ['Which failed, why, and are they mended', '查询失败的推送及其是否已恢复'],
+    about: [
+      'Grouped by reason and field, and a row per matter. A page looks at the newest 5,000 failures and 500 matters at most; `complete: false` says that there are older ones. On a further page a matter may come again.',
+      '按原因和字段分组，并按事项逐行列出。每页最多查看最近的 5,000 次失败、500 个事项；complete 为 false 表示还有更早的失败，后续页中同一事项可能再次出现。',
+    ],
+  },
   'matters/get': {
     id: 'getMatters',
     body: 'GetBody',

@@ -2,6 +2,7 @@
 import { both } from './both';
 import { COMPARISON_WORDS } from './comparison';
 import { ENVELOPE_WORDS } from './envelope';
+import { FAILURE_WORDS } from './failures';
 import { LOG_WORDS } from './log';
 import { MATTER_WORDS } from './matter';
 import { SELF_WORDS } from './self';
@@ -12,6 +13,7 @@ const WORDS = {
   ...LOG_WORDS,
   ...ENVELOPE_WORDS,
   ...SELF_WORDS,
+  ...FAILURE_WORDS,
 };
 
 /** @throws Error where nobody has described the field: a document with holes is not written */

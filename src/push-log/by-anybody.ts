@@ -1,0 +1,7 @@
+/** Refusals that whoever knows a client's id can cause: client ids are public. */
+import type { Reason } from '../errors';
+
+/** Of all others the signature was right, or nobody looked at it. */
+export const WRONG_SIGNATURE: readonly Reason[] = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
+
+export const BY_ANYBODY: readonly Reason[] = [...WRONG_SIGNATURE, 'NO_USABLE_SECRET'];
