@@ -6,6 +6,7 @@ import { userModel } from './directory/user-model';
 import { matterModel } from './ledger/matter-model';
 import { nativeCollection, stateCollection } from './mongo';
 import { bodyModel } from './push-log/body-model';
+import { countModel } from './push-log/count-model';
 import { entryModel } from './push-log/entry-model';
 import { beginWithOldStates, OLD_STATES } from './push-log/expire-lost';
 
@@ -33,7 +34,10 @@ export async function prepareDatabase(
   connection: Connection,
   settings: SchemaSettings,
 ): Promise<string[]> {
-  const makers = [matterModel, entryModel, bodyModel, clientModel, userModel, auditModel];
+  const makers = [
+    ...[matterModel, entryModel, bodyModel, countModel],
+    ...[clientModel, userModel, auditModel],
+  ];
   const models = makers.map((make) => make(connection));
   for (const model of models) {
     await model.createCollection();
@@ -43,6 +47,7 @@ export async function prepareDatabase(
   const { retention, bodyRetention, concluded } = settings;
   await keepFor(entryModel(connection).collection, retention);
   await keepFor(bodyModel(connection).collection, Math.min(bodyRetention, retention));
+  await keepFor(countModel(connection).collection, retention, 'hour');
   await derivePhases(connection, concluded);
   return dropped;
 }
@@ -80,7 +85,11 @@ async function dropIndexes(collection: Collection, names: readonly string[]): Pr
 }
 
 /** The TTL index of a part of the push log; a changed retention (milliseconds) changes it in place. */
-async function keepFor(collection: Collection, retention: number): Promise<void> {
+async function keepFor(
+  collection: Collection,
+  retention: number,
+  field = 'receivedAt',
+): Promise<void> {
   const expireAfterSeconds = Math.round(retention / 1000);
   const existing = (await collection.indexes()).find(({ name }) => name === RETENTION);
   if (existing?.expireAfterSeconds === expireAfterSeconds) return;
@@ -88,7 +97,7 @@ async function keepFor(collection: Collection, retention: number): Promise<void>
     const index = { name: RETENTION, expireAfterSeconds };
     const { conn, name } = collection;
     await conn.getClient().db(conn.name).command({ collMod: name, index });
-  } else await collection.createIndex({ receivedAt: 1 }, { name: RETENTION, expireAfterSeconds });
+  } else await collection.createIndex({ [field]: 1 }, { name: RETENTION, expireAfterSeconds });
 }
 
 /** Which CONCLUDED_STATUSES the phases of all matters were derived with. */

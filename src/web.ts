@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './clock';
 import { OPEN_PATH } from './contract/paths';
 import { createBodyParsers } from './contract/requests';
+import { hourAt } from './contract/time';
 import { createClientDirectory } from './directory/clients';
 import { createKeyRing } from './directory/sealing';
 import { createSecretUses } from './directory/secret-uses';
@@ -26,6 +27,7 @@ import { createFlow } from './processes/flow';
 import { createFinalize } from './push-log/finalize';
 import { createPushLog } from './push-log/log';
 import { createLogLookups } from './push-log/lookups';
+import { createPushCounts } from './push-log/push-counts';
 import { createRequestIds } from './push-log/request-id';
 import type { Settlement } from './push-log/settlement';
 import { createAdmission } from './queue/admission';
@@ -69,6 +71,11 @@ async function main(): Promise<void> {
     tracing,
     clock,
   });
+  const counts = createPushCounts(mongo, {
+    logger,
+    hourOf: (at) => hourAt(at, config.PORTAL_TIME_ZONE),
+  });
+  lifecycle.onStop('counts', () => counts.stop());
   const lookups = createLogLookups(mongo);
   lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger, metrics));
 
@@ -83,6 +90,7 @@ async function main(): Promise<void> {
   const signed = {
     findClient: createClientDirectory(mongo, keyRing, clock, logger).find,
     logRefusal: createRefusalLog({ ...forRefusals, room }, REFUSALS),
+    counts,
     noteUse: secretUses.note,
     checkReady: health.check,
     newRequestId,
@@ -121,6 +129,7 @@ async function main(): Promise<void> {
     logShed: createRefusalLog(forRefusals, SHED),
     settle,
     endings,
+    counts,
     clock,
     timeout,
     replays: config.IDEMPOTENT_REPLAY === 'on',

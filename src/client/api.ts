@@ -5,6 +5,7 @@ import type { LogPage } from '../contract/entry-view';
 import type { PushData, Verified } from '../contract/envelope';
 import type { Failures } from '../contract/failures';
 import type { QueryName } from '../contract/paths';
+import type { PushStats } from '../contract/push-stats';
 import type { CheckedUsers, ClientSelf } from '../contract/self';
 import type { OperationName } from '../domain/operation';
 import type { DeleteBody, PushBodies, StatusBody, UpsertBody } from './bodies';
@@ -57,6 +58,7 @@ export interface PushResult extends PushData {
 export interface QueryAnswers {
   readonly 'push-logs/query': LogPage;
   readonly 'push-logs/failures': Failures;
+  readonly 'push-logs/stats': PushStats;
   readonly 'matters/get': GotMatters;
   readonly 'matters/query': ChangesPage;
   readonly 'matters/diff': MatterDiff;

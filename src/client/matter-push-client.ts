@@ -35,6 +35,7 @@ export type {
 } from '../contract/failures';
 export type * from '../contract/matter-view';
 export type { QueryName } from '../contract/paths';
+export type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../contract/push-stats';
 export type {
   CheckedUsers,
   ClientRate,

@@ -57,5 +57,7 @@ export interface PageEntry extends EntryView {
 export interface LogPage {
   readonly entries: readonly PageEntry[];
   readonly nextCursor: string | null;
+  /** Pushes like these without an entry: on a first page that asks for no single matter, key or request. */
+  readonly notRecorded?: number;
   readonly count?: { readonly value: number; readonly exact: boolean };
 }

@@ -8,6 +8,7 @@ export const OPEN_PATH = '/api/open';
 export const QUERIES = [
   'push-logs/query',
   'push-logs/failures',
+  'push-logs/stats',
   'matters/get',
   'matters/query',
   'matters/diff',

@@ -74,6 +74,11 @@ export function dayAt(instant: number, timeZone: string): LocalDay {
   };
 }
 
+/** Where the local hour of an instant begins; in some zones not with one of UTC. Epoch milliseconds. */
+export function hourAt(instant: number, timeZone: string): number {
+  return DateTime.fromMillis(instant, { zone: timeZone }).startOf('hour').toMillis();
+}
+
 /** Midnight may come twice, or not at all where the clock is put forward at midnight. */
 function firstInstant(moment: DateTime): number {
   const candidates = moment.startOf('day').getPossibleOffsets();

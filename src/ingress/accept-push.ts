@@ -16,11 +16,13 @@ import type { Metrics } from '../metrics/metrics';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
+import type { PushCounts } from '../push-log/push-counts';
 import { type Settlement, settlementOf } from '../push-log/settlement';
 import { type Warning, withUnseen } from '../warnings';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
+import { counted, endedPush } from './count-pushes';
 import type { Endings } from './endings';
 import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry';
 import type { LogRefusal } from './refusal-log';
@@ -57,6 +59,7 @@ export interface AcceptDependencies {
   readonly logShed: LogRefusal;
   readonly settle: SettlePush;
   readonly endings: Endings;
+  readonly counts: PushCounts;
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
@@ -70,14 +73,19 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const replayKeyFor = (entry: LogEntry) => (deps.replays ? replayKeyOf(entry) : undefined);
   const deadlineOf = ({ receivedAt }: PushRequest) => receivedAt + deps.timeout;
   const left = (request: PushRequest) => deadlineOf(request) - deps.clock();
-  const record = (request: PushRequest, entry: LogEntry) =>
-    databaseCall(deps.pushLog.append(entry, request.rawBody), left(request));
+  /** Those with an entry in the log; of the ones that the refusal log was given, it tells. */
+  const inLog = new WeakSet<PushRequest>();
+  const record = async (request: PushRequest, entry: LogEntry) => {
+    await databaseCall(deps.pushLog.append(entry, request.rawBody), left(request));
+    inLog.add(request);
+  };
   /** The same for one that is to be queued: where it fails, the entry is ended should it be there. */
   const recordQueued = async (request: PushRequest, entry: LogEntry) => {
     const began = performance.now();
     const written = deps.pushLog.append(entry, request.rawBody);
     try {
       await databaseCall(written, left(request));
+      inLog.add(request);
       deps.metrics.stage('log', began);
     } catch (error) {
       const settlement = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
@@ -132,8 +140,10 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       const now = deps.clock();
       const refused = () => refusedEntry(named(makeEntry(request), request), error, now);
       const { clientId } = request.caller;
-      if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, refused);
-      else deps.logRefusal(clientId, refused, request.rawBody);
+      const dropped = () => deps.counts.unrecorded(endedPush(request, error.reason));
+      inLog.add(request);
+      if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, refused, undefined, dropped);
+      else deps.logRefusal(clientId, refused, request.rawBody, dropped);
     }
     throw error;
   };
@@ -169,7 +179,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     return answer(settlement, { systemCode, externalId, warnings });
   };
 
-  return async (request) => {
+  const accept = async (request: PushRequest) => {
     const { clientId, paused } = request.caller;
     if (paused) return turnAway(request, clientPaused(paused.reason));
     let leave: (isSettled: boolean) => void;
@@ -179,6 +189,10 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       return turnAway(request, error);
     }
     return admitted(request, leave).finally(() => leave(false));
+  };
+  return (request) => {
+    const isRecorded = () => inLog.has(request);
+    return counted(deps, request, () => accept(request), isRecorded);
   };
 }
 

@@ -33,8 +33,16 @@ const BODY_SPAN = 300_000;
  */
 const SPREAD = 1_000;
 
-/** Records a refusal in the background; never fails. The entry is made only if it is recorded. */
-export type LogRefusal = (clientId: string, entry: () => LogEntry, body?: Uint8Array) => void;
+/**
+ * Records a refusal in the background; never fails. The entry is made only if it is recorded; where it
+ * is not, `dropped` is told.
+ */
+export type LogRefusal = (
+  clientId: string,
+  entry: () => LogEntry,
+  body?: Uint8Array,
+  dropped?: () => void,
+) => void;
 
 export interface RefusalLogDependencies {
   readonly pushLog: PushLog;
@@ -60,16 +68,20 @@ export function createRefusalLog(
   const takeEntry = createAllowance(rate, 1_000, clock);
   const takeBody = createAllowance(BODIES, BODY_SPAN, clock);
   const tell = foldedLog(logger);
-  return (clientId, makeEntry, body) => {
-    if (!takeEntry(clientId)) return metrics.refusalUnrecorded();
+  return (clientId, makeEntry, body, dropped) => {
+    const drop = () => {
+      metrics.refusalUnrecorded();
+      dropped?.();
+    };
+    if (!takeEntry(clientId)) return drop();
     const isSmall = body !== undefined && body.length <= MAX_BODY;
     const kept = isSmall && takeBody(clientId) ? body : undefined;
     const record = async () => {
       try {
-        if (room && !(await room(clientId))) return metrics.refusalUnrecorded();
+        if (room && !(await room(clientId))) return drop();
         await pushLog.append(makeEntry(), kept);
       } catch (error) {
-        metrics.refusalUnrecorded();
+        drop();
         // One kind for all clients: where nothing can be recorded, nothing of anybody is.
         tell(NOT_RECORDED, { clientId, error: String(error) });
       }

@@ -1,7 +1,9 @@
 /** What both ways of reading a signed request do before and after they refuse their caller. */
 import type { KnownClient } from '../directory/clients';
+import { OPERATIONS } from '../domain/operation';
 import type { PushError } from '../errors';
 import type { LogEntry } from '../push-log/entry-model';
+import type { PushCounts } from '../push-log/push-counts';
 import type { AuthHeaders } from './auth-headers';
 import { newEntry, unsignedEntry } from './log-entry';
 import type { LogRefusal } from './refusal-log';
@@ -27,18 +29,33 @@ export interface RefusedRequest {
   readonly traceId?: string | undefined;
 }
 
-/** Of a stranger nothing is recorded. */
+export interface RefusalRecorder {
+  readonly logRefusal: LogRefusal;
+  /** Counts refused pushes; queries are no pushes. */
+  readonly counts?: PushCounts | undefined;
+}
+
+/** Of a stranger nothing is recorded, and nothing is counted. */
 export function recordRefusal(
-  logRefusal: LogRefusal,
+  { logRefusal, counts }: RefusalRecorder,
   client: KnownClient | undefined,
   { headers, digest, rawBody, traceId, ...about }: RefusedRequest,
   error: PushError,
 ): void {
   if (!client) return;
+  const { clientId, systemCode } = client;
+  const { operation, receivedAt } = about;
+  const push =
+    PUSHES.has(operation) && systemCode !== null
+      ? { clientId, systemCode, operation, receivedAt, result: error.reason }
+      : undefined;
+  if (push) counts?.ended(push, 0);
   const traced = traceId !== undefined && { traceId };
   const source = { ...client, ...about, ...traced, rawBody: rawBody ?? NOTHING, timeout: 0 };
   const entry = () => unsignedEntry(newEntry(source), error, headers, about.receivedAt);
-  logRefusal(client.clientId, () => ({ ...entry(), ...digest?.() }), rawBody);
+  const dropped = () => push && counts?.unrecorded(push);
+  logRefusal(clientId, () => ({ ...entry(), ...digest?.() }), rawBody, dropped);
 }
 
+const PUSHES: ReadonlySet<string> = new Set(OPERATIONS);
 const NOTHING = new Uint8Array(0);

@@ -5,6 +5,7 @@ import type { ClientDirectory, KnownClient } from '../directory/clients';
 import type { SecretUses } from '../directory/secret-uses';
 import { PushError } from '../errors';
 import type { Metrics } from '../metrics/metrics';
+import type { PushCounts } from '../push-log/push-counts';
 import { readAuthHeaders } from './auth-headers';
 import { authenticate, type Caller } from './authenticate';
 import { databaseCall } from './availability';
@@ -30,6 +31,7 @@ export interface SignedRequest {
 export interface SignedRequestDependencies {
   readonly findClient: ClientDirectory['find'];
   readonly logRefusal: LogRefusal;
+  readonly counts?: PushCounts;
   /** Told of each request that is its client's own. */
   readonly noteUse: SecretUses['note'];
   /** @throws PushError where the service cannot take a request right now */
@@ -86,7 +88,7 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     const traced = traceId !== undefined && { traceId };
     const about = { requestId, operation, rawBody, receivedAt, ...traced };
     if (error) {
-      recordRefusal(deps.logRefusal, client, { ...about, headers }, error);
+      recordRefusal(deps, client, { ...about, headers }, error);
       throw error;
     }
     state.clientId = caller.clientId;

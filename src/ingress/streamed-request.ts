@@ -72,7 +72,7 @@ async function read(
     } catch (error) {
       const { requestId, traceId } = state;
       const request = { requestId, traceId, operation, receivedAt, headers, digest };
-      if (error instanceof PushError) recordRefusal(deps.logRefusal, client, request, error);
+      if (error instanceof PushError) recordRefusal(deps, client, request, error);
       throw error;
     }
   };

@@ -14,6 +14,7 @@ import {
 import { failureSchemas } from './answers/failures';
 import { matterSchemas } from './answers/matter';
 import { selfSchemas } from './answers/self';
+import { statsSchemas } from './answers/stats';
 
 export function answerSchemas() {
   const matters = matterSchemas();
@@ -21,6 +22,7 @@ export function answerSchemas() {
   const comparison = comparisonSchemas(matters);
   const failures = failureSchemas();
   const self = selfSchemas();
+  const stats = statsSchemas();
   const push = pushData();
   const reason = reasonSchema();
   return {
@@ -28,6 +30,7 @@ export function answerSchemas() {
     VerifyAnswer: successOf(verified),
     LogAnswer: successOf(log.LogPage),
     FailuresAnswer: successOf(failures.Failures),
+    StatsAnswer: successOf(stats.PushStats),
     GetAnswer: successOf(comparison.GotMatters),
     ChangesAnswer: successOf(comparison.ChangesPage),
     DiffAnswer: successOf(comparison.MatterDiff),
@@ -45,6 +48,7 @@ export function answerSchemas() {
     Verified: verified,
     ...log,
     ...failures,
+    ...stats,
     ...matters,
     ...comparison,
     ...self,

@@ -3,6 +3,7 @@ import { failuresSchema } from '../contract/failures';
 import { idLine } from '../contract/id-lines';
 import { logQuerySchema } from '../contract/log-query';
 import { matterQuerySchemas } from '../contract/matter-queries';
+import { statsSchema } from '../contract/push-stats';
 import { bodySchemas, party } from '../contract/requests';
 import { clientSelfSchema, usersCheckSchema } from '../contract/self';
 import { verifySchema } from '../contract/verify-body';
@@ -22,6 +23,7 @@ export function requestSchemas() {
     VerifyBody: verifySchema(pushes),
     FailuresBody: failuresSchema(SETTINGS.timeZone),
     LogQueryBody: logQuerySchema(SETTINGS.timeZone),
+    StatsBody: statsSchema(SETTINGS.timeZone),
     GetBody: queries.get,
     MattersQueryBody: queries.query,
     DiffBody: queries.diff,

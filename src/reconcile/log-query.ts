@@ -8,8 +8,10 @@ import type { Bodies } from '../push-log/bodies';
 import type { LogEntry } from '../push-log/entry-model';
 import type { FindKeyUses } from '../push-log/key-uses';
 import type { LogFilter } from '../push-log/log-filter';
+import type { ReadCounts } from '../push-log/read-counts';
 import type { LogSearch } from '../push-log/search';
 import { bodyText } from './body-text';
+import { countQueryOf, isCountable } from './not-recorded';
 import type { AnswerQuery } from './open-query';
 
 export interface LogQueryDependencies {
@@ -17,6 +19,7 @@ export interface LogQueryDependencies {
   readonly keyUses: FindKeyUses;
   readonly bodies: Bodies;
   readonly diagnose: DiagnoseEntry;
+  readonly counts: Pick<ReadCounts, 'unrecorded'>;
   /** PORTAL_TIME_ZONE */
   readonly timeZone: string;
 }
@@ -30,7 +33,7 @@ const POSITION = /^[0-9a-f]{24}$/;
  *   fewer entries than asked for; only `nextCursor: null` means the end.
  */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
-  const { search, keyUses, bodies, diagnose, timeZone } = deps;
+  const { search, keyUses, bodies, diagnose, counts, timeZone } = deps;
   const schema = logQuerySchema(timeZone);
   /**
    * Of the one request that is asked for: each diagnosis may cost a tenth of a second. And only to
@@ -67,9 +70,11 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
     // A cursor is of one order; those of the usual one are what they were.
     const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
-    const [{ entries, next }, counted] = await Promise.all([
+    const isCounted = cursor === undefined && isCountable(filter);
+    const [{ entries, next }, counted, notRecorded] = await Promise.all([
       search.page(filter, { limit, after, oldestFirst }),
       count ? search.count(filter, COUNT_BOUND) : undefined,
+      isCounted ? counts.unrecorded(countQueryOf({ ...filter, systemCode })) : undefined,
     ]);
     const views = await toViews(entries, includeBody);
     const diagnosis =
@@ -77,6 +82,7 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
     return {
       entries: diagnosis ? views.map((view) => ({ ...view, diagnosis })) : views,
       nextCursor: next === undefined ? null : encodeCursor(rows, next),
+      ...(notRecorded !== undefined && { notRecorded }),
       ...(counted && { count: counted }),
     };
   };

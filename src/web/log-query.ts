@@ -6,6 +6,7 @@ import { createRefusalDoctor } from '../doctor/refusal-doctor';
 import { oneAtATime } from '../one-at-a-time';
 import { createBodies } from '../push-log/bodies';
 import type { FindKeyUses } from '../push-log/key-uses';
+import { createReadCounts } from '../push-log/read-counts';
 import { createLogSearch } from '../push-log/search';
 import { createLogQuery } from '../reconcile/log-query';
 import type { AnswerQuery } from '../reconcile/open-query';
@@ -25,6 +26,7 @@ export function openLogQuery(parts: LogQueryParts): AnswerQuery {
   const { mongo, keyRing, keyUses, timeZone } = parts;
   return createLogQuery({
     search: createLogSearch(mongo),
+    counts: createReadCounts(mongo),
     keyUses,
     bodies: createBodies(mongo),
     diagnose: createRefusalDoctor(

@@ -8,10 +8,12 @@ import type { ReadSignedRequest, SignedRequestDependencies } from '../ingress/si
 import { createReadStreamedRequest } from '../ingress/streamed-request';
 import { createMatterReader } from '../ledger/matter-reader';
 import { createFindMended } from '../push-log/mended';
+import { createReadCounts } from '../push-log/read-counts';
 import { createLogSearch } from '../push-log/search';
 import { createFailures } from '../reconcile/failures';
 import { createMatterQueries } from '../reconcile/matter-queries';
 import { createFindOrphans } from '../reconcile/orphans';
+import { createStatsQuery } from '../reconcile/push-stats';
 import { createSlots } from '../reconcile/slots';
 import { type LogQueryParts, openLogQuery } from './log-query';
 import { openClientSelf, openUsersCheck } from './self-queries';
@@ -48,6 +50,10 @@ export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'quer
           retention: config.PUSH_LOG_RETENTION,
           clock,
         }),
+      },
+      'push-logs/stats': {
+        bodyLimit,
+        answer: createStatsQuery({ counts: createReadCounts(mongo), timeZone, clock }),
       },
       'matters/get': { bodyLimit: LINES_LIMIT, answer: matters.get },
       'matters/query': { bodyLimit, answer: matters.query },

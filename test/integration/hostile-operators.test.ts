@@ -39,12 +39,16 @@ const HOSTILE: readonly unknown[] = [
   true,
 ];
 
-/** What the contract does take: flags are true, a list may be empty, ids are a list of texts. */
+/** What the contract does take: flags are true, a list may be empty, ids and words are a list of texts. */
 const GOOD: Readonly<Record<string, unknown>> = {
   replaceParties: true,
   resetAssigneeUnread: true,
   count: true,
   includeBody: true,
+  failed: true,
+  oldestFirst: true,
+  outcome: ['x'],
+  reason: ['x'],
   open: true,
   'lines[0].deleted': true,
   parties: [],

@@ -117,6 +117,7 @@ test('answers of the service are as it says, field by field', async () => {
   await told('verify', { operation: 'upsert', push: todo }, 200);
   await told('push-logs/query', { count: true, includeBody: true }, 200);
   await told('push-logs/failures', {}, 200);
+  await told('push-logs/stats', { by: 'minute' }, 200);
   await told('matters/get', { externalIds: ['API-1', 'API-9'] }, 200);
   await told('matters/query', { limit: 9 }, 200);
   await told('matters/diff', { lines: [{ externalId: 'API-1' }, { externalId: 'API-9' }] }, 200);

@@ -1,12 +1,14 @@
 /** The fields of the contract, as its own readers tell them: a new field cannot be forgotten. */
 import { logQuerySchema } from '../../src/contract/log-query';
 import { createMatterQueryReaders } from '../../src/contract/matter-queries';
+import { statsSchema } from '../../src/contract/push-stats';
 import { createBodyParsers } from '../../src/contract/requests';
 import { CONTRACT } from './bodies';
 
 const { upsert, status, reopen, delete: remove } = createBodyParsers(CONTRACT);
 const { get, query, diff, digest } = createMatterQueryReaders(CONTRACT.timeZone);
 const log = logQuerySchema(CONTRACT.timeZone);
+const stats = statsSchema(CONTRACT.timeZone);
 const PARTY = { username: 'alice', partyRole: 'ASSIGNEE' };
 const MATTER = { externalId: 'KEPT' };
 const UPSERT = { ...MATTER, matterType: 'TODO', title: 'changed', parties: [PARTY] };
@@ -26,6 +28,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: 'matters/reopen', valid: { ...MATTER, bizStatus: 'REOPENED' }, read: reopen },
   { path: 'matters/delete', valid: MATTER, read: remove },
   { path: 'push-logs/query', valid: {}, read: (body) => log.safeParse(body) },
+  { path: 'push-logs/stats', valid: {}, read: (body) => stats.safeParse(body) },
   { path: 'matters/get', valid: { externalIds: ['KEPT'] }, read: get },
   { path: 'matters/query', valid: {}, read: query },
   { path: 'matters/diff', valid: { lines: [MATTER] }, read: diff },

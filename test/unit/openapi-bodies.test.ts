@@ -4,6 +4,7 @@ import { failuresSchema } from '../../src/contract/failures';
 import { createIdLines } from '../../src/contract/id-lines';
 import { logQuerySchema } from '../../src/contract/log-query';
 import { createMatterQueryReaders } from '../../src/contract/matter-queries';
+import { statsSchema } from '../../src/contract/push-stats';
 import { readQuery } from '../../src/contract/query-body';
 import { createBodyParsers } from '../../src/contract/requests';
 import { clientSelfSchema, usersCheckSchema } from '../../src/contract/self';
@@ -51,6 +52,10 @@ const BODIES: Readonly<Record<string, Case>> = {
   FailuresBody: {
     path: 'push-logs/failures',
     refused: byReader((body) => readQuery(failuresSchema(ZONE), body)),
+  },
+  StatsBody: {
+    path: 'push-logs/stats',
+    refused: byReader((body) => readQuery(statsSchema(ZONE), body)),
   },
   GetBody: { path: 'matters/get', refused: byReader(readers.get) },
   MattersQueryBody: { path: 'matters/query', refused: byReader(readers.query) },
@@ -180,6 +185,7 @@ test.each([
   ['LogQueryBody', { outcome: 'CREATED', reason: 'INTERNAL_ERROR' }],
   ['LogQueryBody', { includeBody: true, limit: 51 }],
   ['LogQueryBody', { limit: 501 }],
+  ['StatsBody', { by: 'week' }],
   ['GetBody', { externalIds: [] }],
   ['GetBody', { externalIds: [' '] }],
   ['DiffBody', { lines: [{ externalId: 'A', deleted: 'no' }] }],
@@ -197,6 +203,7 @@ test.each([
   ['LogQueryBody', { outcome: null, reason: 'INTERNAL_ERROR' }],
   ['LogQueryBody', { includeBody: true, limit: 50, from: 0 }],
   ['LogQueryBody', {}],
+  ['StatsBody', { by: null, outcome: ['REPLAYED'], reason: 'UNKNOWN_USER' }],
   ['MattersQueryBody', {}],
   ['DigestBody', {}],
 ])('%s %j passes both', (name, body) => {

@@ -109,8 +109,8 @@ test('what only some operations answer stands with those alone', () => {
   expect(answering('MATTER_DELETED')).toEqual(['reopen', 'status']);
   expect(answering('MATTER_NOT_FOUND')).toEqual(['delete', 'reopen', 'status']);
   expect(answering('CONFIRMATION_TIMEOUT')).toEqual(['delete', 'reopen', 'status', 'upsert']);
-  expect(answering('SIGNATURE_REUSED')).toHaveLength(14);
-  expect(answering('SHUTTING_DOWN')).toHaveLength(15);
+  expect(answering('SIGNATURE_REUSED')).toHaveLength(15);
+  expect(answering('SHUTTING_DOWN')).toHaveLength(16);
 });
 
 /** The responses of an operation, with the names of their examples. */

@@ -79,6 +79,7 @@ export function entrySchemas() {
   const page = z.object({
     entries: z.array(entry),
     nextCursor: z.string().nullable(),
+    notRecorded: count().optional(),
     count: z.object({ value: count(), exact: z.boolean() }).optional(),
   } satisfies ShapeOf<LogPage>);
   return {

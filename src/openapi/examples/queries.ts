@@ -7,6 +7,7 @@ import type { OrphanCount, OrphanView } from '../../reconcile/orphans';
 import { FAILURES, FAILURES_QUESTION } from './failures';
 import { EXTERNAL_ID, MATTER_ID, REQUEST_ID } from './moment';
 import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from './self';
+import { STATS } from './stats';
 
 export const QUESTIONS: Readonly<Record<QueryName, object>> = {
   'push-logs/query': {
@@ -16,6 +17,7 @@ export const QUESTIONS: Readonly<Record<QueryName, object>> = {
     count: true,
   },
   'push-logs/failures': FAILURES_QUESTION,
+  'push-logs/stats': { from: '2026-11-21T00:00:00', to: '2026-11-22T00:00:00', by: 'hour' },
   'matters/get': { externalIds: [EXTERNAL_ID, 'PR-2026-002'] },
   'matters/query': { updatedFrom: '2026-11-21T13:00:00Z', limit: 100 },
   'matters/diff': {
@@ -96,6 +98,7 @@ const ENTRIES: LogPage = {
     },
   ],
   nextCursor: null,
+  notRecorded: 0,
   count: { value: 1, exact: true },
 };
 const GOT: GotMatters = { matters: [MATTER], missing: ['PR-2026-002'] };
@@ -126,6 +129,7 @@ const DIGEST: MatterDigest = {
 export const QUERY_ANSWERS: Readonly<Record<QueryName, object>> = {
   'push-logs/query': ENTRIES,
   'push-logs/failures': FAILURES,
+  'push-logs/stats': STATS,
   'matters/get': GOT,
   'matters/query': CHANGES,
   'matters/diff': DIFF,

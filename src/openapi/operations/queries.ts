@@ -41,6 +41,16 @@ const QUERY_OPERATIONS: Readonly<Record<QueryName, Query>> = {
       '按原因和字段分组，并按事项逐行列出。每页最多查看最近的 5,000 次失败、500 个事项；complete 为 false 表示还有更早的失败，后续页中同一事项可能再次出现。',
     ],
   },
+  'push-logs/stats': {
+    id: 'queryStats',
+    body: 'StatsBody',
+    answer: 'StatsAnswer',
+    title: ['How many, and how long they took', '推送统计'],
+    about: [
+      'Counted as pushes are answered, those that were shed too, at the minute of their receipt. Counts come in every few seconds; a process that is killed loses those of its last ones. Longest windows: a day by minute, 31 days by hour, 366 days by day.',
+      '在响应时计数，记在收到的那一分钟，含被限流或丢弃的推送。每几秒写入一次，进程被强制终止时会丢失最后几秒。最长时间窗：按分钟一天，按小时 31 天，按天 366 天。',
+    ],
+  },
   'matters/get': {
     id: 'getMatters',
     body: 'GetBody',

@@ -6,6 +6,7 @@ import { FAILURE_WORDS } from './failures';
 import { LOG_WORDS } from './log';
 import { MATTER_WORDS } from './matter';
 import { SELF_WORDS } from './self';
+import { STATS_WORDS } from './stats';
 
 const WORDS = {
   ...MATTER_WORDS,
@@ -14,6 +15,7 @@ const WORDS = {
   ...ENVELOPE_WORDS,
   ...SELF_WORDS,
   ...FAILURE_WORDS,
+  ...STATS_WORDS,
 };
 
 /** @throws Error where nobody has described the field: a document with holes is not written */
