@@ -15,6 +15,7 @@ const BASICS = [
   'outages\\.',
   'process-name\\.',
   'batcher\\.',
+  'durations\\.',
   'repeat\\.',
   'mongo\\.',
   'slices\\.',

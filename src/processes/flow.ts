@@ -5,16 +5,16 @@
 
 import { pushPath } from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
+import { addDurations, type Durations, durationClass } from '../durations';
 import type { PushError } from '../errors';
-import { addBuckets, addTime, type Buckets } from './log-histogram';
 
 /** What is told of pushes that ended alike. */
 export interface FlowResult {
   /** An outcome or a reason. */
   readonly result: string;
   readonly count: number;
-  /** Times from receipt to answer: see log-histogram. */
-  readonly buckets: readonly (readonly [number, number])[];
+  /** From receipt to answer. */
+  readonly times: Durations;
 }
 
 export interface FlowClient {
@@ -59,7 +59,7 @@ const PATHS: ReadonlySet<string> = new Set(OPERATIONS.map(pushPath));
 
 interface Counted {
   count: number;
-  readonly buckets: Buckets;
+  readonly times: Record<string, number>;
 }
 type ClientCount = { -readonly [F in keyof FlowClient]: FlowClient[F] };
 
@@ -84,10 +84,10 @@ export function createFlow(clock: () => number = () => performance.now()): Flow 
   const count = ({ path, clientId, ms }: FlowPush, result: string, went: Went) => {
     if (!PATHS.has(path)) return;
     const { results, clients } = current();
-    const counted = results.get(result) ?? { count: 0, buckets: new Map() };
+    const counted = results.get(result) ?? { count: 0, times: {} };
     results.set(result, counted);
     counted.count += 1;
-    addTime(counted.buckets, ms);
+    addDurations(counted.times, { [durationClass(ms)]: 1 });
     if (clientId === undefined) return;
     const client = clients.get(clientId) ?? emptyClient(clientId);
     if (clients.size < MAX_CLIENTS) clients.set(clientId, client);
@@ -119,9 +119,7 @@ const emptyClient = (clientId: string): ClientCount => ({
 function sumOf(slots: readonly Slot[]): Pick<FlowView, 'results' | 'clients'> {
   return addFlows(
     slots.map(({ results, clients }) => ({
-      results: [...results].map(([result, { count, buckets }]) => ({
-        ...{ result, count, buckets: [...buckets] },
-      })),
+      results: [...results].map(([result, counted]) => ({ result, ...counted })),
       clients: [...clients.values()],
     })),
   );
@@ -132,11 +130,11 @@ export function addFlows(
   flows: readonly Pick<FlowView, 'results' | 'clients'>[],
 ): Pick<FlowView, 'results' | 'clients'> {
   const results = new Map<string, Counted>();
-  for (const { result, count, buckets } of flows.flatMap((flow) => flow.results)) {
-    const sum = results.get(result) ?? { count: 0, buckets: new Map() };
+  for (const { result, count, times } of flows.flatMap((flow) => flow.results)) {
+    const sum = results.get(result) ?? { count: 0, times: {} };
     results.set(result, sum);
     sum.count += count;
-    addBuckets(sum.buckets, buckets);
+    addDurations(sum.times, times);
   }
   const clients = new Map<string, ClientCount>();
   for (const client of flows.flatMap((flow) => flow.clients)) {
@@ -149,7 +147,7 @@ export function addFlows(
   }
   return {
     results: [...results]
-      .map(([result, { count, buckets }]) => ({ result, count, buckets: [...buckets] }))
+      .map(([result, counted]) => ({ result, ...counted }))
       .sort((a, b) => b.count - a.count),
     clients: [...clients.values()],
   };

@@ -11,7 +11,7 @@ const outage = z.object({
 const flowResult = z.object({
   result: z.string(),
   count: z.number(),
-  buckets: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly(),
+  times: z.record(z.string(), z.number()).readonly(),
 });
 const flowClient = z.object({
   clientId: z.string(),

@@ -3,7 +3,7 @@
  * Only clients of the directory and words of the contract make documents, so strangers make none.
  */
 import { type Connection, type Model, Schema } from 'mongoose';
-import type { Durations } from './durations';
+import type { Durations } from '../durations';
 
 /** Of one hour, or of one of its minutes. */
 export interface Count {

@@ -3,11 +3,11 @@
  * no push costs a command for it. A process that is killed loses what it has not written yet.
  */
 import { type Connection, mongo } from 'mongoose';
+import { durationClass } from '../durations';
 import type { Logger } from '../logger';
 import { nativeCollection } from '../mongo';
 import { repeat } from '../repeat';
 import { countModel, type PushCount } from './count-model';
-import { durationClass } from './durations';
 
 /** One push, as its caller was answered. */
 export interface EndedPush {

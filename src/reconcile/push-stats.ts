@@ -9,8 +9,8 @@ import {
 } from '../contract/push-stats';
 import { readQuery } from '../contract/query-body';
 import { dayAt, hourAt } from '../contract/time';
+import { addDurations, percentile } from '../durations';
 import { isReason, PushError } from '../errors';
-import { addDurations, percentile } from '../push-log/durations';
 import type { Counted, ReadCounts } from '../push-log/read-counts';
 import type { AnswerQuery } from './open-query';
 

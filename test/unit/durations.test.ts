@@ -1,5 +1,5 @@
 /** Percentiles of durations that are kept as a few counts. */
-import { addDurations, durationClass, percentile } from '../../src/push-log/durations';
+import { addDurations, durationClass, percentile } from '../../src/durations';
 
 const countsOf = (durations: readonly number[]) => {
   const counts: Record<string, number> = {};

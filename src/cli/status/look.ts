@@ -1,7 +1,7 @@
 /** One look at everything; a server that is away leaves its part of the screen empty, and no more. */
+import { type Durations, percentile } from '../../durations';
 import type { ServerName } from '../../outages';
 import { addFlows, type FlowClient } from '../../processes/flow';
-import { percentile } from '../../processes/log-histogram';
 import type { SeenProcess } from '../../processes/read-processes';
 import type { ClientFacts, MongoFacts, MongoLook } from './mongo-look';
 import type { RedisFacts, RedisLook } from './redis-look';
@@ -32,11 +32,9 @@ export async function lookAtAll(mongo: MongoLook, redis: RedisLook): Promise<Sta
     flow: flow
       ? {
           spanMs: Math.max(0, ...(web ?? []).map(({ spanMs }) => spanMs)),
-          results: flow.results.map(({ result, count, buckets }) => {
-            const counted = new Map(buckets);
-            const [p50, p95] = [percentile(counted, 0.5), percentile(counted, 0.95)];
-            return { result, count, p50, p95 };
-          }),
+          results: flow.results.map(({ result, count, times }) => ({
+            ...{ result, count, p50: timeAt(times, 0.5), p95: timeAt(times, 0.95) },
+          })),
         }
       : null,
     clients: 'facts' in database ? clientsOf(database.facts, flow?.clients, processes) : null,
@@ -109,4 +107,10 @@ function clientStatus(
     ...{ pushes, failed, refused, lastReason },
     paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
   };
+}
+
+/** @returns milliseconds, whole; null where nothing was counted */
+function timeAt(times: Durations, share: number): number | null {
+  const ms = percentile(times, share);
+  return ms === undefined ? null : Math.round(ms);
 }
