@@ -22,7 +22,9 @@ export function screenOf(status: Status, timeZone: string): string {
     flowLines(status),
     clientLines(status.clients, timeZone),
     resendLines(status.resendable),
-  ].join('\n\n');
+  ]
+    .join('\n\n')
+    .replace(/ +$/gm, '');
 }
 
 function serverLines(servers: readonly ServerStatus[], timeZone: string): string {
@@ -71,7 +73,8 @@ function flowLines({ flow }: Status): string {
   const rows = flow.results
     .slice(0, ROWS)
     .map(({ result, count, p50, p95 }): Cell[] => [result, count, age(p50), age(p95)]);
-  return tableText([`LAST ${span}`.toUpperCase(), 'PUSHES', 'P50', 'P95'], rows);
+  const head = ['RESULT', 'PUSHES', 'P50', 'P95'];
+  return `Pushes that were answered in the last ${span}:\n${tableText(head, rows)}`;
 }
 
 function clientLines(clients: readonly ClientStatus[] | null, timeZone: string): string {
@@ -104,12 +107,8 @@ function resendLines(found: Resendable | null): string {
   if (!found) return `Could be sent again: ${UNKNOWN.mongodb}.`;
   if (found.count === 0) return 'Could be sent again: nothing of the last day.';
   const reasons = Object.entries(found.reasons).map(([reason, count]) => `  ${count} ${reason}`);
-  const how = '  matterctl log replay --from 24h --reason <reason>';
-  return [
-    `Could be sent again, of the last day:${found.isCut ? ' at least' : ''}`,
-    ...reasons,
-    how,
-  ].join('\n');
+  const head = `Could be sent again, of the last day${found.isCut ? ' (at least)' : ''}:`;
+  return [head, ...reasons, '  matterctl log replay --from 24h --reason <reason>'].join('\n');
 }
 
 function middle(name: string): string {
