@@ -1,5 +1,7 @@
 /** What came of a call. */
+import { diagnosisNode } from './diagnosis.js';
 import { element, pretty, verbatim } from './dom.js';
+import { DIAGNOSED } from './findings.js';
 import { say } from './speech.js';
 import { pairOf } from './text.js';
 import { clockHint, HINTS, WORDS } from './words.js';
@@ -13,8 +15,13 @@ import { clockHint, HINTS, WORDS } from './words.js';
 const CLOCK_SLACK = 60;
 const SHOWN = ['Idempotency-Replayed', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
 
-/** @param {Api} api @param {Answer} answer @param {number} now epoch milliseconds */
-export function answerNode(api, { status, headers, text }, now) {
+/**
+ * @param {Api} api
+ * @param {Answer} answer
+ * @param {number} now epoch milliseconds
+ * @param {import('./diagnosis.js').Ask} ask for the cause of a refused signature
+ */
+export function answerNode(api, { status, headers, text }, now, ask) {
   const envelope = lastEnvelope(text);
   const isGood = envelope?.code === 0;
   const shown = SHOWN.filter((name) => headers.has(name)).map(
@@ -35,6 +42,7 @@ export function answerNode(api, { status, headers, text }, now) {
     ...(shown.length > 0 ? [verbatim(shown.join('\n'))] : []),
     pretty(parsed(text) ?? text),
     ...(hints.length > 0 ? [hintList(hints)] : []),
+    ...(DIAGNOSED.includes(reason) ? [diagnosisNode(envelope?.requestId ?? '', ask)] : []),
   );
 }
 
@@ -71,7 +79,7 @@ function hintsOf(api, reason, headers, now) {
  * Of one document, or of lines: the last one tells how they ended.
  *
  * @param {string} text
- * @returns {{ code?: number, reason?: string } | undefined}
+ * @returns {{ code?: number, reason?: string, requestId?: string } | undefined}
  */
 function lastEnvelope(text) {
   const told = parsed(text) ?? parsed(text.trimEnd().split('\n').at(-1) ?? '');

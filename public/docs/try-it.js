@@ -14,6 +14,8 @@ import { WORDS } from './words.js';
 /** @typedef {import('./shapes').Words} Words */
 /** @typedef {import('./form.js').Form} Form */
 
+/** Below the service's address. */
+const LOG_QUERY = 'api/open/push-logs/query';
 /** What a header can carry everywhere. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
@@ -53,6 +55,14 @@ export function tryIt(api, base, demo) {
       Date.now(),
     );
   };
+  /** Signed with what is in the form by then: the secret may have been mended. @param {string} requestId */
+  const askDiagnosis = async (requestId) => {
+    const { clientId, secret } = valuesOf(form);
+    const url = new URL(LOG_QUERY, base).href;
+    const asked = { url, type: 'application/json', clientId, secret, key: '' };
+    const call = signCall({ ...asked, body: JSON.stringify({ requestId }) }, Date.now());
+    return (await send(call)).text;
+  };
   /** @param {(call: SignedCall) => Promise<Node[]>} then what to do with it */
   const perform = async (then) => {
     const problem = problemOf(form);
@@ -74,7 +84,7 @@ export function tryIt(api, base, demo) {
   form.node.addEventListener('submit', (event) => {
     event.preventDefault();
     void perform(async (call) => {
-      const outcome = await outcomeOf(api, call);
+      const outcome = await outcomeOf(api, call, askDiagnosis);
       return [element('h3', {}, say(WORDS.result)), outcome];
     });
   });
@@ -104,10 +114,15 @@ function problemOf(form) {
 /** @param {Words} words */
 const failure = (words) => element('p', { class: 'answer bad', role: 'alert' }, say(words));
 
-/** @param {Api} api @param {SignedCall} call @returns {Promise<Node>} */
-const outcomeOf = (api, call) =>
+/**
+ * @param {Api} api
+ * @param {SignedCall} call
+ * @param {import('./diagnosis.js').Ask} ask
+ * @returns {Promise<Node>}
+ */
+const outcomeOf = (api, call, ask) =>
   send(call).then(
-    (answer) => answerNode(api, answer, Date.now()),
+    (answer) => answerNode(api, answer, Date.now(), ask),
     () => failure(WORDS.noAnswer),
   );
 

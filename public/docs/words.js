@@ -97,6 +97,20 @@ export const WORDS = {
   signedText: ['What was signed', '签名串'],
   asCurl: ['The same with curl, good for 300 s', '等效 curl 命令，300 秒内有效'],
   whatToLookAt: ['What to look at', '排查建议'],
+  diagnosis: ['What was wrong with the signature', '签名错在哪里'],
+  diagnosisAbout: [
+    'The service knows the common mistakes. Put the `requestId` of any 401 of this client here, the right secret into the form above, and ask: the question itself has to be signed right.',
+    '服务能识别常见的签名错误。在此填写该客户端任一 401 响应的 `requestId`，在上方表单中填写正确的密钥，然后查询：查询本身也必须正确签名。',
+  ],
+  diagnose: ['Ask for the cause', '查询原因'],
+  diagnosisRefused: [
+    'The question was refused too: is the secret in the form the right one?',
+    '查询也被拒绝：表单中的密钥是否正确？',
+  ],
+  noDiagnosis: [
+    'There is no diagnosis: the entry is written a second after the 401, of many refusals only some are kept, and those of another client are not told.',
+    '没有诊断结果：记录在 401 之后约一秒写入，大量被拒绝的请求只保留一部分，其他客户端的记录不会返回。',
+  ],
 };
 
 /** What to look at when a call is refused with 401, by reason. */

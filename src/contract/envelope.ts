@@ -2,6 +2,7 @@
 import type { Outcome } from '../domain/decide';
 import type { FieldError, PushError } from '../errors';
 import type { Warning } from '../warnings';
+import { DOCS_PATH } from './paths';
 
 /** `data` of a successful push (specification 2.4). */
 export interface PushData {
@@ -29,6 +30,8 @@ export interface Envelope {
   readonly timestamp: string;
   readonly reason?: string;
   readonly retryable?: boolean;
+  /** Where the reason is explained, below the service's address: `/docs#reason-SIGNATURE_MISMATCH`. */
+  readonly help?: string;
   readonly errors?: readonly FieldError[];
   /** Of a refused body: what looks wrong in it besides. */
   readonly warnings?: readonly Warning[];
@@ -37,6 +40,9 @@ export interface Envelope {
 export function successEnvelope(data: unknown, requestId: string, now: number): Envelope {
   return { code: 0, message: 'success', data, requestId, timestamp: new Date(now).toISOString() };
 }
+
+/** The row of a reason on the reference page; for a refused signature it tells how to learn the cause. */
+export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
 export function errorEnvelope(error: PushError, requestId: string, now: number): Envelope {
   return {
@@ -47,6 +53,7 @@ export function errorEnvelope(error: PushError, requestId: string, now: number):
     timestamp: new Date(now).toISOString(),
     reason: error.reason,
     retryable: error.retryable,
+    help: helpFor(error.reason),
     ...(error.errors && { errors: error.errors }),
     ...(error.warnings.length > 0 && { warnings: error.warnings }),
   };

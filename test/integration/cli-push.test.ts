@@ -308,7 +308,11 @@ test('a line that stays without an answer is given up after its retries', async 
 });
 
 test.each([
-  ['a wrong secret', refuse(401, 'SIGNATURE_MISMATCH', false), 'refuses every push: 401 SIGNATURE'],
+  [
+    'a wrong secret',
+    refuse(401, 'SIGNATURE_MISMATCH', false),
+    'refuses every push: 401 SIGNATURE_MISMATCH no (requestId r1): matterctl doctor',
+  ],
   ['a wrong address', refuse(404, 'PATH_NOT_FOUND', false), 'refuses every push: 404 PATH_NOT'],
 ])('%s ends the run at once instead of failing every line', async (_name, refusal, message) => {
   reply = () => refusal;

@@ -117,6 +117,7 @@ test('at least ten were planted, and the 401 tells of none more than before', ()
       data: null,
       reason: isTime ? 'TIMESTAMP_OUT_OF_WINDOW' : 'SIGNATURE_MISMATCH',
       retryable: false,
+      help: `/docs#reason-${isTime ? 'TIMESTAMP_OUT_OF_WINDOW' : 'SIGNATURE_MISMATCH'}`,
     });
   }
 });

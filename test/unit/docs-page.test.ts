@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { endpointsOf, parametersOf, refusalsOf } from '../../public/docs/api';
 import { curlOf } from '../../public/docs/curl';
+import { DIAGNOSED, findingsOf } from '../../public/docs/findings';
 import { fieldsOf, typeOf } from '../../public/docs/schema';
 import type { Api, Schema, Words } from '../../public/docs/shapes';
 import { aboutOf, marksOf, pairOf, titleOf } from '../../public/docs/text';
 import { clockHint, HINTS, RULES, WORDS } from '../../public/docs/words';
+import { helpFor } from '../../src/contract/envelope';
 import { ALL_REASONS } from '../../src/errors';
 import { readDocsFiles } from '../../src/ingress/docs-files';
 import { SIGNATURE_EXAMPLE } from '../../src/openapi/about';
@@ -73,6 +75,27 @@ describe('every text is there in both languages', () => {
     const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
     const shown = html.replace(/<noscript>.*<\/noscript>/s, '').replace(/<[^>]*>/g, '');
     expect(shown.trim()).toBe('Matter Push');
+  });
+});
+
+describe('the form offers the diagnosis of a refused signature', () => {
+  test('for reasons that have one, each with a row of its own, where help leads', () => {
+    for (const reason of DIAGNOSED) {
+      expect(API.components.examples[reason]?.value.code).toBe(401);
+      expect(helpFor(reason)).toBe(`/docs#reason-${reason}`);
+    }
+    const sections = readFileSync(join(FOLDER, 'sections.js'), 'utf8');
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the page
+    expect(sections).toContain('id: `reason-${summary}`');
+  });
+
+  test('and reads what push-logs/query answers', () => {
+    const findings = [{ cause: 'BODY_PRETTY', explanation: 'a', fix: 'b' }];
+    const answer = { code: 0, data: { entries: [{ diagnosis: { findings } }] } };
+    expect(findingsOf(JSON.stringify(answer))).toEqual(findings);
+    expect(findingsOf('{"code":0,"data":{"entries":[]}}')).toBeUndefined();
+    expect(findingsOf('{"code":401,"reason":"SIGNATURE_MISMATCH"}')).toBe('SIGNATURE_MISMATCH');
+    expect(findingsOf('<html>')).toBe('<html>');
   });
 });
 

@@ -96,6 +96,7 @@ test('the envelope of a failure adds reason, retryable and what is wrong with ea
     timestamp: '2024-06-01T00:00:00.000Z',
     reason: 'VALIDATION_FAILED',
     retryable: false,
+    help: '/docs#reason-VALIDATION_FAILED',
     errors,
   });
   expect(errorEnvelope(new PushError('INVALID_JSON'), 'id', NOW)).not.toHaveProperty('errors');

@@ -21,6 +21,10 @@ const FOR_ALL_REASONS = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 /** Not from the service. Something that stands where it should be answers so, or a gateway before it. */
 const ELSEWHERE = /^HTTP_(?:200|3\d\d|401|403|404|405)$/;
 
+const MISMATCH = 'SIGNATURE_MISMATCH';
+const TO_THE_CAUSE =
+  'matterctl doctor, with the same --client-id and --secret-file, finds the cause';
+
 /**
  * @returns the work on a line; a line that was stopped before its end is not noted as done
  * @throws (the work) CommandFailure where every other line would fail the same way
@@ -74,6 +78,9 @@ function createForAllCheck({ askService }: Pick<Sending, 'askService'>) {
       ? FOR_ALL_CODES.includes(code) || FOR_ALL_REASONS.includes(reason)
       : isElsewhere && !isMatterPush && (await askService()) !== 'ready';
     if (!isForAll || retryable) return;
-    throw new CommandFailure(`the service refuses every push: ${code} ${reason} ${message}`);
+    const where = reason === MISMATCH ? ` (requestId ${result.requestId}): ${TO_THE_CAUSE}` : '';
+    throw new CommandFailure(
+      `the service refuses every push: ${code} ${reason} ${message}${where}`,
+    );
   };
 }

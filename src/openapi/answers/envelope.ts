@@ -42,7 +42,7 @@ export const verified = z.object({
 /** A literal is a number to zod, whatever number it is. */
 const INTEGER = { type: 'integer' };
 
-type Success = Omit<Envelope, 'reason' | 'retryable' | 'errors' | 'warnings'>;
+type Success = Omit<Envelope, 'reason' | 'retryable' | 'help' | 'errors' | 'warnings'>;
 
 /** @param data schema of what was asked for */
 export const successOf = <T extends z.ZodType>(data: T) =>
@@ -65,6 +65,7 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
     timestamp: instant(),
     reason,
     retryable: z.boolean(),
+    help: z.string(),
     errors: z.array(fieldError).optional(),
     warnings: z.array(warning).optional(),
   } satisfies ShapeOf<Envelope>);

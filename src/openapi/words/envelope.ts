@@ -18,6 +18,10 @@ export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
     'Whether the same request may succeed later: sign it again, with the same key and body',
     '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
   ],
+  help: [
+    "Where the reason is explained, below the service's address; of a refused signature also how to learn the cause by its requestId",
+    '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
+  ],
   errors: ['Every problem of the request at once', '请求中的全部问题'],
   field: ['Path of the field, or name of the header', '字段路径或请求头名称'],
   outcome: [

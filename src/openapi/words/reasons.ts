@@ -14,8 +14,8 @@ export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
     'X-Timestamp 偏差超过 300 秒，或不是 1 到 12 位数字。',
   ],
   SIGNATURE_MISMATCH: [
-    'The signature is wrong, or there is no such client. Was the body written anew after signing, or an old secret used?',
-    '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。',
+    'The signature is wrong, or there is no such client. Was the body written anew after signing, or an old secret used? push-logs/query with the requestId of the 401 names the cause (`diagnosis`), a second later, signed with code that works: the form of /docs does it.',
+    '签名错误或 client 不存在。请检查签名后请求体是否被重新序列化，或是否使用了旧密钥。稍后用正确的签名以该 401 的 requestId 调用 push-logs/query，`diagnosis` 会指出原因；/docs 页面的表单可直接查询。',
   ],
   SIGNATURE_REUSED: [
     'More than SIGNATURE_GRACE (30 s) ago this signature was used on another path or with another idempotency key: sign again.',
