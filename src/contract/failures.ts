@@ -32,6 +32,8 @@ export interface Failures {
   /** Whether nothing is left to look at: the same as no `nextCursor`. */
   readonly complete: boolean;
   readonly nextCursor: string | null;
+  /** Failed pushes of the whole window and of these reasons that have no entry in the log. */
+  readonly notRecorded: number;
   /** What was received before is not in the log any more. */
   readonly keptSince: string;
 }

@@ -28,6 +28,7 @@ export function logQuerySchema(timeZone: string) {
       outcome: oneOrMoreWords,
       reason: oneOrMoreWords,
       failed: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
+      stillFailed: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
       state: nullIsAbsent(z.enum(['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'])),
       from: instant,
       to: instant,

@@ -15,6 +15,8 @@ export interface LogFilter {
   readonly state?: LogState | undefined;
   /** True: only what ended without an effect, refused or expired. False is no filter. */
   readonly failed?: boolean | undefined;
+  /** True: only what of that nothing mended, as those look up who search (see mended.ts). */
+  readonly stillFailed?: boolean | undefined;
   /** Epoch milliseconds of receipt: the first that belongs to the window. */
   readonly from?: number | undefined;
   /** The first that does not. */
@@ -33,7 +35,7 @@ interface IndexUse {
 /** Whether an entry has what a filter asks for; window and request id are left to the ids. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(asked(filter)).every(([field, value]) => {
-    if (field === 'failed') return hasFailed(entry);
+    if (field === 'failed' || field === 'stillFailed') return hasFailed(entry);
     const own = entry[field as keyof LogEntry];
     return Array.isArray(value) ? value.includes(own) : own === value;
   });
@@ -48,7 +50,8 @@ export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) =>
  * take another one now and then, and look at much of the log.
  */
 export function indexUse(filter: LogFilter): IndexUse {
-  const { systemCode, externalId, idempotencyKey, result, failed } = filter;
+  const { systemCode, externalId, idempotencyKey, result } = filter;
+  const failed = filter.failed || filter.stillFailed;
   if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
   if (externalId !== undefined) return alongField('matter_history', { systemCode, externalId });
   if (idempotencyKey !== undefined) {
@@ -69,9 +72,19 @@ export function isCovered(filter: LogFilter): boolean {
   return Object.keys(asked(filter)).every((part) => answers.includes(part as keyof LogFilter));
 }
 
-/** The fields of entries that `matchesFilter` looks at. */
+/** What tells whether a failure was mended. */
+const MENDED_BY = [
+  ...['state', 'systemCode', 'clientId'],
+  ...['operation', 'externalId', 'idempotencyKey'],
+];
+
+/** The fields of entries that `matchesFilter`, and the look for what was mended, look at. */
 export function fieldsLookedAt(filter: LogFilter): readonly string[] {
-  return Object.keys(asked(filter)).map((part) => (part === 'failed' ? 'state' : part));
+  const fields = Object.keys(asked(filter)).flatMap((part) => {
+    if (part === 'failed') return 'state';
+    return part === 'stillFailed' ? MENDED_BY : part;
+  });
+  return [...new Set(fields)];
 }
 
 /** Across systems, or for one request, the ids are all. */
@@ -86,7 +99,9 @@ function alongField(name: string, along: Readonly<Record<string, string>>): Inde
 }
 
 /** What an entry must have, without window and request id. */
-function asked({ requestId: _id, from: _from, to: _to, failed, ...fields }: LogFilter) {
-  const given = Object.entries({ ...fields, ...(failed && { failed }) });
+function asked(filter: LogFilter) {
+  const { requestId: _id, from: _from, to: _to, failed, stillFailed, ...fields } = filter;
+  const flags = { ...(failed && { failed }), ...(stillFailed && { stillFailed }) };
+  const given = Object.entries({ ...fields, ...flags });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }

@@ -1,4 +1,8 @@
-/** Whether a matter whose push failed, or a key, had a push that was accepted afterwards. */
+/**
+ * Which failed pushes were mended: a later push of the same matter was persisted, or the same push
+ * (client, operation and idempotency key) took effect later. What was ignored as stale counts: a newer
+ * push was there before.
+ */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../mongo';
 import { entryModel, type LogEntry } from './entry-model';
@@ -8,72 +12,153 @@ export type FailedEntry = Pick<
   '_id' | 'clientId' | 'operation' | 'externalId' | 'idempotencyKey'
 >;
 
-export type MendingEntry = Pick<LogEntry, '_id' | 'result' | 'receivedAt' | 'settledAt'>;
+export type MendingEntry = FailedEntry &
+  Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt'>;
 
 /**
- * @param failed of one system, each of another matter, or of none and of another key
- * @returns by request id of the failure the first later push that was accepted (PERSISTED or REPLAYED)
+ * @param failed of one system
+ * @returns by request id of the failure the first later push that mended it, or, where a matter or key has
+ *   very many, a later one; those that nothing mended are left out
  */
 export type FindMended = (
   systemCode: string,
   failed: readonly FailedEntry[],
 ) => Promise<ReadonlyMap<string, MendingEntry>>;
 
-/** Milliseconds for one command: of several hundred look-ups, each along an index. */
-const COMMAND_TIMEOUT = 10_000;
-const ACCEPTED = { $in: ['PERSISTED', 'REPLAYED'] };
-const FIELDS = { result: 1, receivedAt: 1, settledAt: 1 } as const;
+const FIELDS = {
+  clientId: 1,
+  operation: 1,
+  externalId: 1,
+  idempotencyKey: 1,
+  state: 1,
+  result: 1,
+  receivedAt: 1,
+  settledAt: 1,
+};
+/** What names a push's matter or the push itself, and the index that begins with it. */
+const WAYS = { externalId: 'matter_history', idempotencyKey: 'key_uses' } as const;
+type Way = keyof typeof WAYS;
 
-interface Found {
-  readonly _id: Types.ObjectId;
-  readonly mended: readonly MendingEntry[];
-}
+/** Names of one command. */
+const AT_ONCE = 1_000;
+/** Beyond so many later pushes more than names, some name has very many: each is looked up alone. */
+const SPARE = 4_000;
+/** Of one such name: the first ones that are read; the newest one besides. */
+const PER_NAME = 100;
+/** Reads side by side, so that they leave connections for others. */
+const AT_A_TIME = 20;
+/** Milliseconds for one command of the database. */
+const TIMEOUT = 10_000;
 
 export function createFindMended(connection: Connection): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
 
-  /** One command for all: for each failure a look into the index, from its id on to the first that fits. */
-  const find = async (
-    failed: readonly FailedEntry[],
-    by: 'externalId' | 'idempotencyKey',
-    also: mongo.Filter<LogEntry>,
-  ): Promise<Found[]> => {
-    if (failed.length === 0) return [];
-    const later = { $gt: ['$_id', '$$failure'] };
-    const sameUse = [{ $eq: ['$clientId', '$$client'] }, { $eq: ['$operation', '$$operation'] }];
-    const conditions = by === 'externalId' ? [later] : [later, ...sameUse];
-    const pipeline = [
-      { $match: { _id: { $in: failed.map(({ _id }) => new Types.ObjectId(String(_id))) } } },
-      {
-        $lookup: {
-          from: collection.collectionName,
-          localField: by,
-          foreignField: by,
-          let: { failure: '$_id', client: '$clientId', operation: '$operation' },
-          pipeline: [
-            { $match: { ...also, state: ACCEPTED, $expr: { $and: conditions } } },
-            { $sort: { _id: 1 } },
-            { $limit: 1 },
-            { $project: FIELDS },
-          ],
-          as: 'mended',
-        },
-      },
-      { $project: { mended: 1 } },
-    ];
-    return collection.aggregate<Found>(pipeline, { maxTimeMS: COMMAND_TIMEOUT }).toArray();
+  const read = (way: Way, filter: mongo.Filter<LogEntry>, most: number, newestFirst = false) =>
+    collection
+      .find(
+        { ...filter, state: { $in: ['PERSISTED', 'REPLAYED'] } },
+        { hint: WAYS[way], maxTimeMS: TIMEOUT },
+      )
+      .project<MendingEntry>(FIELDS)
+      .sort({ systemCode: 1, [way]: 1, _id: newestFirst ? -1 : 1 })
+      .limit(most)
+      .toArray();
+
+  const ofName = async (way: Way, systemCode: string, [name, since]: Oldest) => {
+    const filter = { systemCode, [way]: name, _id: after(since) };
+    const first = await read(way, filter, PER_NAME);
+    return first.length < PER_NAME ? first : [...first, ...(await read(way, filter, 1, true))];
+  };
+
+  const ofNames = async (way: Way, systemCode: string, names: readonly Oldest[]) => {
+    const most = names.length + SPARE;
+    const since = names.map(([, id]) => id).sort()[0] ?? '';
+    const named = { $in: names.map(([name]) => name) };
+    const all = await read(way, { systemCode, [way]: named, _id: after(since) }, most);
+    if (all.length < most) return all;
+    return inSteps(names, AT_A_TIME, async (some) => {
+      const each = some.map((name) => ofName(way, systemCode, name));
+      return (await Promise.all(each)).flat();
+    });
+  };
+
+  const laterOf = async (way: Way, systemCode: string, failed: readonly FailedEntry[]) => {
+    const found = await inSteps(oldestOf(way, failed), AT_ONCE, (names) =>
+      ofNames(way, systemCode, names),
+    );
+    return groupBy(found, (mend) => String(mend[way]));
   };
 
   return async (systemCode, failed) => {
-    const matters = failed.filter(({ externalId }) => externalId !== undefined);
-    const keys = failed.filter((it) => it.externalId === undefined && it.idempotencyKey);
-    const found = await Promise.all([
-      find(matters, 'externalId', { systemCode }),
-      find(keys, 'idempotencyKey', { systemCode }),
+    const [ofMatters, ofKeys] = await Promise.all([
+      laterOf('externalId', systemCode, failed),
+      laterOf('idempotencyKey', systemCode, failed),
     ]);
-    const mended = found
-      .flat()
-      .flatMap(({ _id, mended: [first] }) => (first ? [[String(_id), first] as const] : []));
-    return new Map(mended);
+    const mended = new Map<string, MendingEntry>();
+    for (const entry of failed) {
+      const { externalId = '', idempotencyKey = '' } = entry;
+      // A retry that repeats an earlier outcome says nothing of what else failed of its matter.
+      const persisted = ofMatters.get(externalId)?.filter(({ state }) => state === 'PERSISTED');
+      const samePush = ofKeys.get(idempotencyKey)?.filter((later) => isSamePush(later, entry));
+      const first = firstAfter(entry, [...(persisted ?? []), ...(samePush ?? [])]);
+      if (first) mended.set(String(entry._id), first);
+    }
+    return mended;
   };
+}
+
+/** Name, and the oldest failure under it: what came before mended nothing. */
+type Oldest = readonly [name: string, since: string];
+
+function oldestOf(way: Way, failed: readonly FailedEntry[]): Oldest[] {
+  const oldest = new Map<string, string>();
+  for (const { [way]: name, _id } of failed) {
+    if (name === undefined) continue;
+    const id = String(_id);
+    const known = oldest.get(name);
+    if (known === undefined || id < known) oldest.set(name, id);
+  }
+  return [...oldest];
+}
+
+const after = (id: string) => ({ $gt: new Types.ObjectId(id) });
+
+/** An idempotency key belongs to a client and an operation. */
+const isSamePush = (later: MendingEntry, { clientId, operation }: FailedEntry) =>
+  later.clientId === clientId && later.operation === operation;
+
+function firstAfter(
+  { _id }: FailedEntry,
+  candidates: readonly MendingEntry[],
+): MendingEntry | undefined {
+  const id = String(_id);
+  let first: MendingEntry | undefined;
+  for (const candidate of candidates) {
+    const at = String(candidate._id);
+    if (at > id && (!first || at < String(first._id))) first = candidate;
+  }
+  return first;
+}
+
+async function inSteps<I, O>(
+  items: readonly I[],
+  size: number,
+  work: (some: readonly I[]) => Promise<readonly O[]>,
+): Promise<O[]> {
+  const found: O[] = [];
+  for (let at = 0; at < items.length; at += size) {
+    found.push(...(await work(items.slice(at, at + size))));
+  }
+  return found;
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
 }

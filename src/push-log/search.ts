@@ -7,6 +7,7 @@ import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../mongo';
 import { entryModel, type LogEntry } from './entry-model';
 import { fieldsLookedAt, indexUse, isCovered, type LogFilter, matchesFilter } from './log-filter';
+import { createFindMended } from './mended';
 import { firstIdAt, idAfter } from './request-id';
 
 export interface LogPage {
@@ -43,6 +44,8 @@ const MAX_LOOKED_AT = 5_000;
 /** Entries that one command reads; and of a count, where they are only a few fields each. */
 const CHUNK = 1_000;
 const LEAN_CHUNK = 5_000;
+/** The same where each that is found is looked up once more. */
+const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */
 const COMMAND_TIMEOUT = 10_000;
 
@@ -56,6 +59,20 @@ interface Reading extends ReadOrder {
 /** @param maxLookedAt bounds a page or count whose filter no index answers alone */
 export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED_AT): LogSearch {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
+
+  const findMended = createFindMended(connection);
+
+  /** Those of some entries that a filter asks for. */
+  const passing = async (entries: readonly LogEntry[], filter: LogFilter) => {
+    const found = new Set(entries.filter((entry) => matchesFilter(entry, filter)));
+    if (!filter.stillFailed) return found;
+    for (const system of new Set([...found].flatMap(({ systemCode }) => systemCode ?? []))) {
+      const failed = [...found].filter(({ systemCode }) => systemCode === system);
+      const mended = await findMended(system, failed);
+      for (const entry of failed) if (mended.has(String(entry._id))) found.delete(entry);
+    }
+    return found;
+  };
 
   /** The next entries along the index of the filter, which serves the order too. */
   const read = (filter: LogFilter, reading: Reading, most: number) => {
@@ -88,12 +105,14 @@ export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED
       let looked = 0;
       let last: string | undefined;
       const most = isCovered(filter) ? limit : maxLookedAt;
-      for await (const chunk of chunks(filter, order, Math.min(most + 1, CHUNK))) {
+      const size = filter.stillFailed ? Math.max(limit + 1, SMALL_CHUNK) : most + 1;
+      for await (const chunk of chunks(filter, order, Math.min(size, CHUNK))) {
+        const found = await passing(chunk, filter);
         for (const entry of chunk) {
           if (entries.length === limit || looked === maxLookedAt) return { entries, next: last };
           looked += 1;
           last = String(entry._id);
-          if (matchesFilter(entry, filter)) entries.push(entry);
+          if (found.has(entry)) entries.push(entry);
         }
       }
       return { entries, next: undefined };
@@ -101,7 +120,7 @@ export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED
 
     all: async function* (filter, order = {}) {
       for await (const chunk of chunks(filter, order, CHUNK)) {
-        yield* chunk.filter((entry) => matchesFilter(entry, filter));
+        yield* await passing(chunk, filter);
       }
     },
 
@@ -112,10 +131,11 @@ export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED
       let value = 0;
       let looked = 0;
       for await (const chunk of chunks(filter, { projection }, Math.min(most + 1, LEAN_CHUNK))) {
+        const found = await passing(chunk, filter);
         for (const entry of chunk) {
           if (looked === most) return { value, exact: false };
           looked += 1;
-          if (matchesFilter(entry, filter)) value += 1;
+          if (found.has(entry)) value += 1;
         }
       }
       return { value, exact: true };

@@ -8,13 +8,16 @@ import { BY_ANYBODY } from '../push-log/by-anybody';
 import type { LogEntry } from '../push-log/entry-model';
 import type { LogFilter } from '../push-log/log-filter';
 import type { FindMended, MendingEntry } from '../push-log/mended';
+import type { ReadCounts } from '../push-log/read-counts';
 import type { LogSearch } from '../push-log/search';
 import { type FailedSubject, groupsOf, rowOf, subjectOf, totalsOf } from './failure-groups';
+import { countQueryOf } from './not-recorded';
 import type { AnswerQuery } from './open-query';
 
 export interface FailuresDependencies {
   readonly search: Pick<LogSearch, 'all'>;
   readonly findMended: FindMended;
+  readonly counts: Pick<ReadCounts, 'unrecorded'>;
   /** PORTAL_TIME_ZONE */
   readonly timeZone: string;
   /** PUSH_LOG_RETENTION, milliseconds. */
@@ -38,18 +41,19 @@ const OWN_FAILURES = ALL_REASONS.filter((reason) => !BY_ANYBODY.includes(reason)
  * @throws (what is built) PushError VALIDATION_FAILED naming what is wrong
  */
 export function createFailures(deps: FailuresDependencies): AnswerQuery {
-  const { search, findMended, timeZone, retention, clock, maxLookedAt = MAX_LOOKED_AT } = deps;
+  const { search, findMended, counts, timeZone, retention, clock } = deps;
+  const { maxLookedAt = MAX_LOOKED_AT } = deps;
   const schema = failuresSchema(timeZone);
 
   return async ({ systemCode, body }): Promise<Failures> => {
     const { from, to, reason, stillFailed = false, limit, cursor } = readQuery(schema, body);
-    const filter: LogFilter = {
+    const filter = {
       systemCode,
       result: reason ?? OWN_FAILURES,
       failed: true,
       from,
       to,
-    };
+    } satisfies LogFilter;
     // What is left out later has no bearing on where a page begins.
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
@@ -62,6 +66,7 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery {
       totals: totalsOf(subjects),
       ...groupsOf(subjects),
       rows: subjects.map(rowOf),
+      notRecorded: await counts.unrecorded(countQueryOf(filter)),
       complete: next === undefined,
       nextCursor: next === undefined ? null : encodeCursor(query, next),
       keptSince: new Date(clock() - retention).toISOString(),

@@ -46,6 +46,7 @@ export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'quer
         answer: createFailures({
           search: createLogSearch(mongo),
           findMended: createFindMended(mongo),
+          counts: createReadCounts(mongo),
           timeZone,
           retention: config.PUSH_LOG_RETENTION,
           clock,

@@ -46,6 +46,7 @@ const GOOD: Readonly<Record<string, unknown>> = {
   count: true,
   includeBody: true,
   failed: true,
+  stillFailed: true,
   oldestFirst: true,
   outcome: ['x'],
   reason: ['x'],

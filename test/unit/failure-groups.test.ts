@@ -53,6 +53,7 @@ test('a page ends after so many failures, also of one matter, and goes on behind
       },
     },
     findMended: async () => new Map(),
+    counts: { unrecorded: async () => 0 },
     timeZone: 'UTC',
     retention: 1,
     clock: () => AT,

@@ -53,6 +53,7 @@ export function failureSchemas() {
     groups: z.array(group),
     moreGroups: count(),
     rows: z.array(row),
+    notRecorded: count(),
     complete: z.boolean(),
     nextCursor: z.string().nullable(),
     keptSince: instant(),

@@ -63,6 +63,7 @@ export const FAILURES: Failures = {
       mended: null,
     },
   ],
+  notRecorded: 0,
   complete: true,
   nextCursor: null,
   keptSince: '2026-10-22T13:52:01.570Z',

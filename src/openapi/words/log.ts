@@ -23,6 +23,10 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
     'True: only what ended without an effect, refused or expired',
     '为 true 时只返回未生效的请求（被拒绝或已过期）',
   ],
+  'LogQueryBody.stillFailed': [
+    'True: only failures that nothing mended: no later push of the matter was persisted, and none with the same client, operation and key took effect. One that names neither is never known to be mended.',
+    '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；两者皆无的视为未补救。',
+  ],
   'LogQueryBody.limit': [
     'Entries of a page; at most 50 with `includeBody`',
     '每页条数；includeBody 为 true 时最多 50',
