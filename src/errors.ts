@@ -2,48 +2,137 @@
  * The one error type that callers of the service see, and the catalogue of its reasons.
  * Messages are part of the contract (specification 7; decisions, "Authentication: which code").
  */
-import type { Warning } from './warnings';
+import { type Text, type Told, told } from './language';
+import type { WarningInBoth } from './warnings';
 
 const REASONS = {
-  BODY_TOO_LARGE: [413, '请求体过大', false],
-  UNSUPPORTED_ENCODING: [415, '不支持的 Content-Encoding', false],
-  HMAC_HEADERS_MISSING: [401, '缺少 HMAC 鉴权头', false],
-  TIMESTAMP_OUT_OF_WINDOW: [401, 'X-Timestamp 超出允许时间窗', false],
-  SIGNATURE_MISMATCH: [401, 'HMAC 签名校验失败', false],
+  BODY_TOO_LARGE: [413, '请求体过大', 'the body is too large', false],
+  UNSUPPORTED_ENCODING: [
+    415,
+    '不支持的 Content-Encoding',
+    'this Content-Encoding is not supported',
+    false,
+  ],
+  HMAC_HEADERS_MISSING: [401, '缺少 HMAC 鉴权头', 'HMAC authentication headers are missing', false],
+  TIMESTAMP_OUT_OF_WINDOW: [
+    401,
+    'X-Timestamp 超出允许时间窗',
+    'X-Timestamp is outside the accepted window',
+    false,
+  ],
+  SIGNATURE_MISMATCH: [401, 'HMAC 签名校验失败', 'the HMAC signature does not match', false],
   // Retryable: two operations with the same body in the same second have the same signature too.
-  SIGNATURE_REUSED: [401, '签名已用于其他请求，请重新签名', true],
-  NO_USABLE_SECRET: [403, 'Client 无可用 client_secret', false],
-  CLIENT_DISABLED: [403, 'Client 已停用', false],
-  NO_SYSTEM_CODE: [403, 'Client 未绑定 system_code', false],
-  INVALID_ENCODING: [400, '请求体不是合法的 UTF-8', false],
-  INVALID_JSON: [400, '请求体不是合法的 JSON 对象', false],
-  MALFORMED_REQUEST: [400, '不是合法的 HTTP 请求', false],
-  BODY_INCOMPLETE: [400, '请求体未完整接收', true],
-  VALIDATION_FAILED: [400, '请求参数校验失败', false],
-  UNKNOWN_USER: [400, '用户不存在或已停用', false],
-  EXTERNAL_ID_RESERVED: [400, 'externalId 不能以 auto: 开头', false],
-  TOO_MANY_PARTIES: [400, '参与人超过 500 个', false],
-  MATTER_NOT_FOUND: [404, '事项不存在', false],
-  MATTER_DELETED: [404, '事项不存在', false],
-  PATH_NOT_FOUND: [404, '接口不存在', false],
-  METHOD_NOT_ALLOWED: [405, '不支持的请求方法', false],
-  REQUEST_TIMEOUT: [408, '请求接收超时', true],
-  RATE_LIMITED: [429, '请求过于频繁，请稍后重试', true],
-  INTERNAL_ERROR: [500, '服务内部错误', true],
-  OPERATION_FAILED: [500, '事项写入失败', false],
-  QUEUE_UNAVAILABLE: [503, '队列暂不可用，请稍后重试', true],
-  QUEUE_MEMORY_FULL: [503, '队列内存已满，请稍后重试', true],
-  DATABASE_UNAVAILABLE: [503, '数据库暂不可用，请稍后重试', true],
-  BACKLOG_FULL: [503, '积压过多，请稍后重试', true],
-  LANE_FULL: [503, '所在队列积压条数已满，请稍后重试', true],
-  LANE_BYTES_FULL: [503, '所在队列积压数据量已满，请稍后重试', true],
-  TOO_MANY_IN_FLIGHT: [503, '同时处理的请求过多，请稍后重试', true],
-  IN_FLIGHT_BYTES_FULL: [503, '同时处理的请求体总量过大，请稍后重试', true],
-  TOO_MANY_QUERIES: [503, '同时进行的查询过多，请稍后重试', true],
-  CLIENT_PAUSED: [503, 'Client 已暂停推送，请稍后重试', true],
-  SHUTTING_DOWN: [503, '服务正在停止，请稍后重试', true],
-  CONFIRMATION_TIMEOUT: [504, '等待落库确认超时，结果可凭 requestId 查询推送日志', true],
-} as const satisfies Record<string, readonly [number, string, boolean]>;
+  SIGNATURE_REUSED: [
+    401,
+    '签名已用于其他请求，请重新签名',
+    'the signature was used for another request; sign again',
+    true,
+  ],
+  NO_USABLE_SECRET: [
+    403,
+    'Client 无可用 client_secret',
+    'the client has no usable client_secret',
+    false,
+  ],
+  CLIENT_DISABLED: [403, 'Client 已停用', 'the client is disabled', false],
+  NO_SYSTEM_CODE: [
+    403,
+    'Client 未绑定 system_code',
+    'the client is bound to no system_code',
+    false,
+  ],
+  INVALID_ENCODING: [400, '请求体不是合法的 UTF-8', 'the body is not valid UTF-8', false],
+  INVALID_JSON: [400, '请求体不是合法的 JSON 对象', 'the body is not a valid JSON object', false],
+  MALFORMED_REQUEST: [400, '不是合法的 HTTP 请求', 'this is not a valid HTTP request', false],
+  BODY_INCOMPLETE: [400, '请求体未完整接收', 'the body did not arrive in full', true],
+  VALIDATION_FAILED: [400, '请求参数校验失败', 'the request is not valid', false],
+  UNKNOWN_USER: [400, '用户不存在或已停用', 'a user does not exist or is disabled', false],
+  EXTERNAL_ID_RESERVED: [
+    400,
+    'externalId 不能以 auto: 开头',
+    'externalId must not start with auto:',
+    false,
+  ],
+  TOO_MANY_PARTIES: [400, '参与人超过 500 个', 'there are more than 500 parties', false],
+  MATTER_NOT_FOUND: [404, '事项不存在', 'the matter does not exist', false],
+  MATTER_DELETED: [404, '事项不存在', 'the matter does not exist', false],
+  PATH_NOT_FOUND: [404, '接口不存在', 'there is no such endpoint', false],
+  METHOD_NOT_ALLOWED: [405, '不支持的请求方法', 'this method is not supported here', false],
+  REQUEST_TIMEOUT: [408, '请求接收超时', 'the request did not arrive in time', true],
+  RATE_LIMITED: [429, '请求过于频繁，请稍后重试', 'too many requests; try again later', true],
+  INTERNAL_ERROR: [500, '服务内部错误', 'internal error of the service', true],
+  OPERATION_FAILED: [500, '事项写入失败', 'the matter could not be written', false],
+  QUEUE_UNAVAILABLE: [
+    503,
+    '队列暂不可用，请稍后重试',
+    'the queue is not available; try again later',
+    true,
+  ],
+  QUEUE_MEMORY_FULL: [
+    503,
+    '队列内存已满，请稍后重试',
+    'the memory of the queue is full; try again later',
+    true,
+  ],
+  DATABASE_UNAVAILABLE: [
+    503,
+    '数据库暂不可用，请稍后重试',
+    'the database is not available; try again later',
+    true,
+  ],
+  BACKLOG_FULL: [503, '积压过多，请稍后重试', 'too much is waiting; try again later', true],
+  LANE_FULL: [
+    503,
+    '所在队列积压条数已满，请稍后重试',
+    'too many pushes wait in this queue; try again later',
+    true,
+  ],
+  LANE_BYTES_FULL: [
+    503,
+    '所在队列积压数据量已满，请稍后重试',
+    'too many bytes wait in this queue; try again later',
+    true,
+  ],
+  TOO_MANY_IN_FLIGHT: [
+    503,
+    '同时处理的请求过多，请稍后重试',
+    'too many requests are being handled; try again later',
+    true,
+  ],
+  IN_FLIGHT_BYTES_FULL: [
+    503,
+    '同时处理的请求体总量过大，请稍后重试',
+    'the bodies that are being handled are too large together; try again later',
+    true,
+  ],
+  TOO_MANY_QUERIES: [
+    503,
+    '同时进行的查询过多，请稍后重试',
+    'too many queries are running; try again later',
+    true,
+  ],
+  CLIENT_PAUSED: [
+    503,
+    'Client 已暂停推送，请稍后重试',
+    'pushes of the client are paused; try again later',
+    true,
+  ],
+  SHUTTING_DOWN: [
+    503,
+    '服务正在停止，请稍后重试',
+    'the service is stopping; try again later',
+    true,
+  ],
+  CONFIRMATION_TIMEOUT: [
+    504,
+    '等待落库确认超时，结果可凭 requestId 查询推送日志',
+    'not confirmed by the database in time; look the requestId up in the push log',
+    true,
+  ],
+} as const satisfies Record<
+  string,
+  readonly [code: number, zh: string, en: string, retryable: boolean]
+>;
 
 export type Reason = keyof typeof REASONS;
 
@@ -51,7 +140,7 @@ export type Reason = keyof typeof REASONS;
  * What a newer version refused a push for, which this one does not know. It had no effect, and a caller
  * who tries again loses nothing: it may then meet a process that knows.
  */
-const OF_A_NEWER_VERSION = [500, '推送被拒绝，未生效', true] as const;
+const OF_A_NEWER_VERSION = [500, '推送被拒绝，未生效', 'refused, without an effect', true] as const;
 
 /** Whether this version knows it: what stands in the log, or comes from a worker, may be newer. */
 export function isReason(text: unknown): text is Reason {
@@ -67,6 +156,11 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** The same before it is told, and in the log: in both languages. */
+export interface Problem extends FieldError, Told {}
+
+export const problem = (field: string, text: Text): Problem => ({ field, ...told(text) });
+
 /** How a client stands to its rate; becomes the RateLimit headers. */
 export interface RateState {
   /** Pushes per second. */
@@ -78,10 +172,10 @@ export interface RateState {
 }
 
 export interface PushErrorDetail {
-  readonly message?: string;
-  readonly errors?: readonly FieldError[];
+  readonly text?: Text;
+  readonly errors?: readonly Problem[];
   /** What looks wrong besides; a misspelt field is why another one is missing. */
-  readonly warnings?: readonly Warning[];
+  readonly warnings?: readonly WarningInBoth[];
   /** Seconds; becomes Retry-After. */
   readonly retryAfter?: number;
   readonly rate?: RateState;
@@ -95,8 +189,10 @@ export class PushError extends Error {
   readonly code: number;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  readonly errors: readonly FieldError[] | undefined;
-  readonly warnings: readonly Warning[];
+  /** What its caller is told; `message` is the Chinese of it. */
+  readonly text: Text;
+  readonly errors: readonly Problem[] | undefined;
+  readonly warnings: readonly WarningInBoth[];
   readonly retryAfter: number | undefined;
   readonly rate: RateState | undefined;
 
@@ -105,8 +201,10 @@ export class PushError extends Error {
   /** @param given also one of a newer version; what cannot be a reason at all is an INTERNAL_ERROR */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
-    const [code, message, retryable] = isReason(reason) ? REASONS[reason] : OF_A_NEWER_VERSION;
-    super(detail.message ?? message, { cause: detail.cause });
+    const [code, zh, en, retryable] = isReason(reason) ? REASONS[reason] : OF_A_NEWER_VERSION;
+    const text = detail.text ?? { zh, en };
+    super(text.zh, { cause: detail.cause });
+    this.text = text;
     this.reason = reason;
     this.code = code;
     this.retryable = retryable;
@@ -123,7 +221,9 @@ export function matterNotFound(
   systemCode: string,
   externalId: string,
 ): PushError {
-  return new PushError(reason, { message: `事项不存在: ${systemCode}/${externalId}` });
+  const matter = `${systemCode}/${externalId}`;
+  const text = { zh: `事项不存在: ${matter}`, en: `the matter does not exist: ${matter}` };
+  return new PushError(reason, { text });
 }
 
 /** Seconds; nobody knows how long an operator's pause lasts. */
@@ -131,9 +231,9 @@ const PAUSED_RETRY_AFTER = 30;
 
 /** The answer to the pushes of a paused client. @param why the operator's words, if there are any */
 export function clientPaused(why?: string): PushError {
-  const { message } = new PushError('CLIENT_PAUSED');
+  const { zh, en } = new PushError('CLIENT_PAUSED').text;
   return new PushError('CLIENT_PAUSED', {
     retryAfter: PAUSED_RETRY_AFTER,
-    ...(why && { message: `${message}: ${why}` }),
+    ...(why && { text: { zh: `${zh}: ${why}`, en: `${en}: ${why}` } }),
   });
 }

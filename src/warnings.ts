@@ -1,5 +1,7 @@
 /** What the service accepts although it looks wrong (decisions, "Operations"). */
 
+import type { Told } from './language';
+
 /** Stable, for programs; new ones may be added. */
 export const WARNING_KINDS = [
   'UNKNOWN_FIELD',
@@ -21,15 +23,22 @@ export interface Warning {
   readonly suggestion?: string;
 }
 
+/** The same before it is told, and in the log: in both languages. */
+export interface WarningInBoth extends Warning, Told {}
+
 /** Of a push after which its TODO is in nobody's list. */
-export const NO_ASSIGNEE: Warning = {
+export const NO_ASSIGNEE: WarningInBoth = {
   field: 'parties',
   message: '没有 ASSIGNEE，该待办不会出现在任何人的待办列表中',
+  english: "there is no ASSIGNEE, so the TODO is in nobody's list",
   kind: 'NO_ASSIGNEE',
 };
 
 /** @param unseen whether NO_ASSIGNEE belongs to them; it stands there once */
-export function withUnseen(warnings: readonly Warning[], unseen: boolean): readonly Warning[] {
+export function withUnseen(
+  warnings: readonly WarningInBoth[],
+  unseen: boolean,
+): readonly WarningInBoth[] {
   const isTold = warnings.some(({ kind }) => kind === NO_ASSIGNEE.kind);
   return unseen && !isTold ? [...warnings, NO_ASSIGNEE] : warnings;
 }

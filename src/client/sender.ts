@@ -67,6 +67,8 @@ export function createSender(options: SenderOptions): Sender {
         const timestamp = String(Math.floor(Date.now() / 1000));
         const headers = {
           'Content-Type': 'application/json; charset=utf-8',
+          // What it says, developers read in logs.
+          'Accept-Language': 'en',
           'Content-Length': body.length,
           'X-Client-Id': clientId,
           'X-Timestamp': timestamp,

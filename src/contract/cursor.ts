@@ -3,7 +3,9 @@
  * them, so that one cannot be used with other filters by mistake.
  */
 import { createHash } from 'node:crypto';
-import { PushError } from '../errors';
+import { PushError, problem } from '../errors';
+import type { Text } from '../language';
+import { TEXTS } from './texts';
 
 const DIGEST_LENGTH = 16;
 
@@ -24,16 +26,16 @@ export function decodeCursor(cursor: string, query: unknown, form: RegExp): stri
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const position = text.slice(DIGEST_LENGTH);
   if (!form.test(position) || encodeCursor('', position).length !== cursor.length) {
-    throw badCursor('不是有效的游标，请使用上一页返回的 nextCursor');
+    throw badCursor(TEXTS.cursor);
   }
   if (text.slice(0, DIGEST_LENGTH) !== digestOf(query)) {
-    throw badCursor('游标属于另一个查询，请保持查询条件不变');
+    throw badCursor(TEXTS.otherCursor);
   }
   return position;
 }
 
-function badCursor(message: string): PushError {
-  return new PushError('VALIDATION_FAILED', { errors: [{ field: 'cursor', message }] });
+function badCursor(text: Text): PushError {
+  return new PushError('VALIDATION_FAILED', { errors: [problem('cursor', text)] });
 }
 
 function digestOf(query: unknown): string {

@@ -1,7 +1,8 @@
 /** The JSON envelope of every response (specification 4; decisions, "Envelope and HTTP status"). */
 import type { Outcome } from '../domain/decide';
-import type { FieldError, PushError } from '../errors';
-import type { Warning } from '../warnings';
+import type { FieldError, Problem, PushError } from '../errors';
+import { type Language, render } from '../language';
+import type { Warning, WarningInBoth } from '../warnings';
 import { DOCS_PATH } from './paths';
 
 /** `data` of a successful push (specification 2.4). */
@@ -37,6 +38,13 @@ export interface Envelope {
   readonly warnings?: readonly Warning[];
 }
 
+/** As its reader is told. */
+export const renderAll = (problems: readonly Problem[], language: Language): FieldError[] =>
+  problems.map((it) => render(it, language));
+
+export const renderWarnings = (warnings: readonly WarningInBoth[], language: Language): Warning[] =>
+  warnings.map((it) => render(it, language));
+
 export function successEnvelope(data: unknown, requestId: string, now: number): Envelope {
   return { code: 0, message: 'success', data, requestId, timestamp: new Date(now).toISOString() };
 }
@@ -44,17 +52,25 @@ export function successEnvelope(data: unknown, requestId: string, now: number): 
 /** The row of a reason on the reference page; for a refused signature it tells how to learn the cause. */
 export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
-export function errorEnvelope(error: PushError, requestId: string, now: number): Envelope {
+/** @param language what its caller reads */
+export function errorEnvelope(
+  error: PushError,
+  requestId: string,
+  now: number,
+  language: Language = 'zh',
+): Envelope {
   return {
     code: error.code,
-    message: error.message,
+    message: error.text[language],
     data: null,
     requestId,
     timestamp: new Date(now).toISOString(),
     reason: error.reason,
     retryable: error.retryable,
     help: helpFor(error.reason),
-    ...(error.errors && { errors: error.errors }),
-    ...(error.warnings.length > 0 && { warnings: error.warnings }),
+    ...(error.errors && { errors: renderAll(error.errors, language) }),
+    ...(error.warnings.length > 0 && {
+      warnings: renderWarnings(error.warnings, language),
+    }),
   };
 }

@@ -5,7 +5,9 @@
  * JSON Schema can say it.
  */
 import { z } from 'zod';
+import { TEXTS } from './texts';
 import { FORMS, parseDateTime, parseInstant } from './time';
+import { saying } from './zod-texts';
 
 /** All control characters: never meant in a key or a URL. */
 const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f`;
@@ -24,22 +26,25 @@ export const text = (max: number) =>
   z
     .string()
     .max(max)
-    .refine((value) => value.isWellFormed(), '含有不成对的代理字符')
+    .refine((value) => value.isWellFormed(), saying(TEXTS.surrogates))
     // The last word about a character: what else a field says of control characters says the same.
-    .refine((value) => !FORBIDDEN_IN_TEXT.test(value), { error: '不能含有控制字符', abort: true })
+    .refine((value) => !FORBIDDEN_IN_TEXT.test(value), {
+      error: saying(TEXTS.controls),
+      abort: true,
+    })
     .meta({ pattern: `^[^${FORBIDDEN}]*$` });
 
 /** A key: non-blank, one line. */
 const key = (max: number) =>
   text(max)
-    .refine((value) => value.trim() !== '', '不能为空')
-    .refine((value) => !TEXT_CONTROLS.test(value), '不能含有控制字符')
+    .refine((value) => value.trim() !== '', saying(TEXTS.blank))
+    .refine((value) => !TEXT_CONTROLS.test(value), saying(TEXTS.controls))
     .meta({ minLength: 1, pattern: notBlank(CONTROLS) });
 
 export const externalId = key(128);
 export const username = key(64);
 export const title = text(512)
-  .refine((value) => value.trim() !== '', '不能为空')
+  .refine((value) => value.trim() !== '', saying(TEXTS.blank))
   .meta({ minLength: 1, pattern: notBlank(FORBIDDEN) });
 
 export const url = text(2048)
@@ -47,7 +52,7 @@ export const url = text(2048)
     if (TEXT_CONTROLS.test(value)) return false;
     const scheme = SCHEME.exec(value.trim())?.[1]?.toLowerCase();
     return scheme !== undefined && !REFUSED_SCHEMES.has(scheme);
-  }, '必须是 http、https 或应用协议的 URL')
+  }, saying(TEXTS.url))
   .meta({
     pattern: `^[^\\S${CONTROLS}]*[A-Za-z][A-Za-z0-9+.-]*:[^${CONTROLS}]*$`,
     not: { pattern: `^\\s*(${[...REFUSED_SCHEMES].map(inAnyCase).join('|')}):` },
@@ -68,11 +73,11 @@ export const bizType = text(64 * 4)
 export const bizStatus = z
   .string()
   .max(64)
-  .regex(/^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/, '必须是大写下划线格式')
+  .regex(/^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/, saying(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
 
 export const payloadJson = text(65_536)
-  .refine(isJson, '必须是 JSON 字符串')
+  .refine(isJson, saying(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 
 /** `null` says the same as leaving the field out. */
@@ -83,19 +88,19 @@ export const nullIsAbsent = <T extends z.ZodType>(schema: T) =>
 export const anyInstant = (timeZone: string) =>
   z
     .union([z.string().meta(FORMS.instantText), z.number().meta(FORMS.instantNumber)], {
-      error: '必须是时间戳或 ISO-8601 时间',
+      error: saying(TEXTS.instantType),
     })
     .transform((value, ctx) => {
       const parsed = parseInstant(value, timeZone);
       if (parsed !== undefined) return parsed;
-      ctx.issues.push({ code: 'custom', message: '不是支持的时间格式', input: value });
+      ctx.issues.push({ code: 'custom', message: saying(TEXTS.instant), input: value });
       return z.NEVER;
     });
 
 /** The same where it is pushed: one that lies far ahead would freeze its matter. */
 const DAY = 24 * 3_600_000;
 export const instant = (timeZone: string, clock: () => number) =>
-  anyInstant(timeZone).refine((value) => value <= clock() + DAY, '比当前时间晚 24 小时以上');
+  anyInstant(timeZone).refine((value) => value <= clock() + DAY, saying(TEXTS.tooFarAhead));
 
 export const localDateTime = (timeZone: string) =>
   z
@@ -104,7 +109,7 @@ export const localDateTime = (timeZone: string) =>
     .transform((value, ctx) => {
       const parsed = parseDateTime(value, timeZone);
       if (parsed !== undefined) return parsed;
-      ctx.issues.push({ code: 'custom', message: '必须是 ISO-8601 本地时间', input: value });
+      ctx.issues.push({ code: 'custom', message: saying(TEXTS.dateTime), input: value });
       return z.NEVER;
     });
 

@@ -3,9 +3,11 @@
  * with the field `externalId`. Only the ids are kept.
  */
 import { z } from 'zod';
-import { type FieldError, PushError } from '../errors';
+import { type Problem, PushError, problem } from '../errors';
+import { told } from '../language';
 import { externalId } from './fields';
-import { inChinese } from './locale';
+import { TEXTS } from './texts';
+import { inBoth, toldOf } from './zod-texts';
 
 export const MAX_ID_LINES = 1_000_000;
 /** Longest line, in characters: an id, or an object that has more fields than asked for. */
@@ -25,7 +27,7 @@ export interface IdLines {
 
 export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
   const ids = new Set<string>();
-  const problems: FieldError[] = [];
+  const problems: Problem[] = [];
   let tooMany = false;
   let number = 0;
   let listed = 0;
@@ -34,18 +36,18 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
     if (tooMany || line.trim() === '') return;
     listed += 1;
     tooMany = listed > maxLines;
-    const { id, problem } = readLine(line);
+    const { id, wrong } = readLine(line);
     if (tooMany) ids.clear();
     else if (id !== undefined) ids.add(id);
     else if (problems.length < MAX_PROBLEMS) {
-      problems.push({ field: `line ${number}`, message: problem });
+      problems.push({ field: `line ${number}`, ...wrong });
     }
   });
   return {
     take: lines.take,
     end: () => {
       lines.end();
-      const whole = { field: '(body)', message: `超过 ${maxLines} 行` };
+      const whole = problem('(body)', TEXTS.tooManyLines(maxLines));
       const errors = tooMany ? [whole] : problems;
       if (errors.length > 0) throw new PushError('VALIDATION_FAILED', { errors });
       return ids;
@@ -91,18 +93,18 @@ function createLineSplitter(takeLine: (line: string) => void) {
 /** What a line may be. Not parsed with: the check of a million takes long (see below). */
 export const idLine = z.union([externalId, z.object({ externalId })]);
 
-type Line = { id: string; problem?: never } | { id?: never; problem: string };
+type Line = { id: string; wrong?: never } | { id?: never; wrong: ReturnType<typeof told> };
 
 function readLine(line: string): Line {
-  if (line.length > MAX_LINE) return { problem: `一行超过 ${MAX_LINE} 个字符` };
+  if (line.length > MAX_LINE) return { wrong: told(TEXTS.longLine(MAX_LINE)) };
   const value = parse(line);
-  if (value === undefined) return { problem: '不是合法的 JSON' };
+  if (value === undefined) return { wrong: told(TEXTS.lineNotJson) };
   const id = typeof value === 'object' && value !== null ? Reflect.get(value, FIELD) : value;
   if (typeof id === 'string' && PLAIN_ID.test(id)) return { id };
-  const parsed = externalId.safeParse(id, inChinese);
+  const parsed = externalId.safeParse(id, inBoth);
   return parsed.success
     ? { id: parsed.data }
-    : { problem: parsed.error.issues[0]?.message ?? '不是合法的 externalId' };
+    : { wrong: toldOf(parsed.error.issues[0]?.message ?? '') };
 }
 
 const FIELD = 'externalId';

@@ -1,6 +1,8 @@
 /** From raw bytes to a JSON object: nothing is replaced, guessed or cut on the way. */
 import type { z } from 'zod';
-import { type FieldError, PushError } from '../errors';
+import { type Problem, PushError, problem } from '../errors';
+import { TEXTS } from './texts';
+import { toldOf } from './zod-texts';
 
 /** Deepest nesting of a body (decisions, "Lengths"). */
 export const MAX_JSON_DEPTH = 32;
@@ -30,14 +32,14 @@ export function parseJsonObject(raw: Uint8Array): JsonObject {
 }
 
 /** What is wrong where a body is nested too deeply. */
-export function depthErrors(body: JsonObject): FieldError[] {
+export function depthErrors(body: JsonObject): Problem[] {
   if (!isDeeperThan(body, MAX_JSON_DEPTH)) return [];
-  return [{ field: '(body)', message: `JSON 嵌套超过 ${MAX_JSON_DEPTH} 层` }];
+  return [problem('(body)', TEXTS.depth(MAX_JSON_DEPTH))];
 }
 
-/** The errors of a failed validation, a line per field, in the form of the envelope. */
-export function fieldErrors(error: z.ZodError): FieldError[] {
-  return error.issues.map((issue) => ({ field: pathOf(issue.path), message: issue.message }));
+/** The errors of a failed validation, a line per field, in both languages. */
+export function fieldErrors(error: z.ZodError): Problem[] {
+  return error.issues.map((issue) => ({ field: pathOf(issue.path), ...toldOf(issue.message) }));
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

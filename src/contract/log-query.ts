@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans, atMostWhere, notBoth } from './json-schema';
 import { cursor, oneOrMoreWords, orderedWindow, pageSize } from './query-body';
+import { TEXTS } from './texts';
+import { saying } from './zod-texts';
 
 /** Most entries of a page that brings the bodies along. */
 const MAX_WITH_BODIES = 50;
@@ -19,7 +21,7 @@ export function logQuerySchema(timeZone: string) {
       requestId: nullIsAbsent(
         z
           .string()
-          .regex(REQUEST_ID, '必须是 24 位十六进制')
+          .regex(REQUEST_ID, saying(TEXTS.requestId))
           .transform((id) => id.toLowerCase()),
       ),
       idempotencyKey: nullIsAbsent(z.string().min(1).max(255)),
@@ -40,11 +42,11 @@ export function logQuerySchema(timeZone: string) {
     })
     .refine((query) => query.outcome === undefined || query.reason === undefined, {
       path: ['reason'],
-      message: '不能与 outcome 同时使用：成功的推送没有 reason',
+      message: saying(TEXTS.notWithOutcome),
     })
     .refine((query) => !query.includeBody || query.limit <= MAX_WITH_BODIES, {
       path: ['limit'],
-      message: `includeBody 为 true 时最大为 ${MAX_WITH_BODIES}`,
+      message: saying(TEXTS.withBodies(MAX_WITH_BODIES)),
     })
     .meta({
       ...notBoth('outcome', 'reason'),

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import * as fields from './fields';
 import { absentMeans } from './json-schema';
 import { bounded, cursor, orderedWindow, pageSize, readQuery } from './query-body';
+import { TEXTS } from './texts';
 import { FORMS, parseDay } from './time';
+import { saying } from './zod-texts';
 
 /** Most ids of one get, and most lines of one diff. */
 const MAX_IDS = 500;
@@ -46,7 +48,7 @@ function querySchema(timeZone: string) {
 
 /** Nothing changed here before there was a clock. */
 const changeInstant = (timeZone: string) =>
-  fields.anyInstant(timeZone).refine((value) => value >= 0, '不能早于 1970-01-01');
+  fields.anyInstant(timeZone).refine((value) => value >= 0, saying(TEXTS.before1970));
 
 function diffSchema(timeZone: string) {
   const line = z.object({
@@ -60,7 +62,11 @@ function diffSchema(timeZone: string) {
     const seen = new Set<string>();
     for (const [index, { externalId }] of parsed.entries()) {
       if (seen.has(externalId)) {
-        ctx.addIssue({ code: 'custom', path: [index, 'externalId'], message: '重复出现' });
+        ctx.addIssue({
+          code: 'custom',
+          path: [index, 'externalId'],
+          message: saying(TEXTS.repeated),
+        });
       }
       seen.add(externalId);
     }
@@ -78,7 +84,7 @@ function digestSchema(timeZone: string) {
     })
     .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {
       path: ['toDay'],
-      message: '不能早于 fromDay',
+      message: saying(TEXTS.notEarlier('fromDay')),
     });
 }
 
@@ -90,6 +96,6 @@ const day = (timeZone: string) =>
     .transform((value, ctx) => {
       const parsed = parseDay(value, timeZone);
       if (parsed) return parsed;
-      ctx.issues.push({ code: 'custom', message: '必须是 yyyy-MM-dd 格式的日期', input: value });
+      ctx.issues.push({ code: 'custom', message: saying(TEXTS.day), input: value });
       return z.NEVER;
     });

@@ -4,7 +4,8 @@ import { PushError } from '../errors';
 import { nullIsAbsent } from './fields';
 import { fieldErrors } from './json-body';
 import { absentMeans } from './json-schema';
-import { inChinese } from './locale';
+import { TEXTS } from './texts';
+import { inBoth, saying } from './zod-texts';
 
 /** Most rows of one page. */
 const MAX_PAGE = 500;
@@ -21,7 +22,7 @@ const MAX_WORDS = 50;
 /** One name in capitals, or a list of those of which one must hold. */
 export const oneOrMoreWords = nullIsAbsent(
   z.union([word, z.array(word).min(1).max(MAX_WORDS)], {
-    error: `必须是一个名称，或 1 到 ${MAX_WORDS} 个名称的列表`,
+    error: saying(TEXTS.names(MAX_WORDS)),
   }),
 );
 
@@ -38,13 +39,13 @@ export const bounded = <T extends z.ZodType>(element: T, max: number) =>
 export function orderedWindow<T extends z.ZodType>(schema: T, from: string, to: string) {
   return schema.refine((value) => isOrdered(value, from, to), {
     path: [to],
-    message: `必须晚于 ${from}`,
+    message: saying(TEXTS.later(from)),
   });
 }
 
 /** @throws PushError VALIDATION_FAILED naming every field that is wrong */
 export function readQuery<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
-  const parsed = schema.safeParse(body, inChinese);
+  const parsed = schema.safeParse(body, inBoth);
   if (parsed.success) return parsed.data;
   throw new PushError('VALIDATION_FAILED', { errors: fieldErrors(parsed.error) });
 }

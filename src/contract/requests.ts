@@ -4,7 +4,8 @@ import type { Operation, OperationName } from '../domain/operation';
 import { MAX_PARTIES } from '../domain/parties';
 import * as fields from './fields';
 import { absentMeans, needsWhere } from './json-schema';
-import { inChinese } from './locale';
+import { TEXTS } from './texts';
+import { inBoth, saying } from './zod-texts';
 
 /** What the contract needs to know of the portal. */
 export interface ContractSettings {
@@ -25,10 +26,10 @@ export type BodyParser = (body: unknown) => z.ZodSafeParseResult<ParsedBody>;
 export function createBodyParsers(settings: ContractSettings): Record<OperationName, BodyParser> {
   const schemas = bodySchemas(settings);
   return {
-    upsert: (body) => schemas.upsert.safeParse(body, inChinese),
-    status: (body) => schemas.status.safeParse(body, inChinese),
-    reopen: (body) => schemas.reopen.safeParse(body, inChinese),
-    delete: (body) => schemas.delete.safeParse(body, inChinese),
+    upsert: (body) => schemas.upsert.safeParse(body, inBoth),
+    status: (body) => schemas.status.safeParse(body, inBoth),
+    reopen: (body) => schemas.reopen.safeParse(body, inBoth),
+    delete: (body) => schemas.delete.safeParse(body, inBoth),
   };
 }
 
@@ -78,12 +79,12 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
     })
     .refine((body) => body.matterType !== 'TODO' || body.externalId !== undefined, {
       path: ['externalId'],
-      message: 'matterType 为 TODO 时必填',
+      message: saying(TEXTS.requiredForTodo),
       when: unless('externalId'),
     })
     .refine((body) => body.replaceParties !== true || body.parties !== undefined, {
       path: ['parties'],
-      message: 'replaceParties 为 true 时必填',
+      message: saying(TEXTS.requiredToReplace),
       when: unless('parties'),
     })
     .meta({

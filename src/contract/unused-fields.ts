@@ -1,9 +1,11 @@
 /** The fields of a body that its operation does not read (decisions, "Operations"). */
 import { OPERATIONS, type OperationName } from '../domain/operation';
-import type { Warning } from '../warnings';
+import { told } from '../language';
+import type { WarningInBoth } from '../warnings';
 import type { JsonObject } from './json-body';
 import { likelyName } from './likely-name';
 import { bodySchemas, party } from './requests';
+import { unusedText } from './texts';
 
 /** Fields that are named; a body may have a hundred thousand others. */
 const MAX_NAMED = 20;
@@ -30,9 +32,9 @@ export function unusedFields(
   body: JsonObject,
   operation: OperationName,
   isRefused: boolean,
-): readonly Warning[] {
+): readonly WarningInBoth[] {
   const fields = FIELDS[operation];
-  const found: Warning[] = [];
+  const found: WarningInBoth[] = [];
   for (const name of Object.keys(body)) {
     if (fields.has(name)) continue;
     if (found.length === MAX_NAMED) return found;
@@ -51,15 +53,13 @@ export function unusedFields(
   return found;
 }
 
-function unused(name: string, operation: OperationName, isRefused: boolean): Warning {
-  const ignored = isRefused ? '' : '，已忽略';
+function unused(name: string, operation: OperationName, isRefused: boolean): WarningInBoth {
+  const texts = unusedText(isRefused);
   if (name === 'systemCode') {
-    const message = `系统编码以 client 绑定为准，请勿在请求体中发送${ignored}`;
-    return { field: name, message, kind: 'SYSTEM_CODE_IGNORED' };
+    return { field: name, ...told(texts.systemCode), kind: 'SYSTEM_CODE_IGNORED' };
   }
   if (!ALL_FIELDS.has(name)) return unknown('', name, FIELDS[operation], isRefused);
-  const message = `${operation} 操作不使用该字段${ignored}`;
-  return { field: name, message, kind: 'FIELD_NOT_APPLICABLE' };
+  return { field: name, ...told(texts.notApplicable(operation)), kind: 'FIELD_NOT_APPLICABLE' };
 }
 
 function unknown(
@@ -67,15 +67,13 @@ function unknown(
   name: string,
   known: ReadonlySet<string>,
   isRefused: boolean,
-): Warning {
+): WarningInBoth {
   const suggestion = likelyName(name, known);
-  const message = `未知字段${isRefused ? '' : '，已忽略'}`;
   const field = path + (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
-  if (suggestion === undefined) return { field, message, kind: 'UNKNOWN_FIELD' };
   return {
     field,
-    message: `${message}；是否应为 ${suggestion}？`,
+    ...told(unusedText(isRefused).unknown(suggestion)),
     kind: 'UNKNOWN_FIELD',
-    suggestion,
+    ...(suggestion !== undefined && { suggestion }),
   };
 }

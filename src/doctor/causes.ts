@@ -114,7 +114,7 @@ const CATALOGUE = {
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 
 /** Before the fix of what could not be explained because time ran out: there is more to try. */
-const ASK_AGAIN =
+export const ASK_AGAIN =
   'Ask again: the search ended early, because this process has much to do; there was more to try.';
 
 export type Cause = keyof typeof CATALOGUE;

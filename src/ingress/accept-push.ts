@@ -7,9 +7,10 @@ import type { PushData } from '../contract/envelope';
 import type { OperationName } from '../domain/operation';
 import {
   clientPaused,
-  type FieldError,
   matterNotFound,
+  type Problem,
   PushError,
+  problem,
   type RateState,
 } from '../errors';
 import type { Metrics } from '../metrics/metrics';
@@ -18,7 +19,7 @@ import type { PushLog } from '../push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../push-log/lookups';
 import type { PushCounts } from '../push-log/push-counts';
 import { type Settlement, settlementOf } from '../push-log/settlement';
-import { type Warning, withUnseen } from '../warnings';
+import { type WarningInBoth, withUnseen } from '../warnings';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
@@ -35,7 +36,7 @@ export interface PushRequest extends SignedRequest {
   readonly operation: OperationName;
   readonly path: string;
   readonly idempotencyKey: string | undefined;
-  readonly headerErrors: readonly FieldError[];
+  readonly headerErrors: readonly Problem[];
   /** X-Strict-Fields. */
   readonly strictFields: boolean;
   /** Told where the client stands with its rate. */
@@ -211,7 +212,7 @@ function named(entry: LogEntry, { rawBody }: PushRequest): LogEntry {
 /** A settlement as the caller is told. @throws PushError for everything but success */
 function answer(
   settlement: Settlement | undefined,
-  about: { systemCode: string; externalId: string; warnings: readonly Warning[] },
+  about: { systemCode: string; externalId: string; warnings: readonly WarningInBoth[] },
 ): AcceptedPush {
   const { systemCode, externalId } = about;
   if (!settlement || settlement.state === 'EXPIRED') throw new PushError('CONFIRMATION_TIMEOUT');
@@ -229,11 +230,11 @@ function answer(
 }
 
 /** Refusals by the ledger's state that are about one field name it. */
-function fieldOf(reason: PushError['reason']): { errors?: FieldError[] } {
+function fieldOf(reason: PushError['reason']): { errors?: Problem[] } {
   const fields: Partial<Record<PushError['reason'], string>> = {
     EXTERNAL_ID_RESERVED: 'externalId',
     TOO_MANY_PARTIES: 'parties',
   };
   const field = fields[reason];
-  return field ? { errors: [{ field, message: new PushError(reason).message }] } : {};
+  return field ? { errors: [problem(field, new PushError(reason).text)] } : {};
 }

@@ -1,12 +1,13 @@
 /** Reads X-Idempotency-Key (decisions, "Idempotency key") from the raw header list. */
 import { IDEMPOTENCY_KEY } from '../contract/headers';
-import type { FieldError } from '../errors';
+import { TEXTS } from '../contract/texts';
+import { type Problem, problem } from '../errors';
 import { headerValues } from './auth-headers';
 
 /** What is wrong with it is told together with what is wrong with the body. */
 export interface SentIdempotencyKey {
   readonly idempotencyKey: string | undefined;
-  readonly headerErrors: readonly FieldError[];
+  readonly headerErrors: readonly Problem[];
 }
 
 export function readIdempotencyKey(rawHeaders: readonly string[]): SentIdempotencyKey {
@@ -16,9 +17,9 @@ export function readIdempotencyKey(rawHeaders: readonly string[]): SentIdempoten
   if (values.length === 1 && IDEMPOTENCY_KEY.test(idempotencyKey)) {
     return { idempotencyKey, headerErrors: [] };
   }
-  const message = values.length > 1 ? '只能出现一次' : '必须是 1 到 255 个可打印的 ASCII 字符';
+  const text = values.length > 1 ? TEXTS.onlyOnce : TEXTS.idempotencyKey;
   return {
     idempotencyKey: undefined,
-    headerErrors: [{ field: 'X-Idempotency-Key', message }],
+    headerErrors: [problem('X-Idempotency-Key', text)],
   };
 }

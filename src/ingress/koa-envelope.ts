@@ -4,15 +4,18 @@ import type { Clock } from '../clock';
 import { type Envelope, errorEnvelope, successEnvelope } from '../contract/envelope';
 import { PushError, type RateState } from '../errors';
 import { foldedLog, type TellLine } from '../folded-log';
+import type { Language } from '../language';
 import type { Logger } from '../logger';
 import type { Metrics, Success } from '../metrics/metrics';
 import type { Flow, FlowPush } from '../processes/flow';
+import { languageOf } from './accept-language';
 import { type BegunLines, writeLines } from './line-answer';
 import { rateHeaders } from './rate-headers';
 import { discardRest } from './streamed-body';
 
 /** Characters of a path in the log: whoever calls may make it very long. */
 const LOGGED_PATH = 200;
+const CONTENT_LANGUAGES: Readonly<Record<Language, string>> = { zh: 'zh-CN', en: 'en' };
 
 export interface EnvelopeOptions {
   readonly clock: Clock;
@@ -43,6 +46,8 @@ export interface RequestState {
   requestId: string;
   /** Epoch milliseconds. */
   receivedAt: number;
+  /** What its caller reads. */
+  language: Language;
   /** Known after authentication; for the log line. */
   clientId?: string;
   /** Where the client stands with its rate, once it is admitted. */
@@ -72,6 +77,7 @@ export function koaEnvelope(settings: EnvelopeOptions): Middleware<RequestState>
   const options = { ...settings, tell: foldedLog(settings.logger) };
   return async (ctx, next) => {
     ctx.state.receivedAt = options.clock();
+    ctx.state.language = languageOf(ctx.req.headers['accept-language']);
     ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
     const error = await outcome(ctx, next);
     // Refused before its body was read: it is let in, so that its sender reads the answer and can
@@ -108,17 +114,20 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
 function renderError(ctx: Context, cause: unknown, options: Rendering): void {
   const error = refusalOf(ctx, cause, options);
   if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
-  render(ctx, errorEnvelope(error, ctx.state.requestId, options.clock()), options);
+  const { requestId, language } = ctx.state;
+  render(ctx, errorEnvelope(error, requestId, options.clock(), language), options);
 }
 
 /** The status is sent before it is known how the lines end: their last one tells. */
 function renderLines(ctx: Context, lines: BegunLines, options: Rendering): void {
-  const { requestId } = ctx.state;
+  const { requestId, language } = ctx.state;
+  tellLanguage(ctx);
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
   ctx.body = writeLines(ctx.res, lines, {
     success: (data) => succeeded(ctx, data, options),
-    failure: (cause) => errorEnvelope(refusalOf(ctx, cause, options), requestId, options.clock()),
+    failure: (cause) =>
+      errorEnvelope(refusalOf(ctx, cause, options), requestId, options.clock(), language),
   });
 }
 
@@ -178,9 +187,17 @@ function flowOf({ path, state }: Context, { clock }: EnvelopeOptions): FlowPush 
 
 function render(ctx: Context, envelope: Envelope, options: EnvelopeOptions): void {
   closeIfUnread(ctx);
+  tellLanguage(ctx);
   ctx.status = envelope.code === 0 || options.always200(ctx.path) ? 200 : envelope.code;
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = JSON.stringify(envelope);
+}
+
+/** A cache must not give one caller's language to another. */
+function tellLanguage(ctx: Context): void {
+  const { language }: RequestState = ctx.state;
+  ctx.set('Content-Language', CONTENT_LANGUAGES[language]);
+  ctx.vary('Accept-Language');
 }
 
 /** What is left of a body that was not read must not be taken for the next request. */

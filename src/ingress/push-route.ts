@@ -1,5 +1,6 @@
 /** The handler of the four operations: a signed request, its idempotency key, the push. */
 import type { Middleware } from 'koa';
+import { renderWarnings } from '../contract/envelope';
 import type { OperationName } from '../domain/operation';
 import type { AcceptPush } from './accept-push';
 import { readIdempotencyKey } from './idempotency-key';
@@ -30,7 +31,9 @@ export function pushRoute(
     const push = { ...request, operation, path: ctx.path, ...headers, admitted };
     const { data, replayed } = await accept(push);
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
-    ctx.state.data = data;
+    const { warnings, ...rest } = data;
+    const rendered = warnings && { warnings: renderWarnings(warnings, ctx.state.language) };
+    ctx.state.data = { ...rest, ...rendered };
     ctx.state.outcome = replayed ? 'REPLAYED' : data.outcome;
   };
 }

@@ -46,6 +46,10 @@ export function queryRoute(
     ctx.state.rate = await deps.admit({ ...request, path: ctx.path }, deps.timeout);
     const body = parseJsonBody(request.rawBody);
     const { systemCode, clientId } = request.caller;
-    ctx.state.data = await databaseCall(answerInSlot({ systemCode, clientId, body }), timeout);
+    const { language } = ctx.state;
+    ctx.state.data = await databaseCall(
+      answerInSlot({ systemCode, clientId, language, body }),
+      timeout,
+    );
   };
 }

@@ -1,11 +1,12 @@
 /** Reads X-Strict-Fields: whether fields that are not read are refused (decisions, "Operations"). */
-import type { FieldError } from '../errors';
+import { TEXTS } from '../contract/texts';
+import { type Problem, problem } from '../errors';
 import { headerValues } from './auth-headers';
 
 export interface SentStrictFields {
   readonly strictFields: boolean;
   /** What is wrong with the header; named together with what is wrong with the body. */
-  readonly headerErrors: readonly FieldError[];
+  readonly headerErrors: readonly Problem[];
 }
 
 export function readStrictFields(rawHeaders: readonly string[]): SentStrictFields {
@@ -13,6 +14,6 @@ export function readStrictFields(rawHeaders: readonly string[]): SentStrictField
   const [value = 'false'] = values;
   const isWord = values.length <= 1 && (value === 'true' || value === 'false');
   if (isWord) return { strictFields: value === 'true', headerErrors: [] };
-  const field = 'X-Strict-Fields';
-  return { strictFields: false, headerErrors: [{ field, message: '必须是 true 或 false' }] };
+  const headerErrors = [problem('X-Strict-Fields', TEXTS.trueOrFalse)];
+  return { strictFields: false, headerErrors };
 }

@@ -10,10 +10,12 @@ import {
   parseJsonObject,
 } from '../contract/json-body';
 import type { BodyParser, ParsedBody } from '../contract/requests';
+import { TEXTS } from '../contract/texts';
 import { unusedFields } from '../contract/unused-fields';
 import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
-import { type FieldError, PushError } from '../errors';
-import type { Warning } from '../warnings';
+import { type Problem, PushError, problem } from '../errors';
+import { told } from '../language';
+import type { WarningInBoth } from '../warnings';
 
 const MINUTE = 60_000;
 /** Statuses that the portal knows besides the concluded ones (decisions, "bizStatus"). */
@@ -21,7 +23,7 @@ const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
 
 export interface ValidPush extends ParsedBody {
   readonly externalId: string;
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly WarningInBoth[];
 }
 
 /** A body that passes. Where it names no matter, the push is given one. */
@@ -43,7 +45,7 @@ export interface PushOrigin {
   /** As sent; undefined where it was not sent or is itself a problem. */
   readonly idempotencyKey: string | undefined;
   /** Problems of the headers, to be named together with those of the body. */
-  readonly headerErrors: readonly FieldError[];
+  readonly headerErrors: readonly Problem[];
   /** X-Strict-Fields: fields that are not read are refused. */
   readonly strictFields?: boolean;
 }
@@ -69,7 +71,7 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
     const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
     const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
     const unused = unusedFields(body, name, strictFields);
-    const refused = strictFields ? unused.map(({ field, message }) => ({ field, message })) : [];
+    const refused = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
     const ignored = strictFields ? [] : unused;
     const errors = [...headerErrors, ...bodyErrors, ...refused];
     if (!parsed?.success || errors.length > 0) {
@@ -110,39 +112,36 @@ function assignId(origin: PushOrigin, rawBody: Uint8Array): string {
   return ASSIGNED_ID_PREFIX + digest.digest('hex').slice(0, 32);
 }
 
-function futureWarning({ sourceUpdatedAt }: Operation, now: number): Warning[] {
+function futureWarning({ sourceUpdatedAt }: Operation, now: number): WarningInBoth[] {
   if (sourceUpdatedAt === undefined || sourceUpdatedAt <= now + 5 * MINUTE) return [];
-  const message = '比当前时间晚 5 分钟以上，请检查时钟';
-  return [{ field: 'sourceUpdatedAt', message, kind: 'FUTURE_TIME' }];
+  return [{ field: 'sourceUpdatedAt', ...told(TEXTS.ahead), kind: 'FUTURE_TIME' }];
 }
 
-function statusWarning(operation: Operation, concluded: ReadonlySet<string>): Warning[] {
+function statusWarning(operation: Operation, concluded: ReadonlySet<string>): WarningInBoth[] {
   const status = operation.op === 'delete' ? undefined : operation.bizStatus;
   if (status === undefined || OPEN_STATUSES.includes(status) || concluded.has(status)) return [];
-  const message = `${status} 不是标准状态，按未办结处理`;
-  return [{ field: 'bizStatus', message, kind: 'UNKNOWN_STATUS' }];
+  return [{ field: 'bizStatus', ...told(TEXTS.unknownStatus(status)), kind: 'UNKNOWN_STATUS' }];
 }
 
 /** @returns warnings. @throws PushError UNKNOWN_USER naming every unknown party at once */
 async function checkUsers(
   { operation }: ParsedBody,
   unknownUsers: ValidatorDependencies['unknownUsers'],
-): Promise<Warning[]> {
+): Promise<WarningInBoth[]> {
   if (operation.op !== 'upsert') return [];
   const initiator = operation.content.initiatorUsername ?? undefined;
   const parties = operation.parties ?? [];
   const named = [...parties.map(({ username }) => username), ...(initiator ? [initiator] : [])];
   if (named.length === 0) return [];
   const unknown = new Set(await unknownUsers(named));
-  const message = (username: string) => `用户不存在或已停用: ${username}`;
   const errors = parties.flatMap(({ username }, index) =>
     unknown.has(username)
-      ? [{ field: `parties[${index}].username`, message: message(username) }]
+      ? [problem(`parties[${index}].username`, TEXTS.unknownUser(username))]
       : [],
   );
   const atInitiator =
     initiator && unknown.has(initiator)
-      ? [{ field: 'initiatorUsername', message: message(initiator) }]
+      ? [problem('initiatorUsername', TEXTS.unknownUser(initiator))]
       : [];
   if (operation.bizStatus === 'DRAFT') errors.push(...atInitiator);
   if (errors.length > 0) throw new PushError('UNKNOWN_USER', { errors });

@@ -3,7 +3,7 @@
  * no further. Signed and counted like a query, it leaves no trace.
  */
 import type { Middleware } from 'koa';
-import type { Verified } from '../contract/envelope';
+import { renderWarnings, type Verified } from '../contract/envelope';
 import { VERIFY } from '../contract/paths';
 import { readVerifyBody } from '../contract/verify-body';
 import type { Admit } from './admit';
@@ -35,7 +35,8 @@ export function verifyRoute(deps: VerifyRouteDependencies): Middleware<RequestSt
     const headerErrors = [...key.headerErrors, ...strict.headerErrors];
     const origin = { operation, strictFields, headerErrors };
     const checked = await databaseCall(checkBody(push, origin), timeout);
-    const { externalId = null, warnings } = checked;
+    const { externalId = null } = checked;
+    const warnings = renderWarnings(checked.warnings, ctx.state.language);
     ctx.state.data = { valid: true, externalId, warnings } satisfies Verified;
   };
 }

@@ -57,6 +57,16 @@ const STRICT: RequestHeader = {
   example: 'true',
 };
 
+const LANGUAGE: RequestHeader = {
+  header: 'Accept-Language',
+  about: [
+    '`en`: messages, errors, warnings and diagnoses in English; otherwise in Chinese',
+    'en 表示以英文返回 message、errors、warnings 和 diagnosis；默认中文',
+  ],
+  schema: { type: 'string' },
+  example: 'en',
+};
+
 /** A call is signed by all three together. */
 export const SECURITY = [Object.fromEntries(Object.keys(SIGNING).map((name) => [name, []]))];
 
@@ -74,6 +84,7 @@ export function parameters(): Record<string, Json> {
     ...Object.fromEntries(signing),
     IdempotencyKey: parameter(IDEMPOTENCY, false),
     StrictFields: parameter(STRICT, false),
+    Language: parameter(LANGUAGE, false),
   };
 }
 
@@ -87,11 +98,16 @@ const parameter = ({ header, about, schema, example }: RequestHeader, required: 
 });
 
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
-export const SIGNED = Object.keys(SIGNING).map(parameterRef);
+export const SIGNED = [...Object.keys(SIGNING), 'Language'].map(parameterRef);
 /** Those of a push. */
 export const KEYED = [...SIGNED, parameterRef('IdempotencyKey'), parameterRef('StrictFields')];
 
 const ANSWERED: Readonly<Record<string, { about: Words; schema: Json; required: boolean }>> = {
+  'Content-Language': {
+    about: ['Of the message: `zh-CN`, or `en`', 'message 的语言：zh-CN 或 en'],
+    schema: { type: 'string', enum: ['zh-CN', 'en'] },
+    required: false,
+  },
   'Retry-After': {
     about: ['Seconds to wait before the next try', '重试前应等待的秒数'],
     schema: { type: 'integer', minimum: 1 },

@@ -1,20 +1,20 @@
 /** The catalogue of errors, as the document tells it: a table, and an answer for each reason. */
 import { errorEnvelope } from '../contract/envelope';
-import { ALL_REASONS, type FieldError, matterNotFound, PushError, type Reason } from '../errors';
+import { ALL_REASONS, matterNotFound, type Problem, PushError, type Reason } from '../errors';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import type { Json } from './json-schema';
 import { both } from './words/both';
 import { REASON_WORDS } from './words/reasons';
 
 /** The reason as it is answered; where the message names a matter, one of these parts. */
-export function refusal(reason: Reason, errors?: readonly FieldError[]): PushError {
+export function refusal(reason: Reason, errors?: readonly Problem[]): PushError {
   const isMatter = reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED';
   if (isMatter) return matterNotFound(reason, '{systemCode}', '{externalId}');
   return new PushError(reason, errors && { errors });
 }
 
 /** What `errors` names, of the reasons that have it. */
-const PROBLEMS: Partial<Record<Reason, readonly FieldError[]>> = {
+const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   VALIDATION_FAILED: [
     { field: 'title', message: '不能为空' },
     { field: 'externalId', message: 'matterType 为 TODO 时必填' },

@@ -30,7 +30,7 @@ export function success(answer: AnswerName, examples: Readonly<Record<string, un
 /** A response with the headers of an admitted request. */
 export const admitted = (about: Words, rest: Json, headers: readonly string[] = []) => ({
   description: both(about),
-  ...headerRefs([...headers, ...RATE]),
+  ...headerRefs(['Content-Language', ...headers, ...RATE]),
   ...rest,
 });
 
@@ -53,6 +53,7 @@ export function refusals(reasons: readonly Reason[], mayBeAdmitted = true): Reco
 
 function refused(code: number, reasons: readonly Reason[], mayBeAdmitted: boolean): Json {
   const headers = [
+    'Content-Language',
     ...(RETRY_LATER.includes(code) ? ['Retry-After'] : []),
     ...(mayBeAdmitted && ADMITTED.includes(code) ? RATE : []),
   ];

@@ -1,15 +1,21 @@
 /** From a push-log entry to what readers outside see of it. */
 import type { EntryView } from '../contract/entry-view';
+import { renderAll, renderWarnings } from '../contract/envelope';
+import type { Language } from '../language';
 import type { LogEntry } from '../push-log/entry-model';
 
-/** What operators see besides. */
+/** What operators see besides; they read English. */
 export interface OperatorEntryView extends EntryView {
   readonly worker: string | null;
   readonly operator: string | null;
 }
 
-/** @param attempt see EntryView */
-export function toEntryView(entry: LogEntry, attempt: number | undefined): EntryView {
+/** @param attempt see EntryView. @param language what its reader reads */
+export function toEntryView(
+  entry: LogEntry,
+  attempt: number | undefined,
+  language: Language,
+): EntryView {
   const { state, result = null, stale } = entry;
   const isAccepted = state === 'PERSISTED' || state === 'REPLAYED';
   return {
@@ -31,8 +37,8 @@ export function toEntryView(entry: LogEntry, attempt: number | undefined): Entry
     state,
     outcome: isAccepted ? result : null,
     reason: isAccepted ? null : result,
-    problems: entry.problems ?? [],
-    warnings: entry.warnings ?? [],
+    problems: renderAll(entry.problems ?? [], language),
+    warnings: renderWarnings(entry.warnings ?? [], language),
     stale: stale ? { sent: stale.sent.toISOString(), stored: stale.stored.toISOString() } : null,
     matterId: entry.matterId === undefined ? null : String(entry.matterId),
     revision: entry.revision ?? null,
@@ -49,7 +55,7 @@ export function toOperatorEntryView(
   attempt: number | undefined,
 ): OperatorEntryView {
   const { worker = null, operator = null } = entry;
-  return { ...toEntryView(entry, attempt), worker, operator };
+  return { ...toEntryView(entry, attempt, 'en'), worker, operator };
 }
 
 const toIso = (date: Date | undefined) => date?.toISOString() ?? null;

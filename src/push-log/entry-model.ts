@@ -1,8 +1,8 @@
 /** The push log: one entry for each authenticated request (specification 2.3; decisions). */
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
 import type { FieldChange } from '../domain/changes';
-import type { FieldError } from '../errors';
-import type { Warning } from '../warnings';
+import type { Problem } from '../errors';
+import type { WarningInBoth } from '../warnings';
 import type { SentSignature } from './sent-signature';
 
 /** `QUEUED` until it is settled; every other state is final. */
@@ -42,9 +42,9 @@ export interface LogEntry {
   /** Once settled: the outcome of an accepted push, else the reason of the error that it got. */
   result?: string;
   /** What was wrong with a refused body; the first 20 problems. */
-  problems?: readonly FieldError[];
+  problems?: readonly Problem[];
   /** What was accepted and looks wrong; unknown fields are the first 20. */
-  warnings?: readonly Warning[];
+  warnings?: readonly WarningInBoth[];
   /** Of a request that was refused for its signature or timestamp. */
   signature?: SentSignature;
   /** Of a push that was ignored as stale: the instant that it sent, and the newer one it met. */

@@ -1,7 +1,8 @@
 /** `matters/digest`: counts and hashes of what the ledger has, by bizType and day. */
 import type { MatterDigest } from '../contract/comparison';
+import { TEXTS } from '../contract/texts';
 import type { LocalDay } from '../contract/time';
-import { PushError } from '../errors';
+import { PushError, problem } from '../errors';
 import type { MatterReader } from '../ledger/matter-reader';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
@@ -48,6 +49,7 @@ function windowOf({ fromDay, toDay }: DigestQuery) {
 }
 
 function tooMany(): PushError {
-  const message = `分组超过 ${MAX_BUCKETS} 个，请用 bizType、fromDay、toDay 缩小范围`;
-  return new PushError('VALIDATION_FAILED', { errors: [{ field: '(body)', message }] });
+  return new PushError('VALIDATION_FAILED', {
+    errors: [problem('(body)', TEXTS.tooManyGroups(MAX_BUCKETS))],
+  });
 }

@@ -1,7 +1,8 @@
 /** `matters/get`: the matters of given ids. */
 import type { GotMatters } from '../contract/comparison';
 import type { MatterView } from '../contract/matter-view';
-import { PushError } from '../errors';
+import { TEXTS } from '../contract/texts';
+import { PushError, problem } from '../errors';
 import type { MatterReader } from '../ledger/matter-reader';
 import { toMatterView } from '../portal/matter-view';
 import { weightOf } from './weight';
@@ -31,6 +32,5 @@ export function createGetMatters(reader: Pick<MatterReader, 'byKeys'>, timeZone:
 }
 
 function tooHeavy(): PushError {
-  const message = '查询结果过大，请减少一次查询的数量';
-  return new PushError('VALIDATION_FAILED', { errors: [{ field: 'externalIds', message }] });
+  return new PushError('VALIDATION_FAILED', { errors: [problem('externalIds', TEXTS.tooHeavy)] });
 }

@@ -2,7 +2,9 @@
 import { decodeCursor, encodeCursor } from '../contract/cursor';
 import { logQuerySchema } from '../contract/log-query';
 import { readQuery } from '../contract/query-body';
+import { inChinese } from '../doctor/in-chinese';
 import type { DiagnoseEntry } from '../doctor/refusal-doctor';
+import type { Language } from '../language';
 import { toEntryView } from '../portal/entry-view';
 import type { Bodies } from '../push-log/bodies';
 import type { LogEntry } from '../push-log/entry-model';
@@ -45,16 +47,20 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
     const id = String(entry._id);
     return diagnose(entry, (await bodies.find([id])).get(id));
   };
-  const toViews = async (entries: readonly LogEntry[], includeBody: boolean) => {
+  const toViews = async (
+    entries: readonly LogEntry[],
+    includeBody: boolean,
+    language: Language,
+  ) => {
     const ids = includeBody ? entries.map(({ _id }) => String(_id)) : [];
     const [uses, kept] = await Promise.all([keyUses(entries), bodies.find(ids)]);
     return entries.map((entry) => ({
-      ...toEntryView(entry, uses.attempt(entry)),
+      ...toEntryView(entry, uses.attempt(entry), language),
       ...(includeBody && { body: bodyText(kept.get(String(entry._id))) }),
     }));
   };
 
-  return async ({ systemCode, clientId, body }) => {
+  return async ({ systemCode, clientId, language, body }) => {
     const {
       limit,
       cursor,
@@ -76,11 +82,12 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
       count ? search.count(filter, COUNT_BOUND) : undefined,
       isCounted ? counts.unrecorded(countQueryOf({ ...filter, systemCode })) : undefined,
     ]);
-    const views = await toViews(entries, includeBody);
+    const views = await toViews(entries, includeBody, language);
     const diagnosis =
       rest.requestId === undefined ? undefined : await diagnosisOf(entries, clientId);
+    const said = diagnosis && language === 'zh' ? inChinese(diagnosis) : diagnosis;
     return {
-      entries: diagnosis ? views.map((view) => ({ ...view, diagnosis })) : views,
+      entries: diagnosis ? views.map((view) => ({ ...view, diagnosis: said })) : views,
       nextCursor: next === undefined ? null : encodeCursor(rows, next),
       ...(notRecorded !== undefined && { notRecorded }),
       ...(counted && { count: counted }),

@@ -1,8 +1,12 @@
+import type { Language } from '../language';
+
 /** A query of an authenticated caller, who sees only what belongs to its system. */
 export interface OpenQuery {
   readonly systemCode: string;
   /** Who asks. */
   readonly clientId: string;
+  /** What its caller reads. */
+  readonly language: Language;
   readonly body: Readonly<Record<string, unknown>>;
 }
 

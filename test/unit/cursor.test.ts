@@ -25,5 +25,7 @@ test.each([
   ['that is not one', 'abc'],
   ['of operators', '{"$gt":""}'],
 ])('a cursor %s is refused, naming the field', (_what, cursor) => {
-  expect(refusal(cursor)).toEqual([{ field: 'cursor', message: expect.any(String) }]);
+  expect(refusal(cursor)).toEqual([
+    { field: 'cursor', message: expect.any(String), english: expect.any(String) },
+  ]);
 });

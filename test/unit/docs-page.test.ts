@@ -150,6 +150,7 @@ describe('what it tells of the document', () => {
       'X-Timestamp',
       'X-Signature',
       'X-Idempotency-Key',
+      'X-Strict-Fields',
     ]);
   });
 });

@@ -13,7 +13,11 @@ function read(body: string | Uint8Array, { size = 7, maxLines = 1_000 } = {}): s
 const refusal = (...fields: string[]) =>
   expect.objectContaining({
     reason: 'VALIDATION_FAILED',
-    errors: fields.map((field) => ({ field, message: expect.any(String) })),
+    errors: fields.map((field) => ({
+      field,
+      message: expect.any(String),
+      english: expect.any(String),
+    })),
   });
 
 test.each<[string, string, string[]]>([

@@ -52,7 +52,11 @@ test.each<[keyof typeof read, object, string[]]>([
   ['digest', { open: 'true' }, ['open']],
   ['digest', { bizType: ['oa'] }, ['bizType']],
 ])('%s of %j names %j', (name, body, fields) => {
-  const errors = fields.map((field) => ({ field, message: expect.any(String) }));
+  const errors = fields.map((field) => ({
+    field,
+    message: expect.any(String),
+    english: expect.any(String),
+  }));
   const refusal = expect.objectContaining({ reason: 'VALIDATION_FAILED', errors });
   expect(() => read[name](body)).toThrow(refusal);
 });

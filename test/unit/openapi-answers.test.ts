@@ -75,7 +75,7 @@ test('an entry of the log is shown as it says', () => {
     mark: 'KEY_REUSED' as const,
   };
   for (const entry of [least, most]) {
-    const view = toEntryView(entry, 1);
+    const view = toEntryView(entry, 1, 'zh');
     expect([...Object.keys(view), 'body', 'diagnosis'].sort()).toEqual(fieldsOf('LogEntry'));
     expect(problems(ref('LogEntry'), view)).toEqual([]);
   }

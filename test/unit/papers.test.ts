@@ -114,7 +114,7 @@ describe('the settings', () => {
 
 describe('the errors', () => {
   const rows = new Map(table(section('Errors'), 'code').map((cells) => [cells[1] ?? '', cells]));
-  const reasons = [...read('src/errors.ts').matchAll(/^ {2}([A-Z_]+): \[\d/gm)].map(
+  const reasons = [...read('src/errors.ts').matchAll(/^ {2}([A-Z_]+): \[\s*\d/gm)].map(
     ([, reason]) => reason as Reason,
   );
 

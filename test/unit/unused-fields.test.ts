@@ -24,6 +24,7 @@ test.each([
       kind: 'UNKNOWN_FIELD',
       suggestion,
       message: `未知字段，已忽略；是否应为 ${suggestion}？`,
+      english: `unknown field, ignored; did you mean ${suggestion}?`,
     },
   ]);
 });
