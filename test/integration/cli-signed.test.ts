@@ -46,8 +46,16 @@ const signer = () => [
   ...['--url', service.urlOf(), '--client-id', service.clientId],
   ...['--secret-file', secretFile],
 ];
-const asClient = (...args: string[]) => matterctl([...args, ...signer()]);
-const asOperator = (...args: string[]) => matterctl(args, { env: service.env });
+const asClient = (...args: string[]) => timeless(matterctl([...args, ...signer()]));
+const asOperator = (...args: string[]) => timeless(matterctl(args, { env: service.env }));
+/** Without what is said only where it takes long. */
+const timeless = async (running: Promise<CliRun>): Promise<CliRun> => {
+  const { stderr, ...run } = await running;
+  return {
+    ...run,
+    stderr: stderr.replace(/^\d+(\/\d+)? (matters|lines|pushes|found), .*\n/gm, ''),
+  };
+};
 /** Without what only operators are told. */
 const withoutOperators = ({ exitCode, stdout, stderr }: CliRun) => ({
   exitCode,
@@ -57,6 +65,10 @@ const withoutOperators = ({ exitCode, stdout, stderr }: CliRun) => ({
     .replace(/^worker .*\n/gm, ''),
 });
 const ofMatter = ['--system-code', 'TEST', '--external-id', 'S-1'];
+
+/** What it took to find the cause of a bad signature depends on how much time there was. */
+const toCompare = ({ stdout }: CliRun) =>
+  stdout.replace(/ +$/gm, '').replace(/\nsignature\n[\s\S]*/, '\nsignature\n');
 
 describe('a client is shown what an operator is shown', () => {
   test.each([
@@ -91,7 +103,7 @@ describe('a client is shown what an operator is shown', () => {
     ]) {
       const theirs = await asClient('log', 'show', ...args);
       const ours = withoutOperators(await asOperator('log', 'show', ...args));
-      expect(theirs.stdout.replace(/ +$/gm, '')).toBe(ours.stdout.replace(/ +$/gm, ''));
+      expect(toCompare(theirs)).toBe(toCompare(ours));
       expect(theirs).toMatchObject({ exitCode: 0, stderr: '' });
     }
     const shown = await asClient('log', 'show', refused.requestId);
@@ -177,9 +189,15 @@ describe('who is asked', () => {
   });
 
   test('a system that is not the one of the client is told as that', async () => {
-    const { exitCode, stderr } = await asClient('matter', 'get', 'OTHER', 'S-1');
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain('belongs to the system TEST and sees nothing of OTHER');
+    for (const args of [
+      ['matter', 'get', 'OTHER', 'S-1'],
+      ['matter', 'history', 'OTHER', 'none'],
+      ['log', 'query', '--system-code', 'OTHER', '--key', 'none'],
+    ]) {
+      const { exitCode, stderr } = await asClient(...args);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain('belongs to the system TEST and sees nothing of OTHER');
+    }
   });
 
   test('a service that refuses, or is not there, is named', async () => {

@@ -23,7 +23,7 @@ async function getMatter(
   options: SourceOptions,
   tool: Tool,
 ): Promise<void> {
-  const view = await withSources(tool, options, ({ matters }) => matters.find(key));
+  const view = await withSources(tool, { ...options, ...key }, ({ matters }) => matters.find(key));
   if (!view) {
     throw new CommandFailure(`there is no matter ${key.systemCode}/${key.externalId}`);
   }

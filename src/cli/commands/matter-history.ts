@@ -34,7 +34,7 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
   const lines = createHistoryLines(timeZone);
   const tell = (note: string) => stderr.write(`${note}\n`);
   let count = 0;
-  await withSources(tool, options, async ({ log, matters }) => {
+  await withSources(tool, { ...options, ...matter }, async ({ log, matters }) => {
     const entries = historyOf(matter, log, { limit: options.limit, tell });
     for await (const view of log.numbered(entries)) {
       count += 1;

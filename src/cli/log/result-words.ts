@@ -1,9 +1,9 @@
 /** Outcomes and reasons as options take them: in any case, and only those that there are. */
 import { InvalidArgumentError } from 'commander';
+import { likelyName } from '../../contract/likely-name';
 import { OUTCOMES } from '../../domain/decide';
 import { ALL_REASONS } from '../../errors';
 import { LOG_STATES } from '../../push-log/entry-model';
-import { nearest } from '../did-you-mean';
 
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   outcome: OUTCOMES,
@@ -27,7 +27,7 @@ function toKnown(text: string, kind: string): string {
   const known = KINDS[kind] ?? [];
   if (known.includes(word)) return word;
   const other = Object.keys(KINDS).find((name) => KINDS[name]?.includes(word));
-  const meant = nearest(word, known);
+  const meant = likelyName(word, known);
   const hint = other
     ? `That is ${other === 'outcome' ? 'an' : 'a'} ${other}: --${other} ${word}.`
     : meant && `Did you mean ${meant}?`;

@@ -8,6 +8,8 @@ import type { DatabaseOptions } from '../with-mongo';
 import type { Signer } from './signed-orphans';
 
 export interface SourceOptions extends DatabaseOptions {
+  /** Of a client it must be the one that it belongs to. */
+  readonly systemCode?: string | undefined;
   readonly url?: string;
   /** Who signs, where there is a secret; else the log commands narrow their search by it. */
   readonly clientId?: string;

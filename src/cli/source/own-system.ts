@@ -1,15 +1,20 @@
 /** A client sees nothing but its own system: asking it for another one is a mistake to be told. */
+import type { MatterPushClient } from '../../client/matter-push-client';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 
 /**
  * @param asked the system that a command names; undefined: that of the client
- * @param found the system of what the client was given
- * @throws CommandFailure where they are two
+ * @throws CommandFailure where the client belongs to another one
  */
-export function checkSystem(asked: string | undefined, found: string | null): void {
-  if (asked === undefined || asked === found || found === null) return;
+export async function checkSystem(
+  asked: string | undefined,
+  client: Pick<MatterPushClient, 'query'>,
+): Promise<void> {
+  if (asked === undefined) return;
+  const { clientId, systemCode } = await client.query('clients/me', {});
+  if (asked === systemCode) return;
   throw new CommandFailure(
-    `the client belongs to the system ${found} and sees nothing of ${asked}`,
+    `${clientId} belongs to the system ${systemCode} and sees nothing of ${asked}`,
     EXIT_USAGE,
   );
 }

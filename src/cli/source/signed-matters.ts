@@ -4,12 +4,11 @@ import type { MatterPushClient } from '../../client/matter-push-client';
 import type { MatterView } from '../../contract/matter-view';
 import { toMatter } from './matter-of-view';
 import type { MatterSource, OpenHere } from './matter-source';
-import { checkSystem } from './own-system';
 import { askOrphans, type Signer } from './signed-orphans';
 import { askUnknownUsers } from './signed-users';
 
 export interface SignedMatters {
-  readonly client: Pick<MatterPushClient, 'query' | 'verify'>;
+  readonly client: Pick<MatterPushClient, 'query'>;
   readonly signer: Signer;
   /** In which the service writes deadlines: PORTAL_TIME_ZONE. */
   readonly timeZone: string;
@@ -26,16 +25,9 @@ export function createSignedMatters({ client, signer, timeZone }: SignedMatters)
     }
   };
   return {
-    find: async ({ systemCode, externalId }) => {
-      const [found] = await get([externalId]);
-      if (found) checkSystem(systemCode, found.systemCode);
-      return found;
-    },
-    byKeys: async function* (systemCode, externalIds) {
-      for (const view of await get(externalIds)) {
-        checkSystem(systemCode || undefined, view.systemCode);
-        yield toMatter(view, timeZone);
-      }
+    find: async ({ externalId }) => (await get([externalId]))[0],
+    byKeys: async function* (_systemCode, externalIds) {
+      for (const view of await get(externalIds)) yield toMatter(view, timeZone);
     },
     unknownUsers: (usernames) => askUnknownUsers(usernames, client),
     orphans: async function* (_systemCode, list): AsyncGenerator<OpenHere> {

@@ -8,6 +8,7 @@ import { createDatabaseLog, createDatabaseMatters } from './database';
 import type { LogSource } from './log-source';
 import type { MatterSource } from './matter-source';
 import { type SourceOptions, signerOf } from './options';
+import { checkSystem } from './own-system';
 import { createSignedLog } from './signed-log';
 import { createSignedMatters } from './signed-matters';
 import type { Signer } from './signed-orphans';
@@ -28,7 +29,7 @@ export async function withSources<T>(
 ): Promise<T> {
   const timeZone = tool.settings.timeZone();
   const signer = await signerOf(options, tool);
-  if (signer) return withSigned(signer, timeZone, work);
+  if (signer) return withSigned({ signer, timeZone, systemCode: options.systemCode }, work);
   return withMongo(tool, options, (connection) =>
     work({
       log: createDatabaseLog(connection, tool),
@@ -37,13 +38,19 @@ export async function withSources<T>(
   );
 }
 
+interface Asking {
+  readonly signer: Signer;
+  readonly timeZone: string;
+  readonly systemCode: string | undefined;
+}
+
 async function withSigned<T>(
-  signer: Signer,
-  timeZone: string,
+  { signer, timeZone, systemCode }: Asking,
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
   const client = createMatterPushClient({ ...signer, retries: RETRIES });
   try {
+    await checkSystem(systemCode, client);
     const matters = createSignedMatters({ client, signer, timeZone });
     return await work({ log: createSignedLog(client), matters });
   } catch (error) {
