@@ -79,6 +79,7 @@ describe('a client is shown what an operator is shown', () => {
     [['log', 'query', '--reason', 'VALIDATION_FAILED', '--json']],
     [['log', 'query', '--state', 'REPLAYED', '--to', '1h']],
     [['log', 'query', '--failed', '--on', 'today', '--json']],
+    [['log', 'query', '--still-failed', '--json']],
     [['log', 'export', '--reason', 'VALIDATION_FAILED,SIGNATURE_MISMATCH']],
     [['log', 'tail', '--lines', '3']],
     [['log', 'export']],

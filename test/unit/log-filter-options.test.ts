@@ -41,6 +41,7 @@ test('each option narrows its own field', () => {
   expect(read('--reason', 'UNKNOWN_USER', '--reason', 'VALIDATION_FAILED')).toEqual({
     result: both,
   });
+  expect(read('--still-failed')).toEqual({ stillFailed: true });
   expect(read('--failed', '--on', '2024-06-01')).toMatchObject({ failed: true });
   expect(read()).toEqual({});
 });

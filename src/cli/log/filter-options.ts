@@ -21,6 +21,7 @@ export interface FilterOptions {
   readonly outcome?: readonly string[];
   readonly reason?: readonly string[];
   readonly failed?: boolean;
+  readonly stillFailed?: boolean;
   readonly state?: LogState;
   /** Epoch milliseconds. */
   readonly from?: number;
@@ -51,6 +52,7 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
     .option('--outcome <outcome>', 'accepted with it, e.g. CREATED, or any of A,B', toOutcomes)
     .option('--reason <reason>', 'refused for it, e.g. UNKNOWN_USER, or any of A,B', toReasons)
     .option('--failed', 'those without an effect: refused, or not confirmed in time')
+    .option('--still-failed', 'those of them that no later push of their matter or key mended')
     .addOption(state)
     .option('--from <time>', `received since: ${TIMES}`, toMoment)
     .option('--since <time>', 'the same', toMoment)
@@ -61,7 +63,7 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
 /** @throws CommandFailure with exit code 2 where options do not go together */
 export function toLogFilter(options: FilterOptions): LogFilter {
   const { systemCode, requestId, key, externalId, operation, state } = options;
-  const { outcome, reason, failed } = options;
+  const { outcome, reason, failed, stillFailed } = options;
   const isSigned = options.secretFile !== undefined;
   const clientId = isSigned ? undefined : options.clientId;
   const { from, to } = windowOf(options);
@@ -75,13 +77,13 @@ export function toLogFilter(options: FilterOptions): LogFilter {
       EXIT_USAGE,
     );
   }
-  if (failed && outcome !== undefined) {
+  if ((failed || stillFailed) && outcome !== undefined) {
     throw new CommandFailure('--failed leaves no --outcome: leave one of them out', EXIT_USAGE);
   }
   const results = outcome ?? reason;
   const result = results?.length === 1 ? results[0] : results;
   const asked = { systemCode, clientId, requestId, idempotencyKey: key, externalId };
-  return { ...asked, operation, result, failed, state, from, to };
+  return { ...asked, operation, result, failed, stillFailed, state, from, to };
 }
 
 /** @throws CommandFailure with exit code 2 where it is given twice, or ends before it begins */
