@@ -23,7 +23,7 @@ export interface MongodSettings {
   readonly parameters?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** The low limit frees soon what a killed process left open, as the README asks of every server. */
+/** The low limit frees soon what a killed process left open, as docs/operations.md asks of every server. */
 const PARAMETERS = {
   transactionLifetimeLimitSeconds: 5,
   // Nobody reads its own measurements.

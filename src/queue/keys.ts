@@ -26,7 +26,7 @@ export interface RedisKeys {
 /**
  * Of what travels through lanes: the form of an item (push.ts), and how many lanes there are. Processes
  * of two formats share neither lanes nor turns. While one replaces the other, both work, but between
- * them nothing keeps the order of a key but its sourceUpdatedAt; see README, "Upgrading".
+ * them nothing keeps the order of a key but its sourceUpdatedAt; see docs/operations.md, "Upgrading".
  */
 const FORMAT = 3;
 

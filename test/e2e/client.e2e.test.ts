@@ -1,4 +1,4 @@
-/** The README's TypeScript, as a package of its own would have it: compiled, then run. */
+/** The TypeScript of docs/integrate.md, as a package of its own would have it: compiled, then run. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const [, block = ''] =
-  /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8')) ?? [];
 
 /** @throws with what the compiler says in `stdout` */
 async function compile(source: string): Promise<void> {
@@ -56,7 +56,7 @@ test('it compiles, pushes, and tells of a refusal', async () => {
   });
   const refused = await start('wrong');
   expect(refused).toMatchObject({ stdout: '' });
-  expect(refused.stderr).toMatch(/^401 SIGNATURE_MISMATCH HMAC 签名校验失败 [0-9a-f]{24}\n$/);
+  expect(refused.stderr).toMatch(/^401 SIGNATURE_MISMATCH the HMAC signature does not match [0-9a-f]{24}\n$/);
 }, 120_000);
 
 test('a body that the contract does not know is none for the compiler', async () => {

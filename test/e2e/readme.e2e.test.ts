@@ -1,6 +1,6 @@
-/** The README's blocks for bash, pasted as they stand there, against a running service. */
+/** The blocks for bash of the README and of docs/reconcile.md, pasted as they stand there, against a running service. */
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,10 +24,14 @@ if (missing.length > 0) {
 }
 
 function tryFirstPush(): void {
-  const dataDir = mkdtempSync(join(tmpdir(), 'matter-push-readme-'));
+  const folder = mkdtempSync(join(tmpdir(), 'matter-push-readme-'));
+  const dataDir = join(folder, '.data');
   let service: SharedService;
   let demo: { clientId: string; secret: string };
   beforeAll(async () => {
+    // As if it were the project's folder, where nothing is to be left.
+    symlinkSync(join(ROOT, 'dist'), join(folder, 'dist'));
+    mkdirSync(dataDir);
     service = await sharedService();
     // The step by which npm start makes the demo client and the users that the block names.
     const env = { ...process.env, ...service.env, DATA_DIR: dataDir };
@@ -36,35 +40,44 @@ function tryFirstPush(): void {
   }, 60_000);
   afterAll(async () => {
     await service?.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   });
 
-  const blocks = [
-    ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/```bash\n([\s\S]*?)```/g),
-  ].map(([, block = '']) => block);
-  const paste = async (variables: Record<string, string>, count = 1) => {
-    const block = blocks.slice(0, count).join('\n');
+  const blocksOf = (paper: string) =>
+    [...readFileSync(join(ROOT, paper), 'utf8').matchAll(/```bash\n([\s\S]*?)```/g)].map(
+      ([, block = '']) => block,
+    );
+  const [firstPush = '', ...others] = blocksOf('README.md');
+  const paste = async (variables: Record<string, string>, ...more: readonly string[]) => {
+    const block = [firstPush, ...more].join('\n');
     const env = { PATH: process.env.PATH, URL: service.urlOf(), ...variables };
-    const { stdout, stderr } = await run('bash', [...SHELL, block], { env });
+    const { stdout, stderr } = await run('bash', [...SHELL, block], { env, cwd: folder });
+    return { stdout, stderr };
+  };
+  const answerOf = async (variables: Record<string, string>) => {
+    const { stdout, stderr } = await paste(variables);
     expect(stderr).toBe('');
     return stdout;
   };
 
   test('finds the demo client where npm start keeps it', async () => {
-    const answer = await paste({ DATA_DIR: dataDir });
+    const answer = await answerOf({ DATA_DIR: dataDir });
     expect(answer).toContain('"code":0');
     expect(JSON.parse(answer)).toMatchObject({ data: { outcome: 'CREATED' } });
   });
 
   test('takes client and secret as variables; pasted again it is answered as the first time', async () => {
-    const answer = await paste({ CLIENT_ID: demo.clientId, CLIENT_SECRET: demo.secret });
+    const answer = await answerOf({ CLIENT_ID: demo.clientId, CLIENT_SECRET: demo.secret });
     expect(answer).toContain('"code":0');
     expect(JSON.parse(answer)).toMatchObject({ data: { outcome: 'CREATED' } });
   });
 
-  test('"Reconcile" answers, in the same shell', async () => {
-    expect(blocks).toHaveLength(2);
-    const answers = (await paste({ DATA_DIR: dataDir }, 2)).trim().split('\n');
+  test('the questions of docs/reconcile.md are answered, in the same shell', async () => {
+    const [questions = '', ...rest] = blocksOf('docs/reconcile.md');
+    expect(rest).toEqual([]);
+    const { stdout, stderr } = await paste({ DATA_DIR: dataDir }, questions);
+    expect(stderr).toBe('');
+    const answers = stdout.trim().split('\n');
     const [first, log, diff, digest, ...orphans] = answers.map((answer) => JSON.parse(answer));
     for (const answer of [first, log, diff, digest]) expect(answer).toMatchObject({ code: 0 });
     // Pasted for the third time: two retries, and the push that they repeat.
@@ -77,8 +90,16 @@ function tryFirstPush(): void {
     expect(orphans).toMatchObject([{ code: 0, data: { listed: 1, open: 1, orphans: 0 } }]);
   });
 
+  test('a file is pushed, what failed is told, and what differs, in the same shell', async () => {
+    expect(others).toHaveLength(3);
+    const { stdout } = await paste({ DATA_DIR: dataDir }, ...others);
+    expect(stdout).toMatch(/CREATED +1/);
+    expect(stdout).toContain('UNKNOWN_USER');
+    expect(stdout).toMatch(/PR-2 .*MISSING|MISSING.*PR-2/);
+  });
+
   test('with a wrong secret it is refused', async () => {
-    const answer = await paste({ CLIENT_ID: demo.clientId, CLIENT_SECRET: 'wrong' });
+    const answer = await answerOf({ CLIENT_ID: demo.clientId, CLIENT_SECRET: 'wrong' });
     expect(JSON.parse(answer)).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });
   });
 }

@@ -149,6 +149,7 @@ describe('what it tells of the document', () => {
       'X-Client-Id',
       'X-Timestamp',
       'X-Signature',
+      'Accept-Language',
       'X-Idempotency-Key',
       'X-Strict-Fields',
     ]);

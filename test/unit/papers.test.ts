@@ -1,6 +1,6 @@
 /** What the papers around the code say must be so: settings, errors, tree, scripts, links. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { type Config, ConfigError, readConfig } from '../../src/config';
 import { readStartSettings } from '../../src/embedded/settings';
 import { matterNotFound, PushError, type Reason } from '../../src/errors';
@@ -8,7 +8,9 @@ import { matterNotFound, PushError, type Reason } from '../../src/errors';
 const ROOT = join(__dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const exists = (path: string) => existsSync(join(ROOT, path));
-const README = read('README.md');
+const INTEGRATE = 'docs/integrate.md';
+const OPERATIONS = 'docs/operations.md';
+const ARCHITECTURE = 'docs/architecture.md';
 const ENV_EXAMPLE = read('.env.example');
 
 const REQUIRED_SET = {
@@ -32,17 +34,17 @@ function requiredSettings(): string[] {
   }
 }
 
-/** The text under a heading of the README, up to the next one of its level. */
-function section(title: string): string {
-  const [, text] = README.split(`\n## ${title}\n`);
-  if (text === undefined) throw new Error(`README.md has no section "${title}"`);
+/** The text under a heading of a paper, up to the next one of its level. */
+function section(paper: string, title: string): string {
+  const [, text] = read(paper).split(`\n## ${title}\n`);
+  if (text === undefined) throw new Error(`${paper} has no section "${title}"`);
   return text.split('\n## ')[0] ?? '';
 }
 
 /** The rows of the table whose head starts so, as lists of cells without their back quotes. */
 function table(text: string, head: string): string[][] {
   const [, rest] = text.split(`\n| ${head} |`);
-  if (rest === undefined) throw new Error(`README.md has no table that starts with "${head}"`);
+  if (rest === undefined) throw new Error(`there is no table that starts with "${head}"`);
   const lines = rest.split('\n').slice(2);
   const end = lines.findIndex((line) => !line.startsWith('|'));
   return lines.slice(0, end).map((line) =>
@@ -59,7 +61,10 @@ function parsed(name: string, text: string): unknown {
 
 describe('the settings', () => {
   const rows = new Map(
-    table(section('Settings'), 'Variable').map(([name = '', value = '']) => [name, value]),
+    table(section(OPERATIONS, 'Settings'), 'Variable').map(([name = '', value = '']) => [
+      name,
+      value,
+    ]),
   );
   const examples = new Map(
     [...ENV_EXAMPLE.matchAll(/^(# )?([A-Z_]+)=(.*)$/gm)].map(([, off, name = '', value = '']) => [
@@ -73,21 +78,21 @@ describe('the settings', () => {
     expect(OPTIONAL).toContain('PUSH_TIMEOUT');
   });
 
-  test('the README has every variable, and no other', () => {
+  test('the runbook has every variable, and no other', () => {
     expect([...rows.keys()].sort()).toEqual([...REQUIRED, ...OPTIONAL].sort());
   });
 
-  test.each(REQUIRED)('the README says that %s is required', (name) => {
+  test.each(REQUIRED)('the runbook says that %s is required', (name) => {
     expect(rows.get(name)).toBe('required');
   });
 
-  test.each(OPTIONAL)('the README has the default of %s', (name) => {
+  test.each(OPTIONAL)('the runbook has the default of %s', (name) => {
     expect(parsed(name, rows.get(name) ?? '')).toEqual(DEFAULTS[name as keyof Config]);
   });
 
-  test('the README has what npm start takes differently', () => {
+  test('the runbook has what npm start takes differently', () => {
     const own = new Map(
-      table(section('Settings'), 'Variable | Default under `npm start`').map(
+      table(section(OPERATIONS, 'Settings'), 'Variable | Default under `npm start`').map(
         ([name = '', value = '']) => [name, value],
       ),
     );
@@ -113,17 +118,19 @@ describe('the settings', () => {
 });
 
 describe('the errors', () => {
-  const rows = new Map(table(section('Errors'), 'code').map((cells) => [cells[1] ?? '', cells]));
+  const rows = new Map(
+    table(section(INTEGRATE, 'Errors'), 'code').map((cells) => [cells[1] ?? '', cells]),
+  );
   const reasons = [...read('src/errors.ts').matchAll(/^ {2}([A-Z_]+): \[\s*\d/gm)].map(
     ([, reason]) => reason as Reason,
   );
 
-  test('the README has every reason, and no other', () => {
+  test('integrators are told every reason, and no other', () => {
     expect(reasons).toContain('CONFIRMATION_TIMEOUT');
     expect([...rows.keys()].sort()).toEqual([...reasons].sort());
   });
 
-  test.each(reasons)('the README tells %s word for word', (reason) => {
+  test.each(reasons)('integrators are told %s word for word', (reason) => {
     const error =
       reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED'
         ? matterNotFound(reason, '{systemCode}', '{externalId}')
@@ -134,7 +141,7 @@ describe('the errors', () => {
 });
 
 describe('the tree', () => {
-  const named = treePaths(section('The tree'));
+  const named = treePaths(section(ARCHITECTURE, 'The tree'));
 
   test('everything that it names is there', () => {
     expect(named).toContain('src/ingress/push-route.ts');
@@ -184,24 +191,46 @@ test('docker-compose.yml leaves more time than DRAIN_TIMEOUT before it kills', (
   expect(Number(seconds) * 1000).toBeGreaterThan(DEFAULTS.DRAIN_TIMEOUT);
 });
 
-test.each(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'])(
-  'what %s points to is there',
-  (paper) => {
-    const text = read(paper);
-    const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, path = '']) => path);
-    const mentions = [...text.matchAll(/`((?:src|workers|scripts|test)\/[\w/.-]+)`/g)];
-    const paths = [...links, ...mentions.map(([, path = '']) => path)];
-    expect(paths.filter((path) => !exists(path))).toEqual([]);
-  },
-);
+const PAPERS = [
+  ...['README.md', 'README.zh.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 
-test('every link within the README has its heading', () => {
-  const slugs = [...README.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-    title.toLowerCase().replace(/ /g, '-'),
-  );
-  const anchors = [...README.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
-  expect(anchors.length).toBeGreaterThan(0);
-  expect(anchors.filter((anchor) => !slugs.includes(anchor))).toEqual([]);
+/** As hosts of repositories make them of headings. */
+const slugOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replace(/ /g, '-');
+const slugsOf = (paper: string) =>
+  [...read(paper).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => slugOf(title));
+
+test.each(PAPERS)('what %s points to is there', (paper) => {
+  const text = read(paper);
+  const links = [...text.matchAll(/\]\((?!https?:|\/)([^)\s]+)\)/g)].map(([, link = '']) => link);
+  const mentions = [...text.matchAll(/`((?:src|workers|scripts|test)\/[\w/.-]+)`/g)];
+  const missing = links.filter((link) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? paper : normalize(join(dirname(paper), path));
+    if (!exists(target)) return true;
+    return anchor !== undefined && !slugsOf(target).includes(decodeURIComponent(anchor));
+  });
+  expect(missing).toEqual([]);
+  expect(mentions.map(([, path = '']) => path).filter((path) => !exists(path))).toEqual([]);
+});
+
+test('README.zh.md is the README in Chinese: the same headings, the same commands', () => {
+  const blocks = (paper: string) =>
+    [...read(paper).matchAll(/```(?:bash|json)\n([\s\S]*?)```/g)].map(([, block]) => block);
+  const headings = (paper: string) => [...read(paper).matchAll(/^#+ /gm)].length;
+  expect(blocks('README.zh.md')).toEqual(blocks('README.md'));
+  expect(headings('README.zh.md')).toBe(headings('README.md'));
+});
+
+test('the README is for a user: no longer than 250 lines', () => {
+  expect(read('README.md').split('\n').length).toBeLessThanOrEqual(250);
 });
 
 test('the changelog is about this version', () => {
