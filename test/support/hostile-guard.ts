@@ -89,7 +89,7 @@ export const masterKeys = ({ SECRET_KEYS = '' }: Service['env']) =>
   SECRET_KEYS.split(',').map((key) => key.slice(key.indexOf(':') + 1));
 
 const ALWAYS = ['code', 'data', 'message', 'requestId', 'timestamp'];
-const OF_ERRORS = ['reason', 'retryable'];
+const OF_ERRORS = ['help', 'reason', 'retryable'];
 
 function envelopeOf({ status, headers, text }: Exchange) {
   expect(headers['content-type']).toBe('application/json; charset=utf-8');
