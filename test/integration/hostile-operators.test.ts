@@ -54,6 +54,7 @@ const GOOD: Readonly<Record<string, unknown>> = {
   'lines[0].deleted': true,
   parties: [],
   externalIds: ['x'],
+  usernames: ['x'],
 };
 
 const isGood = (field: string, value: unknown) =>
@@ -69,6 +70,8 @@ test('the places are those of the whole contract', () => {
       'matters/reopen resetAssigneeUnread',
       'matters/delete externalId',
       'push-logs/query cursor',
+      'push-logs/failures stillFailed',
+      'users/check usernames[0]',
       'matters/diff lines[0].deleted',
       'matters/digest toDay',
     ]),

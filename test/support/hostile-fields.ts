@@ -1,14 +1,17 @@
 /** The fields of the contract, as its own readers tell them: a new field cannot be forgotten. */
+import { failuresSchema } from '../../src/contract/failures';
 import { logQuerySchema } from '../../src/contract/log-query';
 import { createMatterQueryReaders } from '../../src/contract/matter-queries';
 import { statsSchema } from '../../src/contract/push-stats';
 import { createBodyParsers } from '../../src/contract/requests';
+import { usersCheckSchema } from '../../src/contract/self';
 import { CONTRACT } from './bodies';
 
 const { upsert, status, reopen, delete: remove } = createBodyParsers(CONTRACT);
 const { get, query, diff, digest } = createMatterQueryReaders(CONTRACT.timeZone);
 const log = logQuerySchema(CONTRACT.timeZone);
 const stats = statsSchema(CONTRACT.timeZone);
+const failures = failuresSchema(CONTRACT.timeZone);
 const PARTY = { username: 'alice', partyRole: 'ASSIGNEE' };
 const MATTER = { externalId: 'KEPT' };
 const UPSERT = { ...MATTER, matterType: 'TODO', title: 'changed', parties: [PARTY] };
@@ -28,11 +31,17 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: 'matters/reopen', valid: { ...MATTER, bizStatus: 'REOPENED' }, read: reopen },
   { path: 'matters/delete', valid: MATTER, read: remove },
   { path: 'push-logs/query', valid: {}, read: (body) => log.safeParse(body) },
+  { path: 'push-logs/failures', valid: {}, read: (body) => failures.safeParse(body) },
   { path: 'push-logs/stats', valid: {}, read: (body) => stats.safeParse(body) },
   { path: 'matters/get', valid: { externalIds: ['KEPT'] }, read: get },
   { path: 'matters/query', valid: {}, read: query },
   { path: 'matters/diff', valid: { lines: [MATTER] }, read: diff },
   { path: 'matters/digest', valid: {}, read: digest },
+  {
+    path: 'users/check',
+    valid: { usernames: ['alice'] },
+    read: (body) => usersCheckSchema.safeParse(body),
+  },
 ];
 
 /** One place in a body where a caller's value stands. */
@@ -61,6 +70,10 @@ export const PLACES: readonly Place[] = [
   {
     ...{ path: 'matters/get', field: 'externalIds[0]' },
     bodyWith: (value) => ({ externalIds: [value] }),
+  },
+  {
+    ...{ path: 'users/check', field: 'usernames[0]' },
+    bodyWith: (value) => ({ usernames: [value] }),
   },
   ...Object.entries(LISTS).flatMap(([name, [path, list, element]]) => {
     const { valid, read } = endpoint(path);
