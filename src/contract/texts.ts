@@ -74,6 +74,11 @@ export const TEXTS = {
     ),
   depth: (most: number) =>
     text(`JSON 嵌套超过 ${most} 层`, `is nested more than ${most} levels deep`),
+  windowTooLong: (by: string, hours: number) =>
+    text(
+      `按 ${by} 统计时最长 ${hours} 小时`,
+      `by ${by} the window may be ${hours} hours long at most`,
+    ),
   tooManyLines: (most: number) => text(`超过 ${most} 行`, `has more than ${most} lines`),
   longLine: (most: number) => text(`一行超过 ${most} 个字符`, `is longer than ${most} characters`),
   lineNotJson: text('不是合法的 JSON', 'is not JSON'),

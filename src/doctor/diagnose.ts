@@ -63,6 +63,9 @@ export async function diagnoseInSlices(
   }
 }
 
+/** How a search came to its end: only one that ran out of time may come further when it is asked again. */
+type SearchEnd = 'whole' | 'most tried' | 'out of time';
+
 /** @returns works for so many milliseconds; gives the diagnosis once it is there */
 function begin(
   request: RefusedRequest,
@@ -72,23 +75,23 @@ function begin(
   const steps = search(request, secrets);
   let tried = 0;
   let left = time;
-  const end = (found: readonly Finding[] | undefined, complete: boolean): Diagnosis => ({
-    findings: findingsOf(request, secrets, found, complete),
+  const end = (how: SearchEnd, found?: readonly Finding[]): Diagnosis => ({
+    findings: findingsOf(request, secrets, found, how),
     tried,
-    complete,
+    complete: how === 'whole',
   });
   return (slice) => {
     const from = clock();
     let spent = 0;
     while (spent < Math.min(slice, left)) {
-      if (tried >= most) return end(undefined, false);
+      if (tried >= most) return end('most tried');
       const step = steps.next();
-      if (step.done) return end(step.value, true);
+      if (step.done) return end('whole', step.value);
       if (step.value) tried += 1;
       spent = clock() - from;
     }
     left -= spent;
-    return left > 0 ? undefined : end(undefined, false);
+    return left > 0 ? undefined : end('out of time');
   };
 }
 
@@ -96,18 +99,19 @@ function findingsOf(
   { sent, body, receivedAt }: RefusedRequest,
   secrets: readonly HeldSecret[],
   found: readonly Finding[] | undefined,
-  complete: boolean,
+  how: SearchEnd,
 ): readonly Finding[] {
   const ofTime = timestampFinding(sent.timestamp, receivedAt);
   const before = ofTime ? [ofTime] : [];
   if (found) return [...before, ...found];
   if (secrets.length === 0) return [...before, toFinding('NO_SECRET')];
   if (sent.length !== 64) {
-    const how = LENGTHS[sent.length] ?? `it has ${sent.length}`;
-    return [...before, toFinding('SIGNATURE_LENGTH', how)];
+    const length = LENGTHS[sent.length] ?? `it has ${sent.length}`;
+    return [...before, toFinding('SIGNATURE_LENGTH', length)];
   }
   // Where the timestamp is no time, nothing could be tried, and that is what to mend first.
   if (sent.timestamp === undefined) return before;
   if (!body) return [...before, toFinding('BODY_NOT_KEPT')];
-  return [...before, complete ? toFinding('UNEXPLAINED') : unexplainedSoFar()];
+  // The same search comes as far again, but for the time that it is given.
+  return [...before, how === 'out of time' ? unexplainedSoFar() : toFinding('UNEXPLAINED')];
 }

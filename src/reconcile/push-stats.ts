@@ -8,9 +8,10 @@ import {
   statsSchema,
 } from '../contract/push-stats';
 import { readQuery } from '../contract/query-body';
+import { TEXTS } from '../contract/texts';
 import { dayAt, hourAt } from '../contract/time';
 import { addDurations, percentile } from '../durations';
-import { isReason, PushError } from '../errors';
+import { isReason, PushError, problem } from '../errors';
 import type { Counted, ReadCounts } from '../push-log/read-counts';
 import type { AnswerQuery } from './open-query';
 
@@ -87,8 +88,8 @@ function windowOf(
   const end = to ?? Math.max(now, (from ?? 0) + 1);
   const begin = from ?? end - USUAL[by];
   if (end - begin > LONGEST[by] + lengthOf(by)) {
-    const message = `按 ${by} 统计时最长 ${LONGEST[by] / HOUR} 小时`;
-    throw new PushError('VALIDATION_FAILED', { errors: [{ field: 'from', message }] });
+    const text = TEXTS.windowTooLong(by, LONGEST[by] / HOUR);
+    throw new PushError('VALIDATION_FAILED', { errors: [problem('from', text)] });
   }
   const last = startOf(end - 1);
   return { from: startOf(begin), to: Math.max(end, nextOf(last, by, startOf)) };

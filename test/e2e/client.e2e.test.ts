@@ -56,7 +56,9 @@ test('it compiles, pushes, and tells of a refusal', async () => {
   });
   const refused = await start('wrong');
   expect(refused).toMatchObject({ stdout: '' });
-  expect(refused.stderr).toMatch(/^401 SIGNATURE_MISMATCH the HMAC signature does not match [0-9a-f]{24}\n$/);
+  expect(refused.stderr).toMatch(
+    /^401 SIGNATURE_MISMATCH the HMAC signature does not match [0-9a-f]{24}\n$/,
+  );
 }, 120_000);
 
 test('a body that the contract does not know is none for the compiler', async () => {

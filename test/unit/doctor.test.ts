@@ -96,11 +96,18 @@ test('a byte order mark, and what else nobody sees, is visible in the difference
   expect(sent?.difference?.sent).toMatch(/^\\ufeff\{/);
 });
 
-test('a search that ended early says so: ask again', () => {
+test('a search that ran out of time says so: ask again', () => {
   const wire = { ...signs(COMPACT)(GIVEN), signature: 'ab'.repeat(32) };
-  const [cut] = diagnosisOf(wire, { most: 10 }).findings;
+  let now = 0;
+  const clock = () => {
+    now += 1;
+    return now;
+  };
+  const [cut] = diagnosisOf(wire, { time: 10, clock }).findings;
   expect(cut?.cause).toBe('UNEXPLAINED');
   expect(cut?.fix).toMatch(/^Ask again: the search ended early/);
+  // One that has tried all that it may comes no further the next time.
+  expect(diagnosisOf(wire, { most: 10 }).findings[0]?.fix).not.toContain('Ask again');
   expect(diagnosisOf(wire).findings[0]?.fix).not.toContain('Ask again');
 });
 
