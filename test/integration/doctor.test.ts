@@ -158,7 +158,8 @@ test('without SECRET_KEYS the log is shown all the same', async () => {
   const { MONGO_URL } = service.env;
   const { requestId } = find('BODY_AS_PYTHON');
   const { exitCode, stdout, stderr } = await matterctl(['log', 'show', requestId], {
-    env: { MONGO_URL },
+    // A service that was started in this folder keeps its keys in .data.
+    env: { MONGO_URL, DATA_DIR: '.data-of-nobody' },
   });
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,

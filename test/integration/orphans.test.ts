@@ -108,8 +108,8 @@ test('a client that was made a moment ago, and a secret of a moment ago, are not
   const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, keys, Date.now);
   const told = async (secret: string | null) => {
-    // Longer than what a refusal just before may rest on, shorter than what is believed of clients.
-    await sleep(150);
+    // Longer than what a refusal just before may rest on, shorter than what is believed of clients (1 s).
+    await sleep(700);
     return (await answerOf('"A-0"', { clientId: 'newcomer', secret: String(secret) })).last.code;
   };
   // The clients are read now, without the one that is made after it.
