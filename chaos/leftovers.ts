@@ -57,11 +57,11 @@ async function waitWhile<T>(
 
 /**
  * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for
- * stalled turns and the one that wakes an idle worker; the leases of the worker numbers; the memories of
- * signatures, rates and refusals, and what readiness writes, which end by themselves.
+ * stalled turns and the one that wakes an idle worker; the leases of the worker numbers; the heartbeats of
+ * the processes; the memories of signatures, rates and refusals, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${TURN_QUEUE}:(meta|id|events|stalled-check|marker)|probe|(worker|first-uses|rate|refusals):.*)$`,
+  `^:(${TURN_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-beats|(worker|first-uses|rate|refusals):.*)$`,
 );
 
 /** @returns the names of all other keys in Redis: lanes, holders, turns, locks, or what is new */
