@@ -195,7 +195,8 @@ test('a stranger and a wrong signature get the same bytes, but for request id an
   const wrong = await ask(service.clientId, 'not it');
   expect(wrong.text).toBe(
     '{"code":401,"message":"HMAC 签名校验失败","data":null,"requestId","timestamp",' +
-      '"reason":"SIGNATURE_MISMATCH","retryable":false}',
+      '"reason":"SIGNATURE_MISMATCH","retryable":false,' +
+      '"help":"/docs#reason-SIGNATURE_MISMATCH"}',
   );
   for (const stranger of ['stranger', 'x', '__proto__', 'tester ', 'TESTER', 'y'.repeat(1_000)]) {
     // Blanks around a header's value are cut off by HTTP, so that one is known, and wrong.
