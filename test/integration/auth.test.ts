@@ -75,11 +75,11 @@ test('a client that was made a moment ago, and a secret of a moment ago, are not
   );
   const { secret } = await admin.create({ clientId: 'newcomer', systemCode: 'TEST' });
   // Longer than what a refusal just before may rest on.
-  await sleep(150);
+  await sleep(700);
   const newcomer = { clientId: 'newcomer', secret: String(secret) };
   expect(await send(newcomer)).toMatchObject({ code: 0 });
   const rotated = await admin.rotate('newcomer', 60_000);
-  await sleep(150);
+  await sleep(700);
   expect(await send({ ...newcomer, secret: rotated.secret })).toMatchObject({ code: 0 });
 });
 

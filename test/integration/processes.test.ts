@@ -47,8 +47,8 @@ test('a secret whose key is not at hand is no usable secret, and harms no other'
   const lost = { ...secrets[0], id: 'lost', sealed: `gone.${'A'.repeat(16)}.${'A'.repeat(22)}.AA` };
   const about = { systemCode: 'TEST', createdAt: new Date(), type: 'CONFIDENTIAL' } as const;
   await clients.insertMany([{ ...about, _id: 'keyless', secrets: [lost] }]);
-  // What was read less than 100 ms ago may stand for a refusal.
-  await sleep(150);
+  // What was read a moment ago may stand for a refusal: ten times as long as the read took.
+  await sleep(700);
   const answer = await service.push('upsert', todo, { clientId: 'keyless' });
   expect(answer).toMatchObject({ code: 403, reason: 'NO_USABLE_SECRET' });
   await clients.updateOne({ _id: 'tester' }, { $push: { secrets: lost } });
