@@ -1,6 +1,10 @@
 /** Promise 4: every caller gets an answer by its deadline. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { type RunningServer, startRedis } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createRedisKeys } from '../../src/queue/keys';
@@ -107,14 +111,21 @@ describe('with a worker that does not move', () => {
 
 describe('with a worker', () => {
   let service: Service;
-  const redis = new Redis(testServers().redisUrl);
+  // A Redis of its own: a test cuts all subscribers of it, and those of other files are not to be cut.
+  const dir = mkdtempSync(join(tmpdir(), 'matter-push-answer-'));
+  let server: RunningServer;
+  let redis: Redis;
   beforeAll(async () => {
+    server = await startRedis({ dir });
+    redis = new Redis(server.url);
     // Longer than the test may take: only the log can answer where a reply is lost.
-    service = await startService({ env: { PUSH_TIMEOUT: '120s' } });
+    service = await startService({ redisUrl: server.url, env: { PUSH_TIMEOUT: '120s' } });
   }, 60_000);
   afterAll(async () => {
     redis.disconnect();
     await service.stop();
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
   });
 
   test('a lost reply is found in the log: the caller gets the outcome, not a timeout', async () => {

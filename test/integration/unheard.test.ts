@@ -31,11 +31,13 @@ test('pushes whose entries come after their callers were told 503 are ended as t
     entryModel(service.db)
       .find({ _id: { $in: ids } })
       .lean();
-  await until('entries', async () => (await entries()).length > 0);
   // Far from the minute after which the workers would find them.
   await until(
-    'their end',
-    async () => (await entries()).every(({ state }) => state !== 'QUEUED'),
+    'all of them, and their end',
+    async () => {
+      const found = await entries();
+      return found.length === 4 && found.every(({ state }) => state !== 'QUEUED');
+    },
     10_000,
   );
   for (const { state, result } of await entries()) {
