@@ -13,6 +13,7 @@ import { projectRoot } from '../../src/embedded/project';
 import { matterModel } from '../../src/ledger/matter-model';
 import { type Chromium, elsewhere, prepareChromium, type Watched, watch } from '../support/browser';
 import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
 
 const HOST = 'portal.test';
 const TEST_MS = 60_000;
@@ -148,6 +149,15 @@ function inBrowser({ launch, remove }: Chromium): void {
       expect(shown).toContain('Is the secret the current one');
       // The browser itself notes every answer that is not good.
       expect(opened.complaints.splice(0)).toEqual([expect.stringContaining('401')]);
+
+      // With the right secret the cause is asked for; the refusal is in the log a moment later.
+      const { page } = opened;
+      await fillIn(page, '#try-secret', service.secret);
+      await until('the cause', async () => {
+        await page.click('.result button.diagnose');
+        await page.waitForSelector('.result button.diagnose:not([disabled])');
+        return (await textOf(page, '.result .diagnosis')).includes('SECRET_WHITE_SPACE');
+      });
     },
     TEST_MS,
   );
@@ -161,7 +171,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       const values =
         'Array.from(document.querySelectorAll("#try-operation option"), (it) => it.value)';
       const operations = (await page.evaluate(values)) as string[];
-      expect(operations).toHaveLength(11);
+      expect(operations).toHaveLength(15);
       for (const operation of operations) {
         await page.select('#try-operation', operation);
         // Another second: the bodies of two operations may be the same, and so their signatures.
