@@ -60,9 +60,11 @@ describe('while it is on', () => {
     proxy?.close();
   });
 
-  /** Everything of the deployment in Redis. */
+  /** Everything of the deployment in Redis, but for the heartbeats of its processes. */
   async function dump(): Promise<(string | undefined)[][]> {
-    const names = (await redis.keys(`${keys.bullPrefix}*`)).sort();
+    const beats: readonly string[] = [keys.processes, keys.processBeats];
+    const found = await redis.keys(`${keys.bullPrefix}*`);
+    const names = found.filter((name) => !beats.includes(name)).sort();
     const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
     return names.map((name, n) => [name, values[n]?.toString('hex')]);
   }
