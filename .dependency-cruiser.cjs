@@ -76,7 +76,7 @@ module.exports = {
       ...BASICS,
     ]),
     only('processes', [
-      'contract/paths\\.',
+      'contract/(paths|version)\\.',
       'domain/operation\\.',
       'lifecycle\\.',
       'queue/(keys|redis)\\.',

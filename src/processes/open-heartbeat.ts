@@ -1,8 +1,7 @@
 /** What every process tells of itself besides what is its own. */
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
+import { VERSION } from '../contract/version';
 import type { Lifecycle } from '../lifecycle';
 import type { Logger } from '../logger';
 import { type Outage, outagesOf, SERVERS } from '../outages';
@@ -32,7 +31,7 @@ export function openHeartbeat(
   const outages = outagesOf(logger);
   const about = {
     ...{ type, name: processName(type), host: hostname(), pid: process.pid },
-    version: productVersion(__dirname),
+    version: VERSION,
   };
   let stop: () => Promise<void> = async () => undefined;
   lifecycle.onStop('heartbeat', () => stop());
@@ -51,14 +50,4 @@ export function openHeartbeat(
     });
     stop = startHeartbeat(redis, keys, record, logger).stop;
   };
-}
-
-/** Of package.json, from the sources as well as from dist/. */
-function productVersion(from: string): string {
-  try {
-    return String(JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')).version);
-  } catch {
-    // Not here; at the top of the file system there is none at all.
-    return dirname(from) === from ? 'unknown' : productVersion(dirname(from));
-  }
 }

@@ -54,19 +54,22 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery {
       from,
       to,
     } satisfies LogFilter;
-    // What is left out later has no bearing on where a page begins.
+    // `stillFailed` is no part of it: mended failures are left out after a page was read.
     const query = { systemCode, reason, from, to };
     const after = cursor === undefined ? undefined : decodeCursor(cursor, query, POSITION);
     const bounds = { maxRows: limit, maxLookedAt };
     const { bySubject, next } = await readStretch(search.all(filter, { after }), bounds);
-    const mended = await findMended(systemCode, [...bySubject.values()].flatMap(newest));
+    const [mended, notRecorded] = await Promise.all([
+      findMended(systemCode, [...bySubject.values()].flatMap(newest)),
+      counts.unrecorded(countQueryOf(filter)),
+    ]);
     const all = [...bySubject.values()].map((entries) => toSubject(entries, mended));
     const subjects = stillFailed ? all.filter((subject) => subject.mended === null) : all;
     return {
       totals: totalsOf(subjects),
       ...groupsOf(subjects),
       rows: subjects.map(rowOf),
-      notRecorded: await counts.unrecorded(countQueryOf(filter)),
+      notRecorded,
       complete: next === undefined,
       nextCursor: next === undefined ? null : encodeCursor(query, next),
       keptSince: new Date(clock() - retention).toISOString(),

@@ -69,7 +69,7 @@ test('what pushes came to, with p50 and p95, and for whom', async () => {
   ]);
   const about = { pushes: 21, failed: 0, refused: 1, lastReason: 'MATTER_NOT_FOUND', rate: 500 };
   expect(clients).toMatchObject([{ clientId: service.clientId, ...about, paused: null }]);
-  // Whoever settled an entry is one of them.
+  // The workers that settled entries are among them.
   const workers = await entryModel(service.db).distinct('worker');
   expect(processes?.map(({ name }) => name)).toEqual(expect.arrayContaining(workers));
 });

@@ -79,7 +79,7 @@ test('a log that cannot be written is nobody’s failure', async () => {
   expect(total()).toBe(2);
 });
 
-test('whoever causes them, two lines tell of those that cannot be recorded', async () => {
+test('however many clients cause them, two lines tell of those that cannot be recorded', async () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
   const { refuse } = recorder(async () => {

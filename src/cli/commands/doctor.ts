@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Command } from 'commander';
 import type { Check } from '../doctor/check';
@@ -7,6 +6,7 @@ import { CommandFailure } from '../failure';
 import { listenForInterrupt } from '../interrupt';
 import { toServiceUrl, withJson } from '../option-values';
 import { printable, printJson, printLine } from '../print';
+import { readSecretFile } from '../secret-file';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -43,8 +43,7 @@ export function addDoctor(parent: Command, tool: Tool): void {
 async function examineAll(options: Options, tool: Tool): Promise<void> {
   const { settings, stdout, stderr } = tool;
   const { clientId, secretFile, json, url = settings.serviceUrl() } = options;
-  const secret = (await readFile(secretFile, 'utf8')).trim();
-  if (secret === '') throw new CommandFailure(`${secretFile} is empty: no secret in it`);
+  const secret = await readSecretFile(secretFile);
   const checks: Check[] = [];
   const [stop, cut] = [new AbortController(), new AbortController()];
   const interrupt = listenForInterrupt(

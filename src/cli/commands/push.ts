@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -8,6 +7,7 @@ import { printJson, printLine } from '../print';
 import { failureFileOf } from '../push/failure-file';
 import { type PushJob, type PushResult, runPush } from '../push/run-push';
 import { describe, summarize } from '../push/summary';
+import { readSecretFile } from '../secret-file';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -92,8 +92,7 @@ async function toJob(file: string, options: Options, tool: Tool): Promise<PushJo
       EXIT_USAGE,
     );
   }
-  const secret = (await readFile(options.secretFile, 'utf8')).trim();
-  if (secret === '') throw new CommandFailure(`${options.secretFile} is empty: no secret in it`);
+  const secret = await readSecretFile(options.secretFile);
   return {
     ...options,
     file: isFile ? file : undefined,

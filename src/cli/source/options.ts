@@ -1,8 +1,8 @@
 /** The options that say where a command reads: from the database, or as a client of the service. */
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { toServiceUrl, withDatabase } from '../option-values';
+import { readSecretFile } from '../secret-file';
 import type { Tool } from '../tool';
 import type { DatabaseOptions } from '../with-mongo';
 import type { Signer } from './signed-orphans';
@@ -49,8 +49,7 @@ export async function signerOf(options: SourceOptions, tool: Tool): Promise<Sign
   }
   if (secretFile === undefined) throw usage('--url needs --client-id and --secret-file: who signs');
   if (clientId === undefined) throw usage('--secret-file needs --client-id: whose secret it is');
-  const secret = (await readFile(secretFile, 'utf8')).trim();
-  if (secret === '') throw new CommandFailure(`${secretFile} is empty: no secret in it`);
+  const secret = await readSecretFile(secretFile);
   return { url: url ?? tool.settings.serviceUrl(), clientId, secret };
 }
 
