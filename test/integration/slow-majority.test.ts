@@ -139,7 +139,12 @@ describe('pushes that end together', () => {
         atOnce -= 1;
       });
     });
-    const ended = await finalize()(pushes, by);
+    const free = pushes.filter((_, n) => n !== 7);
+    // All of them have a second: a slow machine ends some of them at the next try.
+    const ended = await until('all that nobody holds', async () => {
+      const words = await finalize()(pushes, by);
+      return words.filter(Boolean).length >= free.length && words;
+    });
     await holder.abortTransaction();
     await holder.endSession();
     expect(ended).toEqual(pushes.map((_, n) => (n === 7 ? undefined : EXPIRED)));

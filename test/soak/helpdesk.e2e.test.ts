@@ -19,6 +19,8 @@ const run = promisify(execFile);
 interface Summary {
   failed: number;
   retries: number;
+  /** Retries by the reason of the refusal before each. */
+  retryReasons: Record<string, number>;
   /** Pushes per second. */
   rate: number;
   elapsedMs: number;
@@ -68,18 +70,24 @@ whereData('the help desk file', () => {
         return JSON.parse(await matterctl('push', file, ...signer, ...to)) as Summary;
       }),
     );
-    const outcomes: Record<string, number> = {};
-    for (const summary of summaries) {
-      for (const [outcome, count] of Object.entries(summary.outcomes)) {
-        outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
+    const countsOf = (field: 'outcomes' | 'retryReasons') => {
+      const counts: Record<string, number> = {};
+      for (const [name, count] of summaries.flatMap((summary) => Object.entries(summary[field]))) {
+        counts[name] = (counts[name] ?? 0) + count;
       }
-    }
+      return counts;
+    };
     const sum = (field: 'failed' | 'retries' | 'rate') =>
       summaries.reduce((total, summary) => total + summary[field], 0);
     const elapsedMs = Math.max(...summaries.map((summary) => summary.elapsedMs));
     const all = { failed: sum('failed'), retries: sum('retries'), rate: sum('rate'), elapsedMs };
-    console.info(`help desk file, ${name}: ${JSON.stringify({ ...all, outcomes })}`);
-    return { ...all, outcomes };
+    const whole = {
+      ...all,
+      outcomes: countsOf('outcomes'),
+      retryReasons: countsOf('retryReasons'),
+    };
+    console.info(`help desk file, ${name}: ${JSON.stringify(whole)}`);
+    return whole;
   };
   /** The longest that a push waited between its receipt and its commit, milliseconds. */
   const longestWait = async () => {
@@ -116,7 +124,9 @@ whereData('the help desk file', () => {
     expect(total(summary.outcomes)).toBe(LINES);
     // The dead worker's keys moved on within 3 s, and as much again for a slow machine.
     expect(longest).toBeLessThan(6_000);
-    expect(summary.retries).toBe(0);
+    // A slow machine may shed what waits behind the dead worker; nothing else is a reason to send again.
+    const { BACKLOG_FULL: _shed, ...others } = summary.retryReasons;
+    expect(others).toEqual({});
     expect(await entryModel(service.db).countDocuments({ state: 'PERSISTED' })).toBe(LINES);
   }, 600_000);
 
