@@ -165,6 +165,34 @@ describe('a client is shown what an operator is shown', () => {
   });
 });
 
+describe('a file is read by the rules of the service', () => {
+  const elsewhere = { PORTAL_TIME_ZONE: 'America/New_York', CONCLUDED_STATUSES: 'PENDING' };
+  const reconcile = (file: string) =>
+    matterctl(['reconcile', file, ...signer()], { env: elsewhere });
+
+  test('its local times, whatever the zone of this machine', async () => {
+    const file = join(folder, 'local.ndjson');
+    const row = { externalId: 'S-3', sourceUpdatedAt: '2024-06-01T08:00:00' };
+    writeFileSync(file, `${JSON.stringify(row)}\n`);
+    expect(await reconcile(file)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('and what concludes a matter', async () => {
+    const body = { externalId: 'S-5', matterType: 'TODO', title: 'x', bizStatus: 'PENDING' };
+    const parties = [{ username: 'alice', partyRole: 'ASSIGNEE' }];
+    const lines = [
+      { op: 'upsert', body: { ...body, parties } },
+      { op: 'status', body: { externalId: 'S-5', bizStatus: 'DONE' } },
+    ];
+    for (const line of lines) {
+      expect(await service.push(line.op, line.body)).toMatchObject({ code: 0 });
+    }
+    const file = join(folder, 'concluded.ndjson');
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    expect(await reconcile(file)).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describe('who is asked', () => {
   const other = (...args: string[]) => matterctl(['log', 'query', ...args], { env: service.env });
 

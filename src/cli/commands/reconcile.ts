@@ -8,6 +8,7 @@ import { openSource } from '../reconcile/open-source';
 import { partOf } from '../reconcile/repush-file';
 import { describe, isEqual, type Summary } from '../reconcile/summary';
 import { type SourceOptions, withSource } from '../source/options';
+import { withServiceRules } from '../source/with-sources';
 import type { Tool } from '../tool';
 
 interface Options extends SourceOptions {
@@ -63,7 +64,7 @@ export function addReconcile(parent: Command, tool: Tool): void {
   );
 }
 
-async function reconcileFile(file: string, options: Options, tool: Tool): Promise<void> {
+async function reconcileFile(file: string, options: Options, given: Tool): Promise<void> {
   const startedAt = Date.now();
   const { systemCode, secretFile } = options;
   if (systemCode === undefined && secretFile === undefined) {
@@ -74,6 +75,7 @@ async function reconcileFile(file: string, options: Options, tool: Tool): Promis
   }
   const repushPath = options.repush ?? `${file}.repush.ndjson`;
   await checkFiles(file, repushPath);
+  const tool = await withServiceRules(options, given);
   const source = await openSource(file, systemCode, tool);
   if (source.unknownFields.length > 0) {
     const names = escapeUnprintable(source.unknownFields.join(', '));

@@ -1,6 +1,6 @@
 /** What a command reads, for the length of one command: of the database, or of the signed queries. */
 import { MatterPushError } from '../../client/error';
-import { createMatterPushClient } from '../../client/matter-push-client';
+import { createMatterPushClient, type MatterPushClient } from '../../client/matter-push-client';
 import { CommandFailure } from '../failure';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
@@ -44,15 +44,43 @@ interface Asking {
   readonly systemCode: string | undefined;
 }
 
-async function withSigned<T>(
+function withSigned<T>(
   { signer, timeZone, systemCode }: Asking,
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const client = createMatterPushClient({ ...signer, retries: RETRIES });
-  try {
+  return asClient(signer, async (client) => {
     await checkSystem(systemCode, client);
     const matters = createSignedMatters({ client, signer, timeZone });
-    return await work({ log: createSignedLog(client), matters });
+    return work({ log: createSignedLog(client), matters });
+  });
+}
+
+/**
+ * The tool with the time zone and the concluded statuses of the service, where it is asked at all:
+ * what reads a file as the service does must not go by settings of this machine.
+ *
+ * @throws CommandFailure where the service cannot be reached: it is named
+ */
+export async function withServiceRules(options: SourceOptions, tool: Tool): Promise<Tool> {
+  const signer = await signerOf(options, tool);
+  if (!signer) return tool;
+  const { timeZone, concludedStatuses } = await asClient(signer, (client) =>
+    client.query('clients/me', {}),
+  );
+  const concluded = new Set(concludedStatuses);
+  return {
+    ...tool,
+    settings: { ...tool.settings, timeZone: () => timeZone, concluded: () => concluded },
+  };
+}
+
+async function asClient<T>(
+  signer: Signer,
+  work: (client: MatterPushClient) => Promise<T>,
+): Promise<T> {
+  const client = createMatterPushClient({ ...signer, retries: RETRIES });
+  try {
+    return await work(client);
   } catch (error) {
     throw error instanceof MatterPushError ? refused(error, signer) : error;
   } finally {
