@@ -99,5 +99,6 @@ test('a retry is told again', async () => {
   const first = await service.push('upsert', body, more);
   const again = await service.push('upsert', body, more);
   expect(again.headers['idempotency-replayed']).toBe('true');
+  expect(first.data.warnings).toContainEqual(expect.objectContaining({ kind: 'UNKNOWN_FIELD' }));
   expect(again.data.warnings).toEqual(first.data.warnings);
 });
