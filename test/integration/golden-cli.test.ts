@@ -31,12 +31,13 @@ beforeAll(async () => {
     const { stdout: queued } = await run(['log', 'query', '--state', 'QUEUED', '--json']);
     return stdout !== '' && queued === '';
   });
+  await run(['client', 'create', '--id', 'g-new-1', '--system-code', 'G-NEW']);
   const lines = [FULL, { ...FULL, externalId: 'NONE' }].map((body) => ({ op: 'upsert', body }));
   writeFileSync(inFolder('pushes.ndjson'), lines.map((line) => JSON.stringify(line)).join('\n'));
-  writeFileSync(inFolder('bad.ndjson'), '{"op":"delete","body":{"externalId":"NONE"}}\n');
+  writeFileSync(inFolder('bad.ndjson'), '{"op":"delete","body":{"externalId":"NOWHERE"}}\n');
   writeFileSync(inFolder('users.csv'), 'username,displayName\nerin,Erin\n');
   writeFileSync(inFolder('secret'), service.secret);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true });
@@ -48,12 +49,14 @@ const signer = () => [
   ...['--secret-file', inFolder('secret')],
 ];
 
+const OF_ONE = ['--system-code', 'TEST', '--external-id', 'G-1'];
+
 /** Each is run once more with `--json`; a `#` is another number then, for what can be done only once. */
 const tables = (): Readonly<Record<string, readonly string[]>> => ({
   'client list': [],
   'user list': [],
   audit: [],
-  'log query': ['--external-id', 'G-1'],
+  'log query': OF_ONE,
   'matter history': ['TEST', 'G-1'],
   'queue lanes': [],
 });
@@ -75,9 +78,9 @@ const others = (): Readonly<Record<string, readonly string[]>> => ({
   'matter export': ['--system-code', 'TEST'],
   'log show': [ids.applied, '--body'],
   'log show of a refusal': [ids.refused],
-  'log tail': ['--external-id', 'G-1'],
-  'log export': ['--external-id', 'G-1'],
-  'log replay': ['--external-id', 'G-1'],
+  'log tail': OF_ONE,
+  'log export': ['--system-code', 'TEST'],
+  'log replay': OF_ONE,
   'queue pause': ['g-new-1', '--reason', 'a reason', '--operator', 'golden'],
   'queue resume': ['g-new-1', '--operator', 'golden'],
   push: [inFolder('pushes.ndjson'), ...signer()],
@@ -92,17 +95,19 @@ const lineOf = (command: string, args: readonly string[], n: number) => [
 ];
 
 async function jsonFields(command: string, args: readonly string[]): Promise<string[]> {
-  const { stdout, stderr } = await run([...lineOf(command, args, 2), '--json']);
+  const { stdout, stderr } = await run([...lineOf(command, args, 3), '--json']);
   const values = stdout
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
   if (values.length === 0) throw new Error(`${command} --json printed nothing: ${stderr}`);
-  return fieldsOf(values).map((field) => field.replace(/^\[\]\.?/, ''));
+  // Tries that a slow service takes are no fields.
+  const fields = fieldsOf(values).filter((field) => !field.includes('retryReasons.'));
+  return fields.map((field) => field.replace(/^\[\]\.?/, ''));
 }
 
 async function textOf(command: string, args: readonly string[]): Promise<string[]> {
-  const { exitCode, stdout, stderr } = await run(lineOf(command, args, 1));
+  const { exitCode, stdout, stderr } = await run(lineOf(command, args, 2));
   if (exitCode !== 0) throw new Error(`${command}: ${stderr}`);
   return stdout.trimEnd().split('\n');
 }
@@ -121,7 +126,7 @@ test('the heads of tables', async () => {
   const [head = ''] = await textOf('log export', csv);
   heads['log export --format csv'] = head.trim().split(',');
   expectGolden('matterctl-heads.json', heads);
-}, 60_000);
+}, 180_000);
 
 test('the fields of --json', async () => {
   const fields: Record<string, string[]> = {};
@@ -131,4 +136,4 @@ test('the fields of --json', async () => {
     }
   }
   expectGolden('matterctl-json.json', fields);
-}, 120_000);
+}, 180_000);

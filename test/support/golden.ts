@@ -54,11 +54,13 @@ const VARYING = new Set([
 const SET_LATE = new Set(['lastUsedAt']);
 /** Numbers that depend on the speed of the machine. */
 const MEASURED = /Ms$/;
-const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
-const DAY = 86_400_000;
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+/** Longer than what the log is kept for, milliseconds. */
+const RECENT = 40 * 86_400_000;
 
 /**
- * The same without what differs from run to run: ids, measured times, and instants near to now.
+ * The same without what differs from run to run: ids, measured times, and instants that are not
+ * long ago.
  *
  * @param names texts that this run alone has, by what stands in their place
  */
@@ -76,10 +78,11 @@ export function normalised(value: unknown, names: Readonly<Record<string, string
 }
 
 function normalText(text: string, names: Readonly<Record<string, string>>): string {
+  if (INSTANT.test(text) && Math.abs(Date.parse(text) - Date.now()) < RECENT) return '<recent>';
   const known = Object.entries(names).reduce((so, [own, name]) => so.replaceAll(own, name), text);
   return known
-    .replace(INSTANT, (found) => (Math.abs(Date.parse(found) - Date.now()) < DAY ? '<now>' : found))
-    .replace(/\b[0-9a-f]{24}\b/g, '<requestId>');
+    .replace(/\b[0-9a-f]{24}\b/g, '<requestId>')
+    .replace(/\bauto:[0-9a-f]{32}\b/g, 'auto:<id>');
 }
 
 /**
