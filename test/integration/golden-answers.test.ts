@@ -54,7 +54,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => service.stop());
 
-const many = Array.from({ length: 501 }, (_, n) => ({ username: `u${n}`, partyRole: 'CC' }));
+const many = Array.from({ length: 501 }, (_, n) => ({ username: `g-user-${n}`, partyRole: 'CC' }));
 const WRONG = {
   matterType: 'TASK',
   externalId: 'L',

@@ -42,6 +42,8 @@ beforeAll(async () => {
   await run('client', 'create', '--id', 'g-audited', '--system-code', 'G-NEW');
   await run('client', 'limit', 'g-audited', '--rate', '5', '--burst', '5');
   await run('queue', 'pause', 'g-audited', '--reason', 'a reason');
+  // Metrics ask Redis whether it takes writes.
+  await fetch(String(service.metricsUrls[0]));
 }, 180_000);
 afterAll(async () => {
   for (const worker of service.workers) worker.kill('SIGCONT');
