@@ -31,7 +31,7 @@ export const MECHANISMS = {
     env: { PUSH_TIMEOUT: '2s' },
   },
   sweep: {
-    carries: 'a lane whose turn was lost gets another one',
+    carries: 'a partition whose turn was lost gets another one',
     faults: ['reset-mongo', 'restart-mongo', 'cut-redis'],
     pace: 3,
     showsInCalm: true,

@@ -111,10 +111,10 @@ const schema = z.object({
   PUSH_BODY_RETENTION: span(0, 3650 * 86_400_000).default(7 * 86_400_000),
   /** Pushes that one ingress may have in flight; beyond it callers get 503. */
   MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
-  /** Pushes that one lane may hold; beyond it callers get 503. */
-  LANE_LIMIT: whole(1, 1_000_000).default(10_000),
-  /** Bytes of pushes that one lane may hold in Redis; beyond it callers get 503. */
-  LANE_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
+  /** Pushes that one partition may hold; beyond it callers get 503. */
+  PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
+  /** Bytes of pushes that one partition may hold in Redis; beyond it callers get 503. */
+  PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
   /** Turns that one worker process runs at the same time. */
   WORKER_CONCURRENCY: whole(1, 64).default(8),
   /** How long a stopping ingress still takes requests while it says that it is not ready. */
@@ -141,6 +141,9 @@ const schema = z.object({
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
+
+/** Settings that have another name now: nothing reads the old one, so a process that has it does not start. */
+const RENAMED = { LANE_LIMIT: 'PARTITION_LIMIT', LANE_BYTES: 'PARTITION_BYTES' };
 
 const consistent = schema
   .refine((config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.PUSH_TIMEOUT, {
@@ -178,6 +181,9 @@ export function readConfig(env: Environment): Config {
   const issues = parsed.error?.issues ?? [];
   const lines = [
     ...issues.map((issue) => `  ${issue.path[0]?.toString()}: ${issue.message}`),
+    ...Object.entries(RENAMED)
+      .filter(([before]) => before in present)
+      .map(([before, name]) => `  ${before}: is called ${name} now`),
     ...tracingProblems(present).map(([name, problem]) => `  ${name}: ${problem}`),
   ];
   if (parsed.success && lines.length === 0) return parsed.data;

@@ -81,15 +81,15 @@ const REASONS = {
     true,
   ],
   BACKLOG_FULL: [503, '积压过多，请稍后重试', 'too much is waiting; try again later', true],
-  LANE_FULL: [
+  PARTITION_FULL: [
     503,
-    '所在队列积压条数已满，请稍后重试',
+    '所在分区积压条数已满，请稍后重试',
     'too many pushes wait in this queue; try again later',
     true,
   ],
-  LANE_BYTES_FULL: [
+  PARTITION_BYTES_FULL: [
     503,
-    '所在队列积压数据量已满，请稍后重试',
+    '所在分区积压数据量已满，请稍后重试',
     'too many bytes wait in this queue; try again later',
     true,
   ],

@@ -1,6 +1,6 @@
 /**
  * What a process is called everywhere an operator meets it: in its log lines, in the entries that it
- * settled, in `matterctl queue lanes` and in `matterctl status`.
+ * settled, in `matterctl queue partitions` and in `matterctl status`.
  */
 import { hostname } from 'node:os';
 

@@ -15,8 +15,8 @@ import { watchMongo } from './mongo-outages';
 import { outagesOf } from './outages';
 import { type OwnRecord, openHeartbeat } from './processes/open-heartbeat';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
-import { createLaneStates } from './queue/lane-states';
-import { createLanes, type Lanes } from './queue/lanes';
+import { createPartitionStates } from './queue/partition-states';
+import { createPartitions, type Partitions } from './queue/partitions';
 import { probeWrite } from './queue/probe';
 import { connectFailFast, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
@@ -32,7 +32,7 @@ export interface Process {
   readonly mongo: Connection;
   readonly redis: Redis;
   readonly keys: RedisKeys;
-  readonly lanes: Lanes;
+  readonly partitions: Partitions;
   /** Known, and kept known while the process runs. */
   readonly redisTime: RedisTime;
   readonly metrics: Metrics;
@@ -77,10 +77,10 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
     logger.debug({ error: String(error) }, 'the time of Redis was not told, asked again soon');
   });
   lifecycle.onStop('time of Redis', () => watching.stop());
-  const limits = { pushes: config.LANE_LIMIT, bytes: config.LANE_BYTES };
-  const lanes = createLanes(redis, keys, limits, redisTime);
+  const limits = { pushes: config.PARTITION_LIMIT, bytes: config.PARTITION_BYTES };
+  const partitions = createPartitions(redis, keys, limits, redisTime);
   const tellOfItself = openHeartbeat(type, { redis, keys, logger, lifecycle });
-  const started = { config, logger, lifecycle, mongo, redis, keys, lanes, redisTime };
+  const started = { config, logger, lifecycle, mongo, redis, keys, partitions, redisTime };
   return {
     ...started,
     tellOfItself,
@@ -112,7 +112,7 @@ async function openMetrics(
     servers: {
       pingDatabase: () => pingMongo(mongo),
       pingQueue: () => probeWrite(redis, keys),
-      lanes: createLaneStates(redis, keys),
+      partitions: createPartitionStates(redis, keys),
       workers: () => countWorkers(redis, keys, MAX_WORKERS),
     },
     clock: systemClock,

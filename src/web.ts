@@ -49,7 +49,7 @@ async function main(): Promise<void> {
     mongo,
     redis,
     keys,
-    lanes,
+    partitions,
     redisTime,
     metrics,
     tracing,
@@ -110,13 +110,13 @@ async function main(): Promise<void> {
     unknownUsers: createUserDirectory(mongo, clock, tracing).unknown,
   });
 
-  // Into its lane, and the wait for what becomes of it.
+  // Into its partition, and the wait for what becomes of it.
   const finalize = createFinalize(pushLog, lookups);
   const endings = createEndings({ finalize, name: processName('web'), clock, logger, tracing });
   lifecycle.onStop('endings', () => endings.stop());
   const turns = createTurns(redis, keys);
   lifecycle.onStop('turns', () => turns.close());
-  const queue = createGroupQueue(lanes, turns, logger, metrics, tracing);
+  const queue = createGroupQueue(partitions, turns, logger, metrics, tracing);
   const settle = createSettlePush({ queue, inbox, endings, ingressId, clock, logger });
 
   const accept = createAcceptPush({

@@ -22,7 +22,7 @@ import { type Group, groupPushes, type PlanSettings, planRound } from './plan-ro
 const MAX_TRIES = 4;
 /** Milliseconds of a round for such tries, all groups together: what else waits does so meanwhile. */
 const PATIENCE = 1_000;
-/** Groups that are ended together once that time is over: a lane must not stand for one by one. */
+/** Groups that are ended together once that time is over: a partition must not stand for one by one. */
 const FEW = 8;
 /** Traces in one line of the log. */
 const MAX_NAMED = 20;
@@ -62,8 +62,8 @@ interface Work {
 export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement> {
   return async ({ heads, holder, now, displaced }) => {
     if (displaced.length > 0) {
-      const lanes = heads.map(({ lane }) => lane);
-      foldedLog(deps.logger)(UNFINISHED, { lanes, of: displaced.map(holderName) });
+      const partitions = heads.map(({ partition }) => partition);
+      foldedLog(deps.logger)(UNFINISHED, { partitions, of: displaced.map(holderName) });
       await deps.sessions.kill(displaced.map((one) => readHolder(one).session));
     }
     const pushes = heads.flatMap((head) => head.pushes);
@@ -190,7 +190,7 @@ function noteFailure({ metrics }: RoundDependencies, error: unknown): void {
   if (isContention(error)) metrics.conflict();
 }
 
-/** A group that cannot be written must not hold up its lane: its pushes end without an effect. */
+/** A group that cannot be written must not hold up its partition: its pushes end without an effect. */
 function giveUp(
   deps: RoundDependencies,
   { systemCode, externalId }: Group,
@@ -210,7 +210,7 @@ function withEnd(pushes: readonly WaitingPush[], settlement: Settlement): Settle
 
 /**
  * Ends pushes without an effect, unless somebody settled them first. One whose entry is held by a
- * transaction that is open gets no word: it leaves its lane, so it takes no effect any more unless
+ * transaction that is open gets no word: it leaves its partition, so it takes no effect any more unless
  * that transaction gives it one, and its ingress ends it in the log later.
  */
 async function end(

@@ -1,5 +1,5 @@
 /**
- * Ends the log entries of pushes that never reached a lane, or whose lane was lost with Redis: long
+ * Ends the log entries of pushes that never reached a partition, or whose partition was lost with Redis: long
  * past their deadline nobody waits for them, and settled they can never be applied late.
  */
 import type { Clock } from '../src/clock';

@@ -1,4 +1,4 @@
-/** Composition root of the worker: takes turns, sweeps lanes, ends what was lost. */
+/** Composition root of the worker: takes turns, sweeps partitions, ends what was lost. */
 import { systemClock } from '../src/clock';
 import { createUserDirectory } from '../src/directory/users';
 import { createLedger } from '../src/ledger/matters';
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     mongo,
     redis,
     keys,
-    lanes,
+    partitions,
     redisTime,
     metrics,
     tracing,
@@ -75,7 +75,7 @@ async function main(): Promise<void> {
   const worker = createGroupWorker({
     connection: blocking,
     keys,
-    lanes,
+    partitions,
     turns,
     holderOf: (slot) => holderText({ session: sessions.idOf(slot), name: workerName }),
     apply: tracing ? (round) => tracing.round(round, () => apply(round)) : apply,
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
     metrics,
   });
   lifecycle.onStop('turns under way', () => worker.close());
-  const sweep = startSweep(lanes, turns, logger, metrics);
+  const sweep = startSweep(partitions, turns, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
   tellOfItself(() => ({ work: { ...worker.load() } }));
   logger.info('taking turns');

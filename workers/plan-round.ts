@@ -39,7 +39,7 @@ export interface RoundPlan {
   readonly settled: readonly SettledPush[];
 }
 
-/** Splits what a lane held into its groups; the order within each is kept. */
+/** Splits what a partition held into its groups; the order within each is kept. */
 export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
   const groups = new Map<string, WaitingPush[]>();
   for (const push of pushes) {

@@ -3,10 +3,10 @@
  * deadline without ending the push in the log.
  */
 import * as finalize from '../../src/push-log/finalize';
-import * as lanes from '../../src/queue/lanes';
+import * as partitions from '../../src/queue/partitions';
 import { replace } from './replace';
 
-replace(lanes, 'createLanes', (original) => (redis, keys, limits, time) => {
+replace(partitions, 'createPartitions', (original) => (redis, keys, limits, time) => {
   const real = original(redis, keys, limits, time);
   const FOREVER = 9_999_999_999_999;
   /** The head that a trim looks for has the deadline in it. */
@@ -15,15 +15,15 @@ replace(lanes, 'createLanes', (original) => (redis, keys, limits, time) => {
     ...real,
     read: async (taken, holder, most) => {
       const round = await real.read(taken, holder, most);
-      const heads = round.heads.map(({ lane, pushes, bytes }) => {
+      const heads = round.heads.map(({ partition, pushes, bytes }) => {
         for (const { id, deadline } of pushes) deadlines.set(id, deadline);
-        return { lane, bytes, pushes: pushes.map((push) => ({ ...push, deadline: FOREVER })) };
+        return { partition, bytes, pushes: pushes.map((push) => ({ ...push, deadline: FOREVER })) };
       });
       return { ...round, heads };
     },
     finish: (round, replies) => {
-      const heads = round.heads.map(({ lane, pushes, bytes }) => ({
-        lane,
+      const heads = round.heads.map(({ partition, pushes, bytes }) => ({
+        partition,
         bytes,
         pushes: pushes.map((push) => ({ ...push, deadline: deadlines.get(push.id) ?? FOREVER })),
       }));

@@ -1,6 +1,6 @@
 /**
- * A turn that becomes due while the lane's turn is active is forgotten, and the sweep (its
- * understudy) does not find the lane either.
+ * A turn that becomes due while the partition's turn is active is forgotten, and the sweep (its
+ * understudy) does not find the partition either.
  */
 import { Queue } from 'bullmq';
 import './sweep';

@@ -17,8 +17,8 @@ import { addMatterExport } from './commands/matter-export';
 import { addMatterGet } from './commands/matter-get';
 import { addMatterHistory } from './commands/matter-history';
 import { addPush } from './commands/push';
-import { addQueueLanes } from './commands/queue-lanes';
 import { addQueueOldest } from './commands/queue-oldest';
+import { addQueuePartitions } from './commands/queue-partitions';
 import { addQueuePause } from './commands/queue-pause';
 import { addQueueStats } from './commands/queue-stats';
 import { addReconcile } from './commands/reconcile';
@@ -83,7 +83,7 @@ function createProgram(tool: Tool): Command {
     .command('queue')
     .description('what waits for its turn, to see; clients, to pause');
   addQueueStats(queue, tool);
-  addQueueLanes(queue, tool);
+  addQueuePartitions(queue, tool);
   addQueueOldest(queue, tool);
   addQueuePause(queue, tool);
   addPush(program, tool);

@@ -40,8 +40,8 @@ export type QueueSettings = Pick<
   Config,
   | 'REDIS_URL'
   | 'REDIS_NAMESPACE'
-  | 'LANE_LIMIT'
-  | 'LANE_BYTES'
+  | 'PARTITION_LIMIT'
+  | 'PARTITION_BYTES'
   | 'PUSH_TIMEOUT'
   | 'PUSH_BODY_RETENTION'
 >;

@@ -1,6 +1,6 @@
 /**
  * The four operations as the domain sees them: validated, normalized, JSON-safe (they travel
- * through a lane). A field that is absent is not touched; `null` clears it. Specification 4.1-4.4.
+ * through a partition). A field that is absent is not touched; `null` clears it. Specification 4.1-4.4.
  */
 import type { MatterContent, MatterType, PartyRef } from './matter';
 

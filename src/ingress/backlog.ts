@@ -57,7 +57,7 @@ export function createBacklog({ timeout, clock }: BacklogOptions): Backlog {
     // Below its share of the room a client gets in: the others' crowd is not its fault.
     const share = room / Math.max(1, byClient.size);
     const slack = (byClient.get(clientId) ?? 0) < share ? 1.5 : 1;
-    // The age of the oldest says no more: where one lane stands still, the others need not wait.
+    // The age of the oldest says no more: where one partition stands still, the others need not wait.
     if (waiting.size < slack * room) return;
     const over = Math.ceil((waiting.size - room) / Math.max(rate, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(bound / 1000));

@@ -1,5 +1,5 @@
 /**
- * From a recorded push to what became of it: into its lane, the wait for the worker's word, and the
+ * From a recorded push to what became of it: into its partition, the wait for the worker's word, and the
  * push log's last word where none comes. It always ends, shortly after the deadline at the latest.
  */
 import type { Clock } from '../clock';
@@ -42,7 +42,7 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
     const refusal = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
     if (refusal) {
-      // It may be in its lane all the same, where nobody said that it is not. Ended here, it can take no
+      // It may be in its partition all the same, where nobody said that it is not. Ended here, it can take no
       // effect there; or a worker was first, and then its word counts.
       const isCertain = refusal.reason !== 'QUEUE_UNAVAILABLE';
       const word = endings.end(

@@ -10,7 +10,7 @@ import type { PushError } from '../errors';
 export const STAGES = ['verify', 'log', 'wait', 'turn', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** What goes out together: entries of the push log, pushes into their lanes. */
+/** What goes out together: entries of the push log, pushes into their partitions. */
 export const BATCHES = ['log', 'queue'] as const;
 export type Batch = (typeof BATCHES)[number];
 
@@ -36,12 +36,12 @@ export interface Metrics {
   conflict(): void;
   /** Work of a turn is done once more. */
   retried(): void;
-  /** A turn failed as a whole; the sweep wakes its lane. */
+  /** A turn failed as a whole; the sweep wakes its partition. */
   turnFailed(): void;
   /** A turn was taken over from a worker that fell silent. */
   turnTakenOver(): void;
-  /** @param lanes that held pushes */
-  swept(lanes: number): void;
+  /** @param partitions that held pushes */
+  swept(partitions: number): void;
   /** A push was settled, and its ingress found that in the log, not in its inbox. */
   replyLost(): void;
   /** A refusal is in no push log: there was no room for it. */

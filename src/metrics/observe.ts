@@ -48,9 +48,9 @@ export function createMetrics(
     retried: () => registry.retries.inc(),
     turnFailed: () => registry.turnsFailed.inc(),
     turnTakenOver: () => registry.turnsTakenOver.inc(),
-    swept: (lanes) => {
+    swept: (partitions) => {
       registry.sweeps.inc();
-      registry.sweptLanes.inc(lanes);
+      registry.sweptPartitions.inc(partitions);
     },
     replyLost: () => registry.repliesLost.inc(),
     refusalUnrecorded: () => registry.refusalsUnrecorded.inc(),

@@ -9,10 +9,10 @@ export interface Servers {
   /** By a write: without it the queue is of no use. */
   pingQueue(): Promise<unknown>;
   /**
-   * Per lane how many pushes it holds, and for how many milliseconds the first one has waited; null
+   * Per partition how many pushes it holds, and for how many milliseconds the first one has waited; null
    * where there is none.
    */
-  lanes(): Promise<readonly { readonly waiting: number; readonly oldestMs: number | null }[]>;
+  partitions(): Promise<readonly { readonly waiting: number; readonly oldestMs: number | null }[]>;
   /** How many workers there are. */
   workers(): Promise<number>;
 }

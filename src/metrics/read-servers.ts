@@ -9,21 +9,21 @@ const PATIENCE = 1_000;
 /** Never fails, and is over in time. What cannot be known is not told, rather than told as it was. */
 export async function readServers(servers: Servers, registry: MetricsRegistry): Promise<void> {
   const { up, waiting, oldest, workers } = registry;
-  const [database, queue, lanes, count] = await Promise.all([
+  const [database, queue, partitions, count] = await Promise.all([
     inTime(servers.pingDatabase().then(() => true)),
     inTime(servers.pingQueue().then(() => true)),
-    inTime(servers.lanes()),
+    inTime(servers.partitions()),
     inTime(servers.workers()),
   ]);
   up.set({ server: 'mongodb' }, database ? 1 : 0);
   up.set({ server: 'redis' }, queue ? 1 : 0);
-  if (!lanes) {
+  if (!partitions) {
     waiting.reset();
     oldest.reset();
   }
-  for (const [lane, state] of lanes?.entries() ?? []) {
-    waiting.set({ lane }, state.waiting);
-    oldest.set({ lane }, (state.oldestMs ?? 0) / 1000);
+  for (const [partition, state] of partitions?.entries() ?? []) {
+    waiting.set({ partition }, state.waiting);
+    oldest.set({ partition }, (state.oldestMs ?? 0) / 1000);
   }
   if (count === undefined) workers.remove();
   else workers.set(count);

@@ -31,7 +31,7 @@ export function createRegistry(type: string) {
       buckets: SECONDS,
     }),
     turnPushes: new Histogram({
-      ...about('turn_pushes', 'Pushes that a turn took from its lane at a time'),
+      ...about('turn_pushes', 'Pushes that a turn took from its partition at a time'),
       buckets: PUSHES,
     }),
     batchSize: new Histogram({
@@ -43,20 +43,23 @@ export function createRegistry(type: string) {
     retries: counter('retries_total', 'Work of turns that was done once more'),
     turnsFailed: counter('turns_failed_total', 'Turns that failed as a whole'),
     turnsTakenOver: counter('turns_taken_over_total', 'Turns taken over from a silent worker'),
-    sweeps: counter('sweeps_total', 'Looks for lanes that wait without a turn'),
-    sweptLanes: counter('swept_lanes_total', 'Lanes that held pushes when they were swept'),
+    sweeps: counter('sweeps_total', 'Looks for partitions that wait without a turn'),
+    sweptPartitions: counter(
+      'swept_partitions_total',
+      'Partitions that held pushes when they were swept',
+    ),
     repliesLost: counter('replies_lost_total', 'Settled pushes whose reply was not heard'),
     refusalsUnrecorded: counter(
       'refusals_unrecorded_total',
       'Refused requests of known clients that the push log had no room for',
     ),
     waiting: new Gauge({
-      ...about('lane_waiting', 'Pushes in a lane, of the whole deployment'),
-      labelNames: ['lane'],
+      ...about('partition_waiting', 'Pushes in a partition, of the whole deployment'),
+      labelNames: ['partition'],
     }),
     oldest: new Gauge({
-      ...about('lane_oldest_seconds', 'For how long the first push of a lane has waited'),
-      labelNames: ['lane'],
+      ...about('partition_oldest_seconds', 'For how long the first push of a partition has waited'),
+      labelNames: ['partition'],
     }),
     workers: new Gauge(about('workers', 'Worker processes, of the whole deployment')),
     up: new Gauge({

@@ -32,7 +32,7 @@ export interface LogEntry {
   expireAt?: Date;
   /** When the caller stops waiting. */
   deadlineAt: Date;
-  /** When it was in its lane, by the clock of the queue. */
+  /** When it was in its partition, by the clock of the queue. */
   queuedAt?: Date;
   /** When a worker took it up, by the clock of the queue. */
   startedAt?: Date;

@@ -18,7 +18,7 @@ export interface SettledPush {
   readonly precedentKey?: string;
   /** The idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';
-  /** When it was in its lane, epoch milliseconds of the queue's clock. */
+  /** When it was in its partition, epoch milliseconds of the queue's clock. */
   readonly queuedAt?: number;
   /** What it changed, where it did. */
   readonly changes?: readonly FieldChange[];

@@ -1,10 +1,10 @@
-/** The ingress' end of the job groups: append a push to its group's lane, and wake the lane. */
+/** The ingress' end of the job groups: append a push to its group's partition, and wake the partition. */
 import { createBatcher } from '../batcher';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { Tracing } from '../tracing/tracing';
-import type { Appended, Lanes, TimedPush } from './lanes';
+import type { Appended, Partitions, TimedPush } from './partitions';
 import type { QueuedPush } from './push';
 import type { Turns } from './turns';
 
@@ -13,7 +13,7 @@ export interface GroupQueue {
    * Queues a push behind all pushes of its group that were queued before.
    *
    * @param timeout milliseconds after which it must not be applied any more
-   * @returns whether it is in its lane, or which limit of that refuses it
+   * @returns whether it is in its partition, or which limit of that refuses it
    * @throws the connection's error where Redis does not answer; the push may or may not be queued, but
    *   for `isOutOfMemory`: it is not
    */
@@ -27,7 +27,7 @@ const WAKE_FAILED = {
 } as const;
 
 export function createGroupQueue(
-  lanes: Lanes,
+  partitions: Partitions,
   turns: Turns,
   logger: Logger,
   metrics: Metrics = NO_METRICS,
@@ -43,10 +43,10 @@ export function createGroupQueue(
           timeout: until - performance.now(),
         }),
       );
-      const { appended, toWake } = await lanes.append(pushes);
-      // The pushes are in their lanes now: a failed wake costs time, until the sweep, not a push.
+      const { appended, toWake } = await partitions.append(pushes);
+      // The pushes are in their partitions now: a failed wake costs time, until the sweep, not a push.
       turns.wake(toWake).catch((error: Error) => {
-        tell(WAKE_FAILED, { lanes: toWake, error: error.message });
+        tell(WAKE_FAILED, { partitions: toWake, error: error.message });
       });
       return appended;
     },

@@ -1,17 +1,17 @@
 /**
- * The worker's end of the job groups: takes the lanes' turns and runs them until the lanes are empty.
- * What waits in the lanes whose turns a worker has is applied together, two lanes in a round: a round
+ * The worker's end of the job groups: takes the partitions' turns and runs them until the partitions are empty.
+ * What waits in the partitions whose turns a worker has is applied together, two partitions in a round: a round
  * costs the database and Redis much the same however many pushes it has.
  */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { createBatcher } from '../batcher';
-import { LANES } from '../domain/group';
+import { PARTITIONS } from '../domain/group';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import { type RedisKeys, TURN_QUEUE } from './keys';
-import { type Lanes, MAX_READ, type Round } from './lanes';
+import { MAX_READ, type Partitions, type Round } from './partitions';
 import { type Reply, toMessages } from './replies';
 import type { TurnData, Turns } from './turns';
 
@@ -26,12 +26,12 @@ const STALLED_INTERVAL = 500;
  * may still have open is ended by the next one, and its guards fail should it go on after all.
  */
 const ROUND_TIMEOUT = 8_000;
-/** Rounds of one turn before it lets other lanes have the place. */
+/** Rounds of one turn before it lets other partitions have the place. */
 const MAX_ROUNDS = 20;
 /** Rounds of a worker at the same time: while one waits for its commit, another one is made ready. */
 const AT_ONCE = 2;
-/** Lanes of one round. Were they all in one, they would stay together as long as they are full, and it alone. */
-const MOST_LANES = LANES / AT_ONCE;
+/** Partitions of one round. Were they all in one, they would stay together as long as they are full, and it alone. */
+const MOST_PARTITIONS = PARTITIONS / AT_ONCE;
 
 /** BullMQ reports each try to reconnect of each of its connections. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
@@ -46,7 +46,7 @@ const TURN_TAKEN_OVER = { level: 'warn', text: 'turn taken over from a silent wo
  * Applies the pushes of a round.
  *
  * @returns a reply for each push
- * @throws where the outcome of some is unknown: the turns fail and the lanes are read again later
+ * @throws where the outcome of some is unknown: the turns fail and the partitions are read again later
  */
 export type ApplyRound<S> = (round: Round) => Promise<Reply<S>[]>;
 
@@ -54,7 +54,7 @@ export interface GroupWorkerOptions<S> {
   /** BullMQ duplicates it for blocking; must have maxRetriesPerRequest null. */
   readonly connection: Redis;
   readonly keys: RedisKeys;
-  readonly lanes: Lanes;
+  readonly partitions: Partitions;
   readonly turns: Turns;
   /** Names who commits a round: see there. Rounds under way at the same time have slots of their own. */
   readonly holderOf: (slot: number) => string;
@@ -76,7 +76,7 @@ export interface GroupWorker {
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { lanes, turns, holderOf, apply, giveUp, logger } = options;
+  const { partitions, turns, holderOf, apply, giveUp, logger } = options;
   const { roundTimeout = ROUND_TIMEOUT, metrics = NO_METRICS } = options;
   let closing = false;
 
@@ -85,10 +85,10 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
   /** How many pushes the rounds under way hold. */
   let underRound = 0;
 
-  /** @returns how many pushes each of the lanes still holds */
+  /** @returns how many pushes each of the partitions still holds */
   const runRound = async (taken: readonly number[], slot: number): Promise<number[]> => {
     const began = performance.now();
-    const round = await lanes.read(taken, holderOf(slot), bound);
+    const round = await partitions.read(taken, holderOf(slot), bound);
     const pushes = round.heads.flatMap((head) => head.pushes);
     if (pushes.length === 0) return taken.map(() => 0);
     const readAt = performance.now();
@@ -103,42 +103,42 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     });
     bound = Math.min(MAX_READ, 2 * bound);
     const sentAt = Math.round(round.now + performance.now() - readAt);
-    const left = await lanes.finish(round, toMessages(replies, sentAt));
+    const left = await partitions.finish(round, toMessages(replies, sentAt));
     metrics.stage('turn', began);
     return left;
   };
   const free = Array.from({ length: AT_ONCE }, (_, slot) => slot);
-  /** By lane. Turns that are under way at the same time share their rounds. */
+  /** By partition. Turns that are under way at the same time share their rounds. */
   const rounds = createBatcher<number, number>({
     run: async (taken) => {
       const slot = Number(free.shift());
       return runRound(taken, slot).finally(() => free.unshift(slot));
     },
-    maxBatch: MOST_LANES,
+    maxBatch: MOST_PARTITIONS,
     maxRunning: AT_ONCE,
   });
 
-  const runTurn = async (lane: number): Promise<void> => {
+  const runTurn = async (partition: number): Promise<void> => {
     for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
-      if ((await rounds.add(lane)) === 0) return;
+      if ((await rounds.add(partition)) === 0) return;
     }
     // What is left is owed a turn; while this one is active, BullMQ keeps it for afterwards.
-    await turns.wake([lane]);
+    await turns.wake([partition]);
   };
 
   // A process that was stopped and continued may be given the turn that it is still running.
   const underWay = new Map<number, Promise<void>>();
-  const takeTurn = (lane: number): Promise<void> => {
-    const before = underWay.get(lane) ?? Promise.resolve();
+  const takeTurn = (partition: number): Promise<void> => {
+    const before = underWay.get(partition) ?? Promise.resolve();
     const turn = before.then(
-      () => runTurn(lane),
-      () => runTurn(lane),
+      () => runTurn(partition),
+      () => runTurn(partition),
     );
-    underWay.set(lane, turn);
+    underWay.set(partition, turn);
     return turn;
   };
 
-  const worker = new Worker<TurnData>(TURN_QUEUE, (job) => takeTurn(job.data.lane), {
+  const worker = new Worker<TurnData>(TURN_QUEUE, (job) => takeTurn(job.data.partition), {
     connection: options.connection,
     prefix: options.keys.bullPrefix,
     concurrency: options.concurrency,
@@ -151,7 +151,7 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
   worker.on('error', (error) => tell(WORKER_ERROR, { error: error.message }));
   worker.on('failed', (job, error) => {
     metrics.turnFailed();
-    tell(TURN_FAILED, { lane: job?.data.lane, error: error.message });
+    tell(TURN_FAILED, { partition: job?.data.partition, error: error.message });
   });
   worker.on('stalled', (jobId) => {
     metrics.turnTakenOver();

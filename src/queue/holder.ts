@@ -1,5 +1,5 @@
 /**
- * Who works on a lane, as Redis has it: the session of the database in which it commits, by which its
+ * Who works on a partition, as Redis has it: the session of the database in which it commits, by which its
  * work can be ended, and the name of its process. A process of an earlier version writes the session alone.
  */
 const BETWEEN = '@';

@@ -3,10 +3,10 @@
 export interface RedisKeys {
   /** BullMQ's prefix. */
   readonly bullPrefix: string;
-  lane(lane: number): string;
-  /** By lane, the bytes of its pushes; none of an empty one. */
-  readonly laneBytes: string;
-  /** By lane, who is working on what it read and has not finished. */
+  partition(partition: number): string;
+  /** By partition, the bytes of its pushes; none of an empty one. */
+  readonly partitionBytes: string;
+  /** By partition, who is working on what it read and has not finished. */
   readonly holders: string;
   /** Channel on which one ingress listens for replies. */
   replies(ingressId: string): string;
@@ -24,8 +24,8 @@ export interface RedisKeys {
 }
 
 /**
- * Of what travels through lanes: the form of an item (push.ts), and how many lanes there are. Processes
- * of two formats share neither lanes nor turns. While one replaces the other, both work, but between
+ * Of what travels through partitions: the form of an item (push.ts), and how many partitions there are. Processes
+ * of two formats share neither partitions nor turns. While one replaces the other, both work, but between
  * them nothing keeps the order of a key but its sourceUpdatedAt; see docs/operations.md, "Upgrading".
  */
 const FORMAT = 3;
@@ -37,8 +37,8 @@ export function createRedisKeys(namespace: string): RedisKeys {
   const tag = `{${namespace}}`;
   return {
     bullPrefix: tag,
-    lane: (lane) => `${tag}:lane:${FORMAT}:${lane}`,
-    laneBytes: `${tag}:lane-bytes:${FORMAT}`,
+    partition: (partition) => `${tag}:partition:${FORMAT}:${partition}`,
+    partitionBytes: `${tag}:partition-bytes:${FORMAT}`,
     holders: `${tag}:holders:${FORMAT}`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,

@@ -1,4 +1,4 @@
-/** What travels through a lane: one push, as text with a fixed head. */
+/** What travels through a partition: one push, as text with a fixed head. */
 import type { Operation } from '../domain/operation';
 import type { TraceHeaders } from '../tracing/tracing';
 
@@ -26,7 +26,7 @@ export interface QueuedPush {
 export interface WaitingPush extends QueuedPush {
   /** After it the push must not be applied. */
   readonly deadline: number;
-  /** When it was appended to its lane. */
+  /** When it was appended to its partition. */
   readonly queuedAt: number;
 }
 
@@ -36,7 +36,7 @@ export function traceIdsOf(pushes: readonly QueuedPush[]): string[] {
 }
 
 /**
- * A lane item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The times are
+ * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The times are
  * written by Redis when it appends, so that only one clock decides; the id in the head lets a trim
  * recognize its item.
  */
@@ -51,12 +51,12 @@ const ID_DIGITS = 24;
 /** Characters of an item's head: its times and its id. */
 export const HEAD_LENGTH = 2 * TIME_DIGITS + ID_DIGITS;
 
-/** The head of a lane item, by which a trim recognizes what was read. */
+/** The head of a partition item, by which a trim recognizes what was read. */
 export function headOf({ deadline, queuedAt, id }: WaitingPush): string {
   return digits(deadline) + digits(queuedAt) + id;
 }
 
-/** @param item as read from a lane, times included; its head is enough */
+/** @param item as read from a partition, times included; its head is enough */
 export function readHead(item: string): Pick<WaitingPush, 'deadline' | 'queuedAt' | 'id'> {
   return {
     deadline: Number(item.slice(0, TIME_DIGITS)),
@@ -65,7 +65,7 @@ export function readHead(item: string): Pick<WaitingPush, 'deadline' | 'queuedAt
   };
 }
 
-/** @param item as read from a lane, times included */
+/** @param item as read from a partition, times included */
 export function decodeItem(item: string): WaitingPush {
   const push: QueuedPush = JSON.parse(item.slice(HEAD_LENGTH));
   const { deadline, queuedAt } = readHead(item);

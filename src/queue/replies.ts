@@ -4,7 +4,7 @@ import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { RedisKeys } from './keys';
-import type { ReplyMessage } from './lanes';
+import type { ReplyMessage } from './partitions';
 
 /** A reply to one push. The queue knows nothing of what it says. */
 export interface Reply<S> {

@@ -1,11 +1,11 @@
 /**
- * Which turns are stuck. One look cannot tell: between two turns of a lane there may be none, and a
+ * Which turns are stuck. One look cannot tell: between two turns of a partition there may be none, and a
  * worker's lock may lapse for a moment. So what looks stuck is looked at again, after whoever mends
  * such things should have done so.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SWEEP_INTERVAL } from './sweep';
-import type { LaneView } from './view';
+import type { PartitionView } from './view';
 
 export const STUCK = {
   NO_TURN: 'its pushes wait, but it is owed no turn: no worker sweeps, or its turns fail',
@@ -13,15 +13,15 @@ export const STUCK = {
   LOCK_GONE: 'its worker fell silent, and no other one takes over',
 } as const;
 
-export interface StuckLane {
-  readonly lane: number;
+export interface StuckPartition {
+  readonly partition: number;
   readonly why: keyof typeof STUCK;
 }
 
 export interface Look {
   /** As they were last. */
-  readonly lanes: readonly LaneView[];
-  readonly stuck: readonly StuckLane[];
+  readonly partitions: readonly PartitionView[];
+  readonly stuck: readonly StuckPartition[];
 }
 
 /**
@@ -30,46 +30,49 @@ export interface Look {
  */
 const PAUSE = 2 * SWEEP_INTERVAL;
 
-/** @param look reads all lanes; it is called once more where something seems stuck */
+/** @param look reads all partitions; it is called once more where something seems stuck */
 export async function lookForStuck(
-  look: () => Promise<readonly LaneView[]>,
+  look: () => Promise<readonly PartitionView[]>,
   pause = PAUSE,
 ): Promise<Look> {
   const before = await look();
   const suspects = suspectsIn(before);
-  if (suspects.size === 0) return { lanes: before, stuck: [] };
+  if (suspects.size === 0) return { partitions: before, stuck: [] };
   await sleep(pause);
-  const lanes = await look();
-  const after = suspectsIn(lanes);
-  const stuck = lanes.flatMap(({ lane }) => {
-    const [first, second] = [suspects.get(lane), after.get(lane)];
+  const partitions = await look();
+  const after = suspectsIn(partitions);
+  const stuck = partitions.flatMap(({ partition }) => {
+    const [first, second] = [suspects.get(partition), after.get(partition)];
     const isSame = first && second && first.standstill === second.standstill;
-    return isSame ? [{ lane, why: second.why }] : [];
+    return isSame ? [{ partition, why: second.why }] : [];
   });
-  return { lanes, stuck };
+  return { partitions, stuck };
 }
 
 interface Suspect {
-  readonly why: StuckLane['why'];
-  /** What would be another if the lane had moved in between. */
+  readonly why: StuckPartition['why'];
+  /** What would be another if the partition had moved in between. */
   readonly standstill: string;
 }
 
-function suspectsIn(lanes: readonly LaneView[]): Map<number, Suspect> {
-  const isWorkDone = lanes.some(({ turn }) => turn?.isLocked);
+function suspectsIn(partitions: readonly PartitionView[]): Map<number, Suspect> {
+  const isWorkDone = partitions.some(({ turn }) => turn?.isLocked);
   return new Map(
-    lanes.flatMap((view) => {
+    partitions.flatMap((view) => {
       const why = suspicion(view, isWorkDone);
       if (!why) return [];
       const standstill = [why, view.turn?.jobId, view.oldestId].join(' ');
-      return [[view.lane, { why, standstill }] as const];
+      return [[view.partition, { why, standstill }] as const];
     }),
   );
 }
 
-function suspicion({ turn, waiting }: LaneView, isWorkDone: boolean): StuckLane['why'] | undefined {
+function suspicion(
+  { turn, waiting }: PartitionView,
+  isWorkDone: boolean,
+): StuckPartition['why'] | undefined {
   if (!turn) return waiting > 0 ? 'NO_TURN' : undefined;
   if (turn.state === 'active') return turn.isLocked ? undefined : 'LOCK_GONE';
-  // While another lane's turn is under way, this one may wait for its worker.
+  // While another partition's turn is under way, this one may wait for its worker.
   return isWorkDone ? undefined : 'NOT_TAKEN';
 }

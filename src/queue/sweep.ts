@@ -1,20 +1,25 @@
 /**
- * The sweep: wakes every lane that holds pushes. A lane whose turn waits or runs absorbs it; one
+ * The sweep: wakes every partition that holds pushes. A partition whose turn waits or runs absorbs it; one
  * whose turn was lost (a crash between append and wake, a failed turn, an emptied Redis) moves on.
  */
 import type { Logger } from '../logger';
 import type { Metrics } from '../metrics/metrics';
 import { type Repeated, repeat } from '../repeat';
-import type { Lanes } from './lanes';
+import type { Partitions } from './partitions';
 import type { Turns } from './turns';
 
 /** Milliseconds between sweeps of one worker. */
 export const SWEEP_INTERVAL = 500;
 
-export function startSweep(lanes: Lanes, turns: Turns, logger: Logger, metrics: Metrics): Repeated {
+export function startSweep(
+  partitions: Partitions,
+  turns: Turns,
+  logger: Logger,
+  metrics: Metrics,
+): Repeated {
   return repeat(
     async () => {
-      const waiting = await lanes.waiting();
+      const waiting = await partitions.waiting();
       metrics.swept(waiting.length);
       await turns.wake(waiting);
     },

@@ -23,13 +23,13 @@ export interface TurnView {
 export interface TurnReader {
   /**
    * @param now Redis time, epoch milliseconds
-   * @returns the turns by lane; a lane that is owed none is absent
+   * @returns the turns by partition; a partition that is owed none is absent
    */
   read(now: number): Promise<Map<number, TurnView>>;
   close(): Promise<void>;
 }
 
-/** Jobs of one state, at most: there is one per lane. */
+/** Jobs of one state, at most: there is one per partition. */
 const MOST = 100;
 
 /** The queue of turns for somebody who only looks: nothing is written by opening it. */
@@ -65,8 +65,8 @@ export function createTurnReader(redis: Redis, keys: RedisKeys): TurnReader {
       const waiting = await queue.getWaiting(0, MOST - 1);
       const active = await queue.getActive(0, MOST - 1);
       const views = new Map<number, TurnView>();
-      for (const job of waiting) views.set(job.data.lane, await toView(job, now, false));
-      for (const job of active) views.set(job.data.lane, await toView(job, now, true));
+      for (const job of waiting) views.set(job.data.partition, await toView(job, now, false));
+      for (const job of active) views.set(job.data.partition, await toView(job, now, true));
       return views;
     },
     close: () => queue.close(),

@@ -1,19 +1,19 @@
 /**
- * Turns: the BullMQ jobs that let a lane's pushes be applied one batch at a time. A turn's
- * deduplication id is its lane: while one waits, another is absorbed; while one is active, exactly
- * one follow-up is kept. So a lane never has two turns at once, and never none while one is owed.
+ * Turns: the BullMQ jobs that let a partition's pushes be applied one batch at a time. A turn's
+ * deduplication id is its partition: while one waits, another is absorbed; while one is active, exactly
+ * one follow-up is kept. So a partition never has two turns at once, and never none while one is owed.
  */
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type RedisKeys, TURN_QUEUE } from './keys';
 
 export interface TurnData {
-  readonly lane: number;
+  readonly partition: number;
 }
 
 export interface Turns {
-  /** Owes each lane a turn. */
-  wake(lanes: readonly number[]): Promise<void>;
+  /** Owes each partition a turn. */
+  wake(partitions: readonly number[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,13 +27,13 @@ export function createTurns(redis: Redis, keys: RedisKeys): Turns {
   // The connection reports its own loss; without a listener BullMQ prints every attempt.
   queue.on('error', () => undefined);
   return {
-    wake: async (lanes) => {
-      if (lanes.length === 0) return;
+    wake: async (partitions) => {
+      if (partitions.length === 0) return;
       await queue.addBulk(
-        lanes.map((lane) => ({
+        partitions.map((partition) => ({
           name: 'turn',
-          data: { lane },
-          opts: { deduplication: { id: `lane-${lane}`, keepLastIfActive: true } },
+          data: { partition },
+          opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
         })),
       );
     },

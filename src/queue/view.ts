@@ -4,20 +4,20 @@
  * are nearly right.
  */
 import type { Redis } from 'ioredis';
-import { LANES } from '../domain/group';
+import { PARTITIONS } from '../domain/group';
 import { holderName } from './holder';
 import type { RedisKeys } from './keys';
-import { createLaneStates, type LaneState } from './lane-states';
+import { createPartitionStates, type PartitionState } from './partition-states';
 import { decodeItem } from './push';
 import { createRedisTime } from './redis-time';
 import { createTurnReader, type TurnView } from './turn-view';
 import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
 
-export interface LaneView extends LaneState {
-  readonly lane: number;
+export interface PartitionView extends PartitionState {
+  readonly partition: number;
   /** Null where none is owed. */
   readonly turn: TurnView | null;
-  /** The process that read the lane last and has not finished: its name, as in the logs. */
+  /** The process that read the partition last and has not finished: its name, as in the logs. */
   readonly holder: string | null;
   /** Those before it that never finished, the latest one first. */
   readonly displaced: readonly string[];
@@ -27,14 +27,14 @@ export interface PushesView {
   /** Whose oldest push has waited longest comes first. */
   readonly groups: readonly WaitingGroup[];
   readonly clients: readonly WaitingClient[];
-  /** Lanes of which only the first pushes were counted, there are so many. */
-  readonly cutLanes: readonly number[];
+  /** Partitions of which only the first pushes were counted, there are so many. */
+  readonly cutPartitions: readonly number[];
 }
 
 export interface QueueView {
-  /** All lanes. */
-  lanes(): Promise<LaneView[]>;
-  /** @param most pushes of a lane that are looked at, 10,000 where it is not given */
+  /** All partitions. */
+  partitions(): Promise<PartitionView[]>;
+  /** @param most pushes of a partition that are looked at, 10,000 where it is not given */
   pushes(most?: number): Promise<PushesView>;
   close(): Promise<void>;
 }
@@ -42,35 +42,36 @@ export interface QueueView {
 const MOST = 10_000;
 /** Pushes of one answer of Redis: one may be large. */
 const CHUNK = 250;
-const ALL_LANES = Array.from({ length: LANES }, (_, lane) => lane);
+const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
   const time = createRedisTime(redis, () => performance.now());
   const turns = createTurnReader(redis, keys);
-  const look = createLaneStates(redis, keys);
+  const look = createPartitionStates(redis, keys);
   return {
-    lanes: async () => {
+    partitions: async () => {
       const owed = await turns.read(await time.now());
       const [states, holders] = await Promise.all([
         look(),
-        redis.hmget(keys.holders, ...ALL_LANES.map(String)),
+        redis.hmget(keys.holders, ...ALL_PARTITIONS.map(String)),
       ]);
-      return states.map((state, lane) => {
-        const names = (holders[lane] ?? '').split(' ').filter(Boolean).map(holderName);
+      return states.map((state, partition) => {
+        const names = (holders[partition] ?? '').split(' ').filter(Boolean).map(holderName);
         const [holder = null, ...displaced] = names;
-        return { lane, ...state, turn: owed.get(lane) ?? null, holder, displaced };
+        return { partition, ...state, turn: owed.get(partition) ?? null, holder, displaced };
       });
     },
     pushes: async (most = MOST) => {
       const tally = createWaitingTally(await time.now());
-      const cutLanes: number[] = [];
-      for (const lane of ALL_LANES) {
-        for await (const item of itemsOf(redis, keys.lane(lane), most)) {
-          tally.add(lane, decodeItem(item));
+      const cutPartitions: number[] = [];
+      for (const partition of ALL_PARTITIONS) {
+        for await (const item of itemsOf(redis, keys.partition(partition), most)) {
+          tally.add(partition, decodeItem(item));
         }
-        if ((await redis.lindex(keys.lane(lane), most)) !== null) cutLanes.push(lane);
+        if ((await redis.lindex(keys.partition(partition), most)) !== null)
+          cutPartitions.push(partition);
       }
-      return { groups: tally.groups(), clients: tally.clients(), cutLanes };
+      return { groups: tally.groups(), clients: tally.clients(), cutPartitions };
     },
     close: turns.close,
   };

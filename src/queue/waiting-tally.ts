@@ -11,7 +11,7 @@ export interface Waiting {
 export interface WaitingGroup extends Waiting {
   readonly systemCode: string;
   readonly externalId: string;
-  readonly lane: number;
+  readonly partition: number;
 }
 
 export interface WaitingClient extends Waiting {
@@ -19,7 +19,7 @@ export interface WaitingClient extends Waiting {
 }
 
 export interface WaitingTally {
-  add(lane: number, push: WaitingPush): void;
+  add(partition: number, push: WaitingPush): void;
   /** Whose oldest push has waited longest comes first. */
   groups(): WaitingGroup[];
   /** The same for clients: how far behind each is. */
@@ -31,10 +31,10 @@ export function createWaitingTally(now: number): WaitingTally {
   const groups = new Map<string, WaitingGroup>();
   const clients = new Map<string, WaitingClient>();
   return {
-    add: (lane, { systemCode, externalId, clientId, queuedAt }) => {
+    add: (partition, { systemCode, externalId, clientId, queuedAt }) => {
       const age = Math.max(0, now - queuedAt);
       const group = groupOf(systemCode, externalId);
-      const place = { systemCode, externalId, lane };
+      const place = { systemCode, externalId, partition };
       groups.set(group, { ...place, ...oneMore(groups.get(group), age) });
       clients.set(clientId, { clientId, ...oneMore(clients.get(clientId), age) });
     },

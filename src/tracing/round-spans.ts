@@ -22,7 +22,7 @@ export async function runRound<R extends TracedReply>(
   const places = new Map(traced.map((push) => [push, placeOf(push)]));
   const { parent, links } = familyOf([...places.values()]);
   const attributes = {
-    'matter_push.lanes': heads.map(({ lane }) => lane),
+    'matter_push.partitions': heads.map(({ partition }) => partition),
     'matter_push.batch.size': pushes.length,
   };
   const options = { kind: SpanKind.CONSUMER, attributes, links };

@@ -4,7 +4,7 @@
  */
 import type { mongo } from 'mongoose';
 
-/** W3C trace context, as it stands in HTTP headers and rides in a lane: 55 and at most 512 characters. */
+/** W3C trace context, as it stands in HTTP headers and rides in a partition: 55 and at most 512 characters. */
 export interface TraceHeaders {
   readonly traceparent?: string;
   readonly tracestate?: string;
@@ -34,10 +34,10 @@ export interface TracedRequest {
   end(how: RequestEnd): void;
 }
 
-/** Of a round as it was read from its lanes; both times are Redis', epoch milliseconds. */
+/** Of a round as it was read from its partitions; both times are Redis', epoch milliseconds. */
 export interface TracedRound {
   readonly now: number;
-  readonly heads: readonly { readonly lane: number; readonly pushes: readonly TracedPush[] }[];
+  readonly heads: readonly { readonly partition: number; readonly pushes: readonly TracedPush[] }[];
 }
 
 export interface TracedPush {

@@ -9,7 +9,7 @@ import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createRedisKeys } from '../../src/queue/keys';
 import { toMessages } from '../../src/queue/replies';
-import { openLanes } from '../support/lanes';
+import { openPartitions } from '../support/partitions';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -18,7 +18,10 @@ const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: '
 describe('with no worker running', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ workers: 0, env: { PUSH_TIMEOUT: '700ms', LANE_LIMIT: '3' } });
+    service = await startService({
+      workers: 0,
+      env: { PUSH_TIMEOUT: '700ms', PARTITION_LIMIT: '3' },
+    });
   }, 60_000);
   afterAll(() => service.stop());
 
@@ -37,29 +40,29 @@ describe('with no worker running', () => {
     await worker.stop();
   });
 
-  test('a full lane refuses at once with 503 and Retry-After', async () => {
+  test('a full partition refuses at once with 503 and Retry-After', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, n) =>
         service.push('upsert', { ...todo('FULL'), title: `${n}` }),
       ),
     );
-    const refused = answers.filter(({ reason }) => reason === 'LANE_FULL');
+    const refused = answers.filter(({ reason }) => reason === 'PARTITION_FULL');
     expect(refused).toHaveLength(3);
     expect(refused[0]).toMatchObject({ code: 503, retryable: true });
     expect(refused[0]?.headers['retry-after']).toBe('1');
     const entry = await entryModel(service.db).findById(refused[0]?.requestId).lean();
-    expect(entry).toMatchObject({ state: 'REFUSED', result: 'LANE_FULL' });
+    expect(entry).toMatchObject({ state: 'REFUSED', result: 'PARTITION_FULL' });
   });
 
   test('so does one that is full in bytes, and says which it was', async () => {
     const large = { ...todo('LARGE'), content: '大'.repeat(60_000) };
-    const env = { LANE_LIMIT: '1000', LANE_BYTES: String(2 ** 20), PUSH_TIMEOUT: '4s' };
+    const env = { PARTITION_LIMIT: '1000', PARTITION_BYTES: String(2 ** 20), PUSH_TIMEOUT: '4s' };
     const web = await service.startWeb(env);
     const url = service.urlOf(service.webs.indexOf(web));
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => service.push('upsert', large, { url })),
     );
-    const refused = answers.filter(({ reason }) => reason === 'LANE_BYTES_FULL');
+    const refused = answers.filter(({ reason }) => reason === 'PARTITION_BYTES_FULL');
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]).toMatchObject({ code: 503, retryable: true });
     expect(answers.filter(({ code }) => code === 504).length).toBeGreaterThan(2);
@@ -94,18 +97,18 @@ describe('with a worker that does not move', () => {
   test('a refusal for a reason that only a newer worker knows is told as it is, and had no effect', async () => {
     const redis = new Redis(testServers().redisUrl);
     const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
-    const lanes = openLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+    const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
     for (const worker of service.workers) worker.kill('SIGSTOP');
     const answer = service.push('upsert', todo('TOMORROW'));
     const waiting = await until('it to wait', async () => {
-      const found = await lanes.waiting();
+      const found = await partitions.waiting();
       return found.length > 0 && found;
     });
-    const round = await lanes.read(waiting, 'a newer worker');
+    const round = await partitions.read(waiting, 'a newer worker');
     const settlement = { state: 'REFUSED', reason: 'RULE_OF_TOMORROW' };
     const pushes = round.heads.flatMap((head) => head.pushes);
     const replies = pushes.map(({ id, replyTo }) => ({ id, replyTo, settlement }));
-    await lanes.finish(round, toMessages(replies, round.now));
+    await partitions.finish(round, toMessages(replies, round.now));
     expect(await answer).toMatchObject({ code: 500, reason: 'RULE_OF_TOMORROW', retryable: true });
     expect((await answer).message).toBe('推送被拒绝，未生效');
     for (const worker of service.workers) worker.kill('SIGCONT');

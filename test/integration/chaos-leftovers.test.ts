@@ -44,15 +44,15 @@ describe('what waits', () => {
   afterEach(async () => void (await lookup.del(await lookup.keys(`${keys.bullPrefix}:*`))));
   afterAll(() => turns.close());
 
-  test('pushes in a lane, and their holder', async () => {
-    await lookup.rpush(keys.lane(3), 'a push');
+  test('pushes in a partition, and their holder', async () => {
+    await lookup.rpush(keys.partition(3), 'a push');
     await lookup.hset(keys.holders, '3', 'somebody');
-    expect(await left()).toEqual(['holders:3', 'lane:3:3']);
+    expect(await left()).toEqual(['holders:3', 'partition:3:3']);
   });
 
   test('a turn that waits, with what keeps it from being doubled', async () => {
     await turns.wake([3]);
-    expect(await left()).toEqual(ofTurns('1', 'de:lane-3', 'wait'));
+    expect(await left()).toEqual(ofTurns('1', 'de:partition-3', 'wait'));
   });
 
   test('a turn that nobody finishes, with its lock', async () => {
@@ -61,7 +61,7 @@ describe('what waits', () => {
       ...{ connection: lookup, prefix: keys.bullPrefix, autorun: false },
     });
     await worker.getNextJob('token', { block: false });
-    expect(await left()).toEqual(ofTurns('1', '1:lock', 'active', 'de:lane-3'));
+    expect(await left()).toEqual(ofTurns('1', '1:lock', 'active', 'de:partition-3'));
     await worker.close(true);
   });
 });

@@ -111,7 +111,7 @@ test('a worker that is killed is silent, and one that ends is gone', async () =>
   expect(processes?.some((one) => one.name === others)).toBe(false);
 });
 
-test('who works on a lane is told by that name too', async () => {
+test('who works on a partition is told by that name too', async () => {
   const [worker] = service.workers;
   if (!worker) throw new Error('there is a worker');
   const { holders } = createRedisKeys(String(service.env.REDIS_NAMESPACE));
@@ -129,8 +129,8 @@ test('who works on a lane is told by that name too', async () => {
       worker.kill('SIGCONT');
       return false;
     });
-    const { lanes } = await look();
-    expect(lanes?.map(({ holder }) => holder)).toContain(nameOf('worker', worker));
+    const { partitions } = await look();
+    expect(partitions?.map(({ holder }) => holder)).toContain(nameOf('worker', worker));
   } finally {
     stop = true;
     worker.kill('SIGCONT');
@@ -144,7 +144,7 @@ test('the screen has 80 columns', async () => {
   expect(exitCode).toBe(0);
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect(stdout).toMatch(/^SERVER +STATE +VERSION +ROLE +LAST OUTAGE/m);
-  expect(stdout).toMatch(/^LANE +WAITING +OLDEST +TURN +WORKS ON IT/m);
+  expect(stdout).toMatch(/^PARTITION +WAITING +OLDEST +TURN +WORKS ON IT/m);
 });
 
 test('--watch goes on in plain text through an outage of Redis, until it is interrupted', async () => {

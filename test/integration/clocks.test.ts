@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Turns stand still before they write: what is in their lanes is alive for longer than between two looks at lost ones. */
+/** Turns stand still before they write: what is in their partitions is alive for longer than between two looks at lost ones. */
 const holdTurns = (mode: 'alwaysOn' | 'off') =>
   service.db
     .getClient()

@@ -78,7 +78,7 @@ test('by reason and field, and for each matter whether a later push mended it', 
   const still = await failures({ ...since(from), stillFailed: true });
   expect(still.rows.map(({ externalId }) => externalId)).toEqual(['F-3', 'F-2']);
   expect(still.totals).toEqual({ pushes: 2, matters: 2, stillFailed: 2 });
-  const ofOne = await failures({ ...since(from), reason: ['UNKNOWN_USER', 'LANE_FULL'] });
+  const ofOne = await failures({ ...since(from), reason: ['UNKNOWN_USER', 'PARTITION_FULL'] });
   expect(ofOne.rows.map(({ externalId }) => externalId)).toEqual(['F-2']);
 });
 

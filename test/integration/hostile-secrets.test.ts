@@ -148,31 +148,35 @@ test('failed: a matter that was spoilt by hand', async () => {
   expect(foundIn(logsOf(service), ['group given up'])).toHaveLength(1);
 });
 
-test('expired: while it waits its lane holds the operation; no job and no other key does', async () => {
+test('expired: while it waits its partition holds the operation; no job and no other key does', async () => {
   const dump = () => redisDump(testServers().redisUrl, service.env);
   for (const worker of service.workers) worker.kill('SIGSTOP');
-  const isLane = (key: string) => key.includes(':lane:');
+  const isPartition = (key: string) => key.includes(':partition:');
   try {
     const answer = push(body('LATE'));
     const isTurn = new RegExp(`:${TURN_QUEUE}:\\d+$`);
-    const waiting = await until('the push in its lane', async () => {
+    const waiting = await until('the push in its partition', async () => {
       const keys = await dump();
       return (
-        [...keys.keys()].some(isLane) && [...keys.keys()].some((key) => isTurn.test(key)) && keys
+        [...keys.keys()].some(isPartition) &&
+        [...keys.keys()].some((key) => isTurn.test(key)) &&
+        keys
       );
     });
-    const lanes = [...waiting].filter(([key]) => isLane(key)).join();
-    const others = [...waiting].filter(([key]) => !isLane(key)).join();
-    expect(foundIn(lanes, inBodies)).toEqual(inBodies.filter((mark) => mark !== IN_BODIES.nobody));
-    expect(foundIn(lanes + others, confidential())).toEqual([]);
+    const partitions = [...waiting].filter(([key]) => isPartition(key)).join();
+    const others = [...waiting].filter(([key]) => !isPartition(key)).join();
+    expect(foundIn(partitions, inBodies)).toEqual(
+      inBodies.filter((mark) => mark !== IN_BODIES.nobody),
+    );
+    expect(foundIn(partitions + others, confidential())).toEqual([]);
     expect(foundIn(others, inBodies)).toEqual([]);
     expect(await answer).toMatchObject({ reason: 'CONFIRMATION_TIMEOUT' });
   } finally {
     for (const worker of service.workers) worker.kill('SIGCONT');
   }
-  const after = await until('the lane to be empty', async () => {
+  const after = await until('the partition to be empty', async () => {
     const keys = await dump();
-    return ![...keys.keys()].some(isLane) && keys;
+    return ![...keys.keys()].some(isPartition) && keys;
   });
   expect(foundIn([...after].join(), [...inBodies, ...confidential()])).toEqual([]);
 }, 60_000);

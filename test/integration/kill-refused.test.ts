@@ -129,7 +129,7 @@ test('an abort that was lost stands in the way of no later push of the same work
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
 });
 
-test('a large round that is held as a whole comes to its end in few tries, before the lane is given up', async () => {
+test('a large round that is held as a whole comes to its end in few tries, before the partition is given up', async () => {
   const names = Array.from({ length: 200 }, (_, n) => `LARGE-${n}`);
   const worker = rig.newWorker();
   await worker(roundOf(await Promise.all(names.map((name) => rig.queued(name, upsert('one'))))));
@@ -181,7 +181,7 @@ describe('a worker that was killed between its writes and its commit', () => {
     await failCommands(REFUSED);
     await service.startWorker();
 
-    // More than one in each lane, so that some are behind what is held.
+    // More than one in each partition, so that some are behind what is held.
     const others = Array.from({ length: 24 }, (_, n) => push(`NEIGHBOUR-${n}`));
     const codes = (await Promise.all(others)).map(({ code }) => code);
     expect(await lost).toMatchObject({ code: 504, retryable: true });

@@ -79,7 +79,7 @@ beforeAll(async () => {
     mongoUrl,
     redisUrl,
     metrics: true,
-    env: { LANE_LIMIT: '10', PUSH_TIMEOUT: '5s', RATE_LIMIT: '5', RATE_BURST: '60' },
+    env: { PARTITION_LIMIT: '10', PUSH_TIMEOUT: '5s', RATE_LIMIT: '5', RATE_BURST: '60' },
   });
   redis = new Redis(servers.redisUrl);
   await scrape();
@@ -136,16 +136,16 @@ test('pushes and queries are counted by operation, outcome and reason, and their
   }
 });
 
-test('lanes that nobody serves are seen, and what is shed or not confirmed', async () => {
+test('partitions that nobody serves are seen, and what is shed or not confirmed', async () => {
   service.workers[0]?.kill('SIGSTOP');
   const crowd = Array.from({ length: 14 }, (_, n) => service.push('upsert', todo('CROWD', `${n}`)));
-  await toBe('matter_push_lane_waiting', (waiting) => waiting === 10);
-  await toBe('matter_push_lane_oldest_seconds', (age) => age > 0.3);
+  await toBe('matter_push_partition_waiting', (waiting) => waiting === 10);
+  await toBe('matter_push_partition_oldest_seconds', (age) => age > 0.3);
   await Promise.all(crowd);
   service.workers[0]?.kill('SIGCONT');
-  await toBe('matter_push_requests_total{reason="LANE_FULL"}', (count) => count === 4);
+  await toBe('matter_push_requests_total{reason="PARTITION_FULL"}', (count) => count === 4);
   await toBe('matter_push_requests_total{reason="CONFIRMATION_TIMEOUT"}', (count) => count > 0);
-  await toBe('matter_push_lane_waiting', (waiting) => waiting === 0);
+  await toBe('matter_push_partition_waiting', (waiting) => waiting === 0);
 }, 40_000);
 
 test('a reply that is lost is counted', async () => {
@@ -223,7 +223,7 @@ test('without its servers a process tells its metrics all the same, and which on
   redisProxy.close();
   await toBe('matter_push_up{server="redis"}', (up) => up === 0);
   // Not what was known before.
-  expect(await value('matter_push_lane_waiting')).toBeUndefined();
+  expect(await value('matter_push_partition_waiting')).toBeUndefined();
   expect(await value('matter_push_workers')).toBeUndefined();
   await mongo.open();
   await redisProxy.open();

@@ -27,7 +27,7 @@ const status = (bizStatus: string): Operation => ({
 });
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 
-test('a lane that is read again after a crash gives the same replies and no second effect', async () => {
+test('a partition that is read again after a crash gives the same replies and no second effect', async () => {
   const pushes = [
     await rig.queued('AGAIN', upsert('first')),
     await rig.queued('AGAIN', status('DONE')),
@@ -45,7 +45,7 @@ test('a lane that is read again after a crash gives the same replies and no seco
   expect(await stored('AGAIN')).toEqual(before);
 });
 
-test('what came later is kept where an old part of the lane is read again with it', async () => {
+test('what came later is kept where an old part of the partition is read again with it', async () => {
   const early = await rig.queued('LATE', upsert('early'));
   const done = await rig.queued('LATE', status('DONE'));
   await rig.newWorker()(roundOf([early, done]));
@@ -200,7 +200,7 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   expect(commits).toBeLessThan(25);
 }, 30_000);
 
-test('a group that cannot be written does not hold up its neighbours in the lane', async () => {
+test('a group that cannot be written does not hold up its neighbours in the partition', async () => {
   const broken = { ...upsert('broken'), title: { toBSON: 1 } } as unknown as Operation;
   const poison = await rig.queued('POISON', { op: 'status' } as Operation);
   await rig.newWorker()(roundOf([await rig.queued('POISON', upsert('fine'))]));

@@ -1,7 +1,7 @@
 /** Promise 1: for one key, operations are applied one at a time, in the order of acceptance. */
 import { Redis } from 'ioredis';
 import { createBodyParsers } from '../../src/contract/requests';
-import { groupOf, laneOf } from '../../src/domain/group';
+import { groupOf, partitionOf } from '../../src/domain/group';
 import type { OperationName } from '../../src/domain/operation';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createRedisKeys } from '../../src/queue/keys';
@@ -85,13 +85,13 @@ test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their seq
 test('pushes of a key take effect in the order in which they came, whichever ingress took them', async () => {
   const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
   const externalId = 'QUEUED';
-  const lane = keys.lane(laneOf(groupOf('TEST', externalId)));
+  const partition = keys.partition(partitionOf(groupOf('TEST', externalId)));
   for (const worker of service.workers) worker.kill('SIGSTOP');
   const sent: Promise<Answer>[] = [];
   for (let n = 0; n < 40; n += 1) {
     const body = { matterType: 'TODO', externalId, title: `t${n}` };
     sent.push(service.push('upsert', body, { url: service.urlOf(n % 2) }));
-    await until('its place in the lane', async () => (await redis.llen(lane)) === n + 1);
+    await until('its place in the partition', async () => (await redis.llen(partition)) === n + 1);
   }
   for (const worker of service.workers) worker.kill('SIGCONT');
   const answers = await Promise.all(sent);

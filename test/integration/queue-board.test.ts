@@ -92,7 +92,7 @@ describe('while it is on', () => {
       (await ask(`${boardOf(service)}/api/queues?activeQueue=${TURN_QUEUE}&status=latest&page=1`))
         .text,
     );
-    const name = expect.stringMatching(/^turn of lane \d$/);
+    const name = expect.stringMatching(/^turn of partition \d$/);
     expect(queues).toMatchObject([
       { name: TURN_QUEUE, readOnlyMode: true, jobs: [{ id: jobId, name }] },
     ]);
@@ -128,7 +128,11 @@ describe('while it is on', () => {
     const before = await dump();
     expect(before.length).toBeGreaterThan(4);
     for (const status of ['failed', 'completed', 'wait', 'waiting', 'active', 'delayed']) {
-      const answer = await ask(fill(route, status), method.toUpperCase(), '{"jobData":{"lane":3}}');
+      const answer = await ask(
+        fill(route, status),
+        method.toUpperCase(),
+        '{"jobData":{"partition":3}}',
+      );
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'HEAD, GET']);
     }
     expect(await dump()).toEqual(before);

@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { groupOf, LANES, laneOf } from '../../src/domain/group';
+import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import type { Lanes } from '../../src/queue/lanes';
+import type { Partitions } from '../../src/queue/partitions';
 import { createTurns, type Turns } from '../../src/queue/turns';
-import type { LaneView } from '../../src/queue/view';
+import type { PartitionView } from '../../src/queue/view';
 import { createQueueView } from '../../src/queue/view';
 import { type CliRun, matterctl } from '../support/cli-tool';
-import { openLanes } from '../support/lanes';
+import { openPartitions } from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -17,11 +17,11 @@ const namespace = `t-${randomBytes(5).toString('hex')}`;
 const keys = createRedisKeys(namespace);
 const env = { REDIS_URL: testServers().redisUrl, REDIS_NAMESPACE: namespace };
 let redis: Redis;
-let lanes: Lanes;
+let partitions: Partitions;
 let turns: Turns;
 beforeAll(() => {
   redis = new Redis(env.REDIS_URL, { maxRetriesPerRequest: null });
-  lanes = openLanes(redis, keys, { pushes: 50_000, bytes: 2 ** 30 });
+  partitions = openPartitions(redis, keys, { pushes: 50_000, bytes: 2 ** 30 });
   turns = createTurns(redis, keys);
 });
 const allKeys = async () => (await redis.keys(`${keys.bullPrefix}*`)).sort();
@@ -36,11 +36,11 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-/** A lane and an id that hashes to it. */
+/** A partition and an id that hashes to it. */
 const HOT = 'HOT-1';
-const lane = laneOf(groupOf('OA', HOT));
+const partition = partitionOf(groupOf('OA', HOT));
 const other = Array.from({ length: 99 }, (_, n) => `K-${n}`).find(
-  (externalId) => laneOf(groupOf('OA', externalId)) !== lane,
+  (externalId) => partitionOf(groupOf('OA', externalId)) !== partition,
 );
 const OTHER = String(other);
 
@@ -54,21 +54,22 @@ async function append(externalId: string, clientId = 'oa', count = 1): Promise<v
     replyTo: 'ingress',
     bodyHash: '',
   });
-  await lanes.append(Array.from({ length: count }, () => ({ push: push(), timeout: 60_000 })));
+  await partitions.append(Array.from({ length: count }, () => ({ push: push(), timeout: 60_000 })));
 }
 
 const run = (...args: string[]): Promise<CliRun> => matterctl(['queue', ...args], { env });
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
-const laneViews = (): Promise<(LaneView & { stuck: string | null })[]> => json('lanes');
-const viewOf = async (number: number) => (await laneViews())[number];
+const partitionViews = (): Promise<(PartitionView & { stuck: string | null })[]> =>
+  json('partitions');
+const viewOf = async (number: number) => (await partitionViews())[number];
 
 test('an empty queue is told as one', async () => {
   expect(await json('stats')).toEqual({
     waiting: 0,
     oldestMs: null,
     stuck: [],
-    lanes: Array.from({ length: LANES }, (_, number) => ({
-      lane: number,
+    partitions: Array.from({ length: PARTITIONS }, (_, number) => ({
+      partition: number,
       waiting: 0,
       oldestMs: null,
       oldestId: null,
@@ -78,7 +79,7 @@ test('an empty queue is told as one', async () => {
     })),
     clients: [],
     hottest: [],
-    cutLanes: [],
+    cutPartitions: [],
   });
   const stats = await run('stats');
   expect(stats).toMatchObject({ exitCode: 0, stderr: '' });
@@ -94,15 +95,19 @@ describe('while no worker is there', () => {
   beforeEach(async () => {
     await append(OTHER, 'slow');
     await append(HOT, 'oa', 3);
-    await turns.wake([lane]);
+    await turns.wake([partition]);
   });
 
   test('stats tell how much waits, for which clients and keys', async () => {
     const stats = await json('stats');
-    const figures = { oldestMs: expect.any(Number), lane: expect.any(Number), systemCode: 'OA' };
-    expect(stats).toMatchObject({ waiting: 4, oldestMs: expect.any(Number), cutLanes: [] });
+    const figures = {
+      oldestMs: expect.any(Number),
+      partition: expect.any(Number),
+      systemCode: 'OA',
+    };
+    expect(stats).toMatchObject({ waiting: 4, oldestMs: expect.any(Number), cutPartitions: [] });
     expect(stats.hottest).toEqual([
-      { ...figures, lane, externalId: HOT, waiting: 3 },
+      { ...figures, partition, externalId: HOT, waiting: 3 },
       { ...figures, externalId: OTHER, waiting: 1 },
     ]);
     expect(stats.clients).toHaveLength(2);
@@ -114,11 +119,15 @@ describe('while no worker is there', () => {
     const { stdout } = await run('stats');
     expect(stdout).toMatch(/^waiting +4 *\n/);
     expect(stdout).toMatch(/\nslow +1 /);
-    expect(stdout).toMatch(new RegExp(`\nOA +${HOT} +${lane} +3 `));
+    expect(stdout).toMatch(new RegExp(`\nOA +${HOT} +${partition} +3 `));
   });
 
   test('the oldest key is the first, and --limit cuts', async () => {
-    await redis.lset(keys.lane(laneOf(groupOf('OA', OTHER))), 0, await aged(OTHER, 3_600_000 * 3));
+    await redis.lset(
+      keys.partition(partitionOf(groupOf('OA', OTHER))),
+      0,
+      await aged(OTHER, 3_600_000 * 3),
+    );
     const oldest = await run('oldest', '--limit', '1');
     expect(oldest.stdout).toMatch(new RegExp(`^SYSTEM .*\nOA +${OTHER} +\\d +1 +3 h *\n$`));
     expect(oldest.stderr).toBe('2 keys have waiting pushes: --limit shows more.\n');
@@ -128,16 +137,16 @@ describe('while no worker is there', () => {
 
   test('a turn that nobody takes, and pushes without a turn, are stuck', async () => {
     const { stuck } = await json('stats');
-    expect(stuck).toContainEqual({ lane, why: 'NOT_TAKEN' });
-    expect(stuck).toContainEqual({ lane: laneOf(groupOf('OA', OTHER)), why: 'NO_TURN' });
-    expect(await viewOf(lane)).toMatchObject({
+    expect(stuck).toContainEqual({ partition, why: 'NOT_TAKEN' });
+    expect(stuck).toContainEqual({ partition: partitionOf(groupOf('OA', OTHER)), why: 'NO_TURN' });
+    expect(await viewOf(partition)).toMatchObject({
       waiting: 3,
       stuck: 'NOT_TAKEN',
       turn: { state: 'waiting', starts: 0, takenOver: 0, isLocked: false },
     });
-    const told = await run('lanes');
-    expect(told.stdout).toMatch(new RegExp(`\n${lane} +3 .* waiting, STUCK NOT_TAKEN `));
-    expect(told.stderr).toContain(`Lane ${lane} is stuck: its turn waits`);
+    const told = await run('partitions');
+    expect(told.stdout).toMatch(new RegExp(`\n${partition} +3 .* waiting, STUCK NOT_TAKEN `));
+    expect(told.stderr).toContain(`Partition ${partition} is stuck: its turn waits`);
   });
 
   test('a turn whose job was removed is found', async () => {
@@ -145,7 +154,7 @@ describe('while no worker is there', () => {
     const [job] = await queue.getWaiting();
     await job?.remove();
     await queue.close();
-    expect(await viewOf(lane)).toMatchObject({ turn: null, stuck: 'NO_TURN' });
+    expect(await viewOf(partition)).toMatchObject({ turn: null, stuck: 'NO_TURN' });
   });
 
   test('nothing is changed by looking, to the last byte', async () => {
@@ -156,23 +165,25 @@ describe('while no worker is there', () => {
     };
     const before = await dump();
     expect(before.length).toBeGreaterThan(4);
-    for (const command of ['stats', 'lanes', 'oldest']) {
+    for (const command of ['stats', 'partitions', 'oldest']) {
       expect(await run(command)).toMatchObject({ exitCode: 0 });
     }
     expect(await dump()).toEqual(before);
   });
 });
 
-/** The lane item of a push that has waited for so long. */
+/** The partition item of a push that has waited for so long. */
 async function aged(externalId: string, ms: number): Promise<string> {
-  const item = String(await redis.lindex(keys.lane(laneOf(groupOf('OA', externalId))), 0));
+  const item = String(
+    await redis.lindex(keys.partition(partitionOf(groupOf('OA', externalId))), 0),
+  );
   const at = String(Number(item.slice(13, 26)) - ms).padStart(13, '0');
   return item.slice(0, 13) + at + item.slice(26);
 }
 
 test('a worker at work is seen, with those it displaced; once it falls silent, it is stuck', async () => {
   await append(HOT);
-  await turns.wake([lane]);
+  await turns.wake([partition]);
   const worker = new Worker(TURN_QUEUE, null, {
     connection: redis,
     prefix: keys.bullPrefix,
@@ -180,27 +191,27 @@ test('a worker at work is seen, with those it displaced; once it falls silent, i
   });
   // Its lock is not renewed: it is as if the process had died right after this.
   await worker.getNextJob('a worker', { block: false });
-  await lanes.read([lane], 'first');
-  await lanes.read([lane], 'second');
-  expect(await viewOf(lane)).toMatchObject({
+  await partitions.read([partition], 'first');
+  await partitions.read([partition], 'second');
+  expect(await viewOf(partition)).toMatchObject({
     turn: { state: 'active', starts: 1, isLocked: true },
     holder: 'second',
     displaced: ['first'],
     stuck: null,
   });
-  await until('the lock to be gone', async () => !(await viewOf(lane))?.turn?.isLocked);
-  expect(await viewOf(lane)).toMatchObject({ turn: { state: 'active' }, stuck: 'LOCK_GONE' });
+  await until('the lock to be gone', async () => !(await viewOf(partition))?.turn?.isLocked);
+  expect(await viewOf(partition)).toMatchObject({ turn: { state: 'active' }, stuck: 'LOCK_GONE' });
   await worker.close();
 });
 
-test('of a very long lane only the oldest pushes are counted, and that is told', async () => {
+test('of a very long partition only the oldest pushes are counted, and that is told', async () => {
   await append(HOT, 'oa', 5);
   await append(OTHER);
   const view = createQueueView(redis, keys);
   const some = await view.pushes(4);
   expect(some.groups).toContainEqual(expect.objectContaining({ externalId: HOT, waiting: 4 }));
-  expect(some.cutLanes).toEqual([lane]);
-  expect((await view.pushes(5)).cutLanes).toEqual([]);
+  expect(some.cutPartitions).toEqual([partition]);
+  expect((await view.pushes(5)).cutPartitions).toEqual([]);
   await view.close();
   await append(HOT, 'oa', 10_000);
   const { stdout, stderr } = await run('oldest', '--json');
@@ -210,14 +221,19 @@ test('of a very long lane only the oldest pushes are counted, and that is told',
       { externalId: HOT, waiting: 10_000 },
       { externalId: OTHER, waiting: 1 },
     ],
-    cutLanes: [lane],
+    cutPartitions: [partition],
   });
-  expect(stderr).toContain(`Not all were counted: only the oldest pushes of lane ${lane},`);
+  expect(stderr).toContain(
+    `Not all were counted: only the oldest pushes of partition ${partition},`,
+  );
 });
 
-test.each(['stats', 'lanes', 'oldest'])('queue %s without a Redis is one line', async (command) => {
-  const away = { ...env, REDIS_URL: 'redis://127.0.0.1:1' };
-  const { exitCode, stdout, stderr } = await matterctl(['queue', command], { env: away });
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr).toBe('matterctl: REDIS_URL cannot be used: no answer within 5000 ms\n');
-});
+test.each(['stats', 'partitions', 'oldest'])(
+  'queue %s without a Redis is one line',
+  async (command) => {
+    const away = { ...env, REDIS_URL: 'redis://127.0.0.1:1' };
+    const { exitCode, stdout, stderr } = await matterctl(['queue', command], { env: away });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toBe('matterctl: REDIS_URL cannot be used: no answer within 5000 ms\n');
+  },
+);

@@ -10,7 +10,7 @@ import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createPushLog } from '../../src/push-log/log';
 import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import { openLanes } from '../support/lanes';
+import { openPartitions } from '../support/partitions';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
@@ -64,7 +64,7 @@ test('after a SIGKILL of all workers in the middle of their turns, every push is
   expect([...codes.keys()]).toEqual([0]);
 }, 120_000);
 
-test('a push that an ingress appended before it died, without waking its lane, is applied', async () => {
+test('a push that an ingress appended before it died, without waking its partition, is applied', async () => {
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   const id = new Types.ObjectId();
   const now = new Date();
@@ -97,8 +97,8 @@ test('a push that an ingress appended before it died, without waking its lane, i
     replyTo,
   };
   const push = { id: String(id), operation, ...about };
-  const lanes = openLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
-  await lanes.append([{ push, timeout: 30_000 }]);
+  const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+  await partitions.append([{ push, timeout: 30_000 }]);
   await until('the orphan', () => matterModel(service.db).findOne({ externalId: 'ORPHAN' }).lean());
 }, 30_000);
 
@@ -144,10 +144,10 @@ test('Redis killed and back: pushes are refused at once meanwhile, then accepted
   });
 }, 90_000);
 
-test('after all of it no lane holds a push and no turn is left behind', async () => {
-  await until('the lanes to be empty', async () => {
+test('after all of it no partition holds a push and no turn is left behind', async () => {
+  await until('the partitions to be empty', async () => {
     const left = await redis.keys('*');
-    const held = new RegExp(`:lane:|:holders|:${TURN_QUEUE}:(\\d|wait|active|de:)`);
+    const held = new RegExp(`:partition:|:holders|:${TURN_QUEUE}:(\\d|wait|active|de:)`);
     return !left.some((key) => held.test(key));
   });
 });

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { LANES } from '../../src/domain/group';
+import { PARTITIONS } from '../../src/domain/group';
 import { type RunningServer, startRedis } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { createRedisKeys } from '../../src/queue/keys';
-import { openLanes } from '../support/lanes';
+import { openPartitions } from '../support/partitions';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -47,7 +47,7 @@ const todo = (externalId: string, size = 0) => ({
   content: 'x'.repeat(size),
 });
 
-/** Pushes of 64 KiB that wait in the lanes, 4 MiB of them: no worker is there. */
+/** Pushes of 64 KiB that wait in the partitions, 4 MiB of them: no worker is there. */
 async function letWait(prefix: string): Promise<Promise<Answer>[]> {
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   const waiting = Array.from({ length: 64 }, (_, n) =>
@@ -59,7 +59,7 @@ async function letWait(prefix: string): Promise<Promise<Answer>[]> {
 
 async function lengths(keys: ReturnType<typeof createRedisKeys>): Promise<number> {
   const all = await Promise.all(
-    Array.from({ length: LANES }, (_, lane) => redis.llen(keys.lane(lane))),
+    Array.from({ length: PARTITIONS }, (_, partition) => redis.llen(keys.partition(partition))),
   );
   return all.reduce((sum, length) => sum + length, 0);
 }
@@ -95,7 +95,7 @@ test('a worker that is at work goes on, also with pushes that nobody waits for a
   await redis.config('SET', 'maxmemory', '1');
   for (const worker of service.workers) worker.kill('SIGCONT');
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
-  await until('the lanes to be empty', async () => (await lengths(keys)) === 0);
+  await until('the partitions to be empty', async () => (await lengths(keys)) === 0);
   expect(await service.push('upsert', todo('STILL'))).toMatchObject({
     reason: 'QUEUE_MEMORY_FULL',
   });
@@ -105,9 +105,9 @@ test('a worker that is at work goes on, also with pushes that nobody waits for a
   });
 }, 60_000);
 
-test('lanes can be read and trimmed, and take nothing', async () => {
+test('partitions can be read and trimmed, and take nothing', async () => {
   const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
-  const lanes = openLanes(redis, keys, { pushes: 100, bytes: 64 * KIB * KIB });
+  const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 64 * KIB * KIB });
   const push = {
     ...{
       id: randomBytes(12).toString('hex'),
@@ -117,12 +117,12 @@ test('lanes can be read and trimmed, and take nothing', async () => {
     },
     ...{ operation: { op: 'delete' } as const, replyTo: 'ingress', bodyHash: '' },
   };
-  const append = () => lanes.append([{ push, timeout: 5_000 }]);
+  const append = () => partitions.append([{ push, timeout: 5_000 }]);
   const { toWake } = await append();
   await redis.config('SET', 'maxmemory', '1');
   await expect(append()).rejects.toThrow('OOM ');
-  const first = await lanes.read(toWake, 'one');
-  const again = await lanes.read(toWake, 'other');
+  const first = await partitions.read(toWake, 'one');
+  const again = await partitions.read(toWake, 'other');
   expect(again.displaced).toEqual(['one']);
-  expect(await lanes.finish(first, [])).toEqual([0]);
+  expect(await partitions.finish(first, [])).toEqual([0]);
 });

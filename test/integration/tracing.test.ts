@@ -196,7 +196,7 @@ describe('with a collector', () => {
     const workers = service.workers.splice(0);
     await Promise.all(workers.map((worker) => worker.stop()));
     const pushes = Array.from({ length: 12 }, () => upsert(service, 'T-7'));
-    await until('all of them in their lane', async () => {
+    await until('all of them in their partition', async () => {
       const waiting = { externalId: 'T-7', state: 'QUEUED' };
       return (await service.db.collection('push_log').countDocuments(waiting)) === pushes.length;
     });

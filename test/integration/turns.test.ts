@@ -1,20 +1,20 @@
-/** Turns without the sweep: the job groups alone must leave no push behind in its lane. */
+/** Turns without the sweep: the job groups alone must leave no push behind in its partition. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { groupOf, LANES, laneOf } from '../../src/domain/group';
+import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createGroupWorker, type GroupWorker } from '../../src/queue/group-worker';
 import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import type { Lanes } from '../../src/queue/lanes';
+import type { Partitions } from '../../src/queue/partitions';
 import { createTurns, type Turns } from '../../src/queue/turns';
-import { openLanes } from '../support/lanes';
+import { openPartitions } from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
 const logger = pino({ level: 'silent' });
 let redis: Redis;
 let blocking: Redis;
-let lanes: Lanes;
+let partitions: Partitions;
 let turns: Turns;
 let worker: GroupWorker | undefined;
 const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
@@ -22,7 +22,7 @@ beforeAll(() => {
   const { redisUrl } = testServers();
   redis = new Redis(redisUrl);
   blocking = new Redis(redisUrl, { maxRetriesPerRequest: null });
-  lanes = openLanes(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+  partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
   turns = createTurns(redis, keys);
 });
 afterEach(() => worker?.close());
@@ -44,15 +44,15 @@ async function append(externalId: string): Promise<number[]> {
     replyTo: 'ingress',
     bodyHash: '',
   };
-  return (await lanes.append([{ push, timeout: 60_000 }])).toWake;
+  return (await partitions.append([{ push, timeout: 60_000 }])).toWake;
 }
 
 /** Rounds that were given up. */
 let givenUp = 0;
 
 interface More {
-  readonly lanes?: Lanes;
-  readonly apply?: (pushes: number, inLanes: number) => Promise<void>;
+  readonly partitions?: Partitions;
+  readonly apply?: (pushes: number, inPartitions: number) => Promise<void>;
   readonly roundTimeout?: number;
 }
 
@@ -62,7 +62,7 @@ function start(more: More = {}): string[] {
   worker = createGroupWorker({
     connection: blocking,
     keys,
-    lanes: more.lanes ?? lanes,
+    partitions: more.partitions ?? partitions,
     turns,
     holderOf: (slot) => `holder-${slot}`,
     giveUp: () => {
@@ -83,73 +83,76 @@ function start(more: More = {}): string[] {
 
 test('a push that comes between the last look of a turn and its end gets a turn of its own', async () => {
   let late = false;
-  const finish: Lanes['finish'] = async (round, replies) => {
-    const left = await lanes.finish(round, replies);
-    // The turn has seen its lane empty and is about to end; its job is still active.
+  const finish: Partitions['finish'] = async (round, replies) => {
+    const left = await partitions.finish(round, replies);
+    // The turn has seen its partition empty and is about to end; its job is still active.
     if (!late) {
       late = true;
       await turns.wake(await append('K'));
     }
     return left;
   };
-  const applied = start({ lanes: { ...lanes, finish } });
+  const applied = start({ partitions: { ...partitions, finish } });
   await turns.wake(await append('K'));
   await until('both pushes', async () => applied.length === 2);
 });
 
-test('many wakes of a lane are one turn, and what came meanwhile is applied in its order', async () => {
+test('many wakes of a partition are one turn, and what came meanwhile is applied in its order', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
   const applied = start({ apply: () => held });
   const sent = Array.from({ length: 12 }, (_, n) => `M-${n}`);
-  const lane = laneOf(groupOf('S', 'M-0'));
-  const mine = sent.filter((externalId) => laneOf(groupOf('S', externalId)) === lane);
+  const partition = partitionOf(groupOf('S', 'M-0'));
+  const mine = sent.filter((externalId) => partitionOf(groupOf('S', externalId)) === partition);
   for (const externalId of mine) {
     await append(externalId);
-    await turns.wake([lane]);
+    await turns.wake([partition]);
   }
   release();
   await until('all of them', async () => applied.length === mine.length);
   expect(applied).toEqual(mine);
 });
 
-test('what waits in several lanes is applied together, each lane in its order', async () => {
-  const lanesOf: number[] = [];
+test('what waits in several partitions is applied together, each partition in its order', async () => {
+  const partitionsOf: number[] = [];
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
   const applied = start({
-    apply: async (_pushes, inLanes) => {
-      lanesOf.push(inLanes);
+    apply: async (_pushes, inPartitions) => {
+      partitionsOf.push(inPartitions);
       await held;
     },
   });
   const sent = Array.from({ length: 40 }, (_, n) => `T-${n}`);
-  const ofLane = (lane: number) => sent.filter((one) => laneOf(groupOf('S', one)) === lane);
-  const all = Array.from({ length: LANES }, (_, lane) => lane);
-  // Two rounds are under way, a lane each, before there is more.
-  for (const lane of [0, 1]) {
-    await turns.wake(await append(String(ofLane(lane)[0])));
-    await until('its round', async () => lanesOf.length === lane + 1);
+  const ofPartition = (partition: number) =>
+    sent.filter((one) => partitionOf(groupOf('S', one)) === partition);
+  const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  // Two rounds are under way, a partition each, before there is more.
+  for (const partition of [0, 1]) {
+    await turns.wake(await append(String(ofPartition(partition)[0])));
+    await until('its round', async () => partitionsOf.length === partition + 1);
   }
-  const rest = sent.filter((one) => one !== ofLane(0)[0] && one !== ofLane(1)[0]);
+  const rest = sent.filter((one) => one !== ofPartition(0)[0] && one !== ofPartition(1)[0]);
   for (const one of rest) await turns.wake(await append(one));
   const active = `${keys.bullPrefix}:${TURN_QUEUE}:active`;
-  await until('a turn of each lane', async () => (await redis.llen(active)) === LANES);
+  await until('a turn of each partition', async () => (await redis.llen(active)) === PARTITIONS);
   release();
   await until('all of them', async () => applied.length === sent.length);
-  for (const lane of all) {
-    expect(applied.filter((one) => laneOf(groupOf('S', one)) === lane)).toEqual(ofLane(lane));
+  for (const partition of all) {
+    expect(applied.filter((one) => partitionOf(groupOf('S', one)) === partition)).toEqual(
+      ofPartition(partition),
+    );
   }
-  expect(lanesOf.slice(0, 2)).toEqual([1, 1]);
+  expect(partitionsOf.slice(0, 2)).toEqual([1, 1]);
   // All of them in one would stay together as long as they are full, and one round would be alone.
-  expect(Math.max(...lanesOf)).toBe(LANES / 2);
+  expect(Math.max(...partitionsOf)).toBe(PARTITIONS / 2);
 });
 
-test('a turn that failed leaves its pushes in the lane, and the next wake applies them', async () => {
+test('a turn that failed leaves its pushes in the partition, and the next wake applies them', async () => {
   let fail = true;
   const applied = start({
     apply: async () => {
@@ -161,12 +164,12 @@ test('a turn that failed leaves its pushes in the lane, and the next wake applie
   await until('the turn to fail', async () => (await redis.exists(keys.holders)) === 1);
   fail = false;
   await until('the push', async () => {
-    await turns.wake(await lanes.waiting());
+    await turns.wake(await partitions.waiting());
     return applied.includes('F');
   });
 });
 
-test('a turn that never ends is given up, and its lane goes on', async () => {
+test('a turn that never ends is given up, and its partition goes on', async () => {
   let hangs = true;
   const applied = start({
     apply: async () => {
@@ -176,10 +179,10 @@ test('a turn that never ends is given up, and its lane goes on', async () => {
     },
   });
   await turns.wake(await append('HUNG'));
-  const lane = laneOf(groupOf('S', 'HUNG'));
+  const partition = partitionOf(groupOf('S', 'HUNG'));
   await until('the round to be given up', async () => givenUp === 1, 20_000);
   await until('its push', async () => {
-    await turns.wake([lane]);
+    await turns.wake([partition]);
     return applied.includes('HUNG');
   });
 }, 40_000);
@@ -194,9 +197,9 @@ test('a round that is too much for a slow database is tried with fewer pushes, u
       if (pushes > 3) await new Promise(() => undefined);
     },
   });
-  const lane = laneOf(groupOf('S', 'SLOW'));
+  const partition = partitionOf(groupOf('S', 'SLOW'));
   await until('all pushes', async () => {
-    await turns.wake([lane]);
+    await turns.wake([partition]);
     return applied.filter((one) => one === 'SLOW').length === 10;
   });
   // Halved until it goes, and more again once it does.

@@ -68,7 +68,8 @@ test.each(HONEST)(
   HONEST_LIMIT,
 );
 
-const isLaneLeft = ({ rule, what }: Violation) => rule === 'leftover' && what.includes(':lane:');
+const isPartitionLeft = ({ rule, what }: Violation) =>
+  rule === 'leftover' && what.includes(':partition:');
 const isOf =
   (...rules: readonly Violation['rule'][]) =>
   ({ rule }: Violation) =>
@@ -77,8 +78,8 @@ const isOf =
 /** What shows that a mechanism is gone. */
 const FOUND: Readonly<Record<Mechanism, (violation: Violation) => boolean>> = {
   'revision-guard': isOf('revisions', 'phantom', 'fold'),
-  'keep-last-if-active': isLaneLeft,
-  sweep: isLaneLeft,
+  'keep-last-if-active': isPartitionLeft,
+  sweep: isPartitionLeft,
   deadline: isOf('late-effect'),
   'confirmed-write': isOf('acknowledged'),
   majority: isOf('acknowledged'),

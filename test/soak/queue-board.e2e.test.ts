@@ -70,10 +70,10 @@ function inBrowser({ launch, remove }: Chromium): void {
   );
 
   test(
-    'a turn is shown with its lane, and there is no button that would change it',
+    'a turn is shown with its partition, and there is no button that would change it',
     async () => {
       await open(`/queues/queue/${TURN_QUEUE}?status=waiting`);
-      await shows('turn of lane 2');
+      await shows('turn of partition 2');
       const texts = await page.$$eval('button', (buttons) =>
         buttons.map((it) => `${it.textContent} ${it.getAttribute('title')} ${it.ariaLabel}`),
       );

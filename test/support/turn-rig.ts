@@ -12,7 +12,7 @@ import { connectMongo } from '../../src/mongo';
 import { createFinalize } from '../../src/push-log/finalize';
 import { createPushLog, type PushLog } from '../../src/push-log/log';
 import { createLogLookups } from '../../src/push-log/lookups';
-import type { Round } from '../../src/queue/lanes';
+import type { Round } from '../../src/queue/partitions';
 import type { WaitingPush } from '../../src/queue/push';
 import { createSessions, type Sessions } from '../../src/sessions';
 import { createApplyRound } from '../../workers/apply-round';
@@ -124,7 +124,12 @@ export async function createTurnRig(mongoUrl = testServers().mongoUrl): Promise<
   };
 }
 
-/** What a round reads where one lane holds these pushes. */
+/** What a round reads where one partition holds these pushes. */
 export function roundOf(pushes: readonly WaitingPush[]): Round {
-  return { holder: 'none', displaced: [], now: Date.now(), heads: [{ lane: 0, pushes, bytes: 0 }] };
+  return {
+    holder: 'none',
+    displaced: [],
+    now: Date.now(),
+    heads: [{ partition: 0, pushes, bytes: 0 }],
+  };
 }

@@ -101,7 +101,9 @@ test('a lost keyed push whose retry is applied is one effect', () => {
 });
 
 test('what is left in the queue is a violation, and every rule says what it promises', () => {
-  expect(check(aRun().evidence({ leftovers: ['lane:3:3'] }))).toMatchObject([{ rule: 'leftover' }]);
+  expect(check(aRun().evidence({ leftovers: ['partition:3:3'] }))).toMatchObject([
+    { rule: 'leftover' },
+  ]);
   for (const promise of Object.values(PROMISES)) expect(promise).toMatch(/^[A-Z].+\.$/);
 });
 

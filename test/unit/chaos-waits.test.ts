@@ -5,7 +5,7 @@ import { startSampling } from '../../chaos/samples';
 import { createRedisKeys } from '../../src/queue/keys';
 
 const keys = createRedisKeys('test');
-const LANE = `${keys.bullPrefix}:lane:3:0`;
+const PARTITION = `${keys.bullPrefix}:partition:3:0`;
 
 /** One whose Redis has these keys; asking its database fails. */
 const holding = (...names: readonly string[]) =>
@@ -21,7 +21,7 @@ const holding = (...names: readonly string[]) =>
 test('a wait for the queue ends when the run is given up', async () => {
   const from = performance.now();
   const signal = AbortSignal.timeout(300);
-  await expect(settle(holding(LANE), { entries: true, signal })).rejects.toThrow();
+  await expect(settle(holding(PARTITION), { entries: true, signal })).rejects.toThrow();
   expect(performance.now() - from).toBeLessThan(5_000);
 });
 

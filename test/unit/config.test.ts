@@ -43,8 +43,8 @@ test('what is not set has its default', () => {
     PUSH_LOG_RETENTION: 30 * 24 * 3_600_000,
     PUSH_BODY_RETENTION: 7 * 24 * 3_600_000,
     MAX_IN_FLIGHT: 5_000,
-    LANE_LIMIT: 10_000,
-    LANE_BYTES: 67_108_864,
+    PARTITION_LIMIT: 10_000,
+    PARTITION_BYTES: 67_108_864,
     WORKER_CONCURRENCY: 8,
     DRAIN_DELAY: 5_000,
     DRAIN_TIMEOUT: 20_000,
@@ -139,6 +139,12 @@ test('a queue board without the port that shows it is refused', () => {
   expect(problems({ QUEUE_BOARD: 'on' })).toEqual(['QUEUE_BOARD']);
   expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: '9464' })).toEqual([]);
   expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: 'x' })).toEqual(['METRICS_PORT']);
+});
+
+test('a setting under its old name is refused, and its new name told', () => {
+  const env = { ...REQUIRED, LANE_LIMIT: '10', LANE_BYTES: '2000000' };
+  expect(() => readConfig(env)).toThrow('LANE_LIMIT: is called PARTITION_LIMIT now');
+  expect(problems(env)).toEqual(['LANE_LIMIT', 'LANE_BYTES']);
 });
 
 test('a bad key is told without the key', () => {

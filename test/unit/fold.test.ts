@@ -10,7 +10,7 @@ const NONE: ReadonlyMap<string, Precedent> = new Map();
 
 /** Few keys, so that repeats are common; an undefined one is a push without a key. */
 const replayKey = fc.constantFrom(undefined, 'k1', 'k2', 'k3');
-const lane: fc.Arbitrary<Push[]> = fc
+const partition: fc.Arbitrary<Push[]> = fc
   .array(fc.record({ operation: operations, replayKey }), { maxLength: 12 })
   .map((pushes) =>
     pushes.map(({ operation, replayKey: key }, index) => ({
@@ -19,7 +19,9 @@ const lane: fc.Arbitrary<Push[]> = fc
       ...(key !== undefined && { replayKey: key }),
     })),
   );
-const keyedLane = lane.map((pushes) => pushes.map((push) => ({ ...push, replayKey: push.id })));
+const keyedPartition = partition.map((pushes) =>
+  pushes.map((push) => ({ ...push, replayKey: push.id })),
+);
 const start: fc.Arbitrary<Matter | undefined> = fc.constantFrom(
   undefined,
   aMatter({ sourceUpdatedAt: 3 }),
@@ -45,7 +47,7 @@ const briefly = ({ decision, replayOf }: FoldResult) =>
 
 test('folding a list at once equals folding it push by push', () => {
   fc.assert(
-    fc.property(start, lane, (before, pushes) => {
+    fc.property(start, partition, (before, pushes) => {
       const atOnce = fold(before, pushes, around(), NONE);
       let matter = before;
       const known = new Map<string, Precedent>();
@@ -64,7 +66,7 @@ test('folding a list at once equals folding it push by push', () => {
 
 test('folding a list cut anywhere in two equals folding it at once', () => {
   fc.assert(
-    fc.property(start, lane, fc.nat(12), (before, pushes, cut) => {
+    fc.property(start, partition, fc.nat(12), (before, pushes, cut) => {
       const whole = fold(before, pushes, around(), NONE);
       const first = fold(before, pushes.slice(0, cut), around(), NONE);
       const known = settled(pushes.slice(0, cut), first.results);
@@ -76,9 +78,9 @@ test('folding a list cut anywhere in two equals folding it at once', () => {
   );
 });
 
-test('replaying a lane with its settlements known changes nothing and answers the same', () => {
+test('replaying a partition with its settlements known changes nothing and answers the same', () => {
   fc.assert(
-    fc.property(start, keyedLane, (before, pushes) => {
+    fc.property(start, keyedPartition, (before, pushes) => {
       const once = fold(before, pushes, around(), NONE);
       const known = settled(pushes, once.results);
       const accepted = pushes.filter(({ id }) => known.has(id));
@@ -98,7 +100,7 @@ test('replaying a lane with its settlements known changes nothing and answers th
 test('the revision counts the operations that changed the matter, and nothing else', () => {
   const said = ({ revision: _, updatedAt: __, ...rest }: Matter) => rest;
   fc.assert(
-    fc.property(start, lane, (before, pushes) => {
+    fc.property(start, partition, (before, pushes) => {
       const { matter, results } = fold(before, pushes, around(), NONE);
       const changes = results.filter(({ changed }) => changed);
       expect((matter?.revision ?? 0) - (before?.revision ?? 0)).toBe(changes.length);

@@ -1,7 +1,7 @@
 /** The ingress' end of the job groups: one append per tick, in the order of acceptance. */
 import pino from 'pino';
 import { createGroupQueue } from '../../src/queue/group-queue';
-import type { Lanes, TimedPush } from '../../src/queue/lanes';
+import type { Partitions, TimedPush } from '../../src/queue/partitions';
 import type { QueuedPush } from '../../src/queue/push';
 
 const logger = pino({ level: 'silent' });
@@ -18,10 +18,10 @@ const push = (id: string): QueuedPush => ({
 function setUp(more: { wake?: () => Promise<void> } = {}) {
   const appended: TimedPush[][] = [];
   const woken: number[][] = [];
-  const lanes: Pick<Lanes, 'append'> = {
+  const partitions: Pick<Partitions, 'append'> = {
     append: async (pushes) => {
       appended.push([...pushes]);
-      const how = ({ push: { id } }: TimedPush) => (id === 'full' ? 'LANE_FULL' : 'APPENDED');
+      const how = ({ push: { id } }: TimedPush) => (id === 'full' ? 'PARTITION_FULL' : 'APPENDED');
       return { appended: pushes.map(how), toWake: [3] };
     },
   };
@@ -29,7 +29,7 @@ function setUp(more: { wake?: () => Promise<void> } = {}) {
     woken.push([...numbers]);
     await more.wake?.();
   };
-  const queue = createGroupQueue(lanes as Lanes, { wake, close: async () => {} }, logger);
+  const queue = createGroupQueue(partitions as Partitions, { wake, close: async () => {} }, logger);
   return { queue, appended, woken };
 }
 
@@ -41,13 +41,13 @@ test('pushes of one tick are appended together, in the order in which they were 
   expect(woken).toEqual([[3]]);
 });
 
-test('each push is told whether its lane took it', async () => {
+test('each push is told whether its partition took it', async () => {
   const { queue } = setUp();
   const answers = ['a', 'full', 'b'].map((id) => queue.enqueue(push(id), 1_000));
-  expect(await Promise.all(answers)).toEqual(['APPENDED', 'LANE_FULL', 'APPENDED']);
+  expect(await Promise.all(answers)).toEqual(['APPENDED', 'PARTITION_FULL', 'APPENDED']);
 });
 
-test('a failed wake is no failed push: it is in its lane, and the sweep comes', async () => {
+test('a failed wake is no failed push: it is in its partition, and the sweep comes', async () => {
   const { queue } = setUp({ wake: () => Promise.reject(new Error('Redis is away')) });
   expect(await queue.enqueue(push('a'), 1_000)).toBe('APPENDED');
 });

@@ -1,6 +1,6 @@
-/** One function maps matter keys to lanes; all processes of a deployment must agree on it. */
+/** One function maps matter keys to partitions; all processes of a deployment must agree on it. */
 import fc from 'fast-check';
-import { groupOf, LANES, laneOf } from '../../src/domain/group';
+import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
 
 const codes = fc.string({ unit: 'grapheme', maxLength: 20 });
 
@@ -14,23 +14,23 @@ test('different keys are different groups', () => {
   expect(groupOf('A', ':B')).not.toBe(groupOf('A:', 'B'));
 });
 
-test('every group has one lane, always the same', () => {
+test('every group has one partition, always the same', () => {
   fc.assert(
     fc.property(codes, codes, (systemCode, externalId) => {
-      const lane = laneOf(groupOf(systemCode, externalId));
-      expect(Number.isInteger(lane) && lane >= 0 && lane < LANES).toBe(true);
-      expect(laneOf(groupOf(systemCode, externalId))).toBe(lane);
+      const partition = partitionOf(groupOf(systemCode, externalId));
+      expect(Number.isInteger(partition) && partition >= 0 && partition < PARTITIONS).toBe(true);
+      expect(partitionOf(groupOf(systemCode, externalId))).toBe(partition);
     }),
   );
 });
 
-test('keys spread over all lanes about evenly', () => {
-  const counts = new Array(LANES).fill(0);
-  for (let n = 0; n < 8_000; n += 1) counts[laneOf(groupOf('OA', `A-${n}`))] += 1;
-  for (const count of counts) expect(count / (8_000 / LANES)).toBeGreaterThan(0.7);
+test('keys spread over all partitions about evenly', () => {
+  const counts = new Array(PARTITIONS).fill(0);
+  for (let n = 0; n < 8_000; n += 1) counts[partitionOf(groupOf('OA', `A-${n}`))] += 1;
+  for (const count of counts) expect(count / (8_000 / PARTITIONS)).toBeGreaterThan(0.7);
 });
 
-test('the lanes of known keys never change without a new format of the queue', () => {
+test('the partitions of known keys never change without a new format of the queue', () => {
   // CRC-32 of the key, computed by Python's zlib.crc32, modulo 4.
-  expect([groupOf('OA', 'A-1'), groupOf('HR', '请假-7 🚀')].map(laneOf)).toEqual([1, 0]);
+  expect([groupOf('OA', 'A-1'), groupOf('HR', '请假-7 🚀')].map(partitionOf)).toEqual([1, 0]);
 });

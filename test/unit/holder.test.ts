@@ -1,4 +1,4 @@
-/** Who works on a lane: a session by which its work can be ended, and a name that the logs have. */
+/** Who works on a partition: a session by which its work can be ended, and a name that the logs have. */
 import { holderName, holderText, readHolder } from '../../src/queue/holder';
 
 const SESSION = '0123456789abcdef0123456789abcdef';

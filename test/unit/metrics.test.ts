@@ -84,14 +84,14 @@ describe('stages', () => {
 describe('servers', () => {
   const never = () => new Promise<never>(() => undefined);
   const no = async () => Promise.reject(new Error('away'));
-  const lanes = async () => [
+  const partitions = async () => [
     { waiting: 3, oldestMs: 1_500 },
     { waiting: 0, oldestMs: null },
   ];
   const fine = {
     pingDatabase: async () => 1,
     pingQueue: async () => 1,
-    lanes,
+    partitions,
     workers: async () => 2,
   };
 
@@ -101,8 +101,8 @@ describe('servers', () => {
     const of = async (name: string) => (await samples(name)).map(({ value }) => value);
     expect(await of('matter_push_up')).toEqual([1, 1]);
     expect(await of('matter_push_workers')).toEqual([2]);
-    expect(await of('matter_push_lane_waiting')).toEqual([3, 0]);
-    expect(await of('matter_push_lane_oldest_seconds')).toEqual([1.5, 0]);
+    expect(await of('matter_push_partition_waiting')).toEqual([3, 0]);
+    expect(await of('matter_push_partition_oldest_seconds')).toEqual([1.5, 0]);
   });
 
   test.each([
@@ -112,14 +112,14 @@ describe('servers', () => {
     const { registry, samples } = kept();
     await readServers(fine, registry);
     await readServers(
-      { pingDatabase: call, pingQueue: call, lanes: call, workers: call },
+      { pingDatabase: call, pingQueue: call, partitions: call, workers: call },
       registry,
     );
     expect(await samples('matter_push_up')).toMatchObject([
       { labels: { server: 'mongodb' }, value: 0 },
       { labels: { server: 'redis' }, value: 0 },
     ]);
-    for (const name of ['workers', 'lane_waiting', 'lane_oldest_seconds']) {
+    for (const name of ['workers', 'partition_waiting', 'partition_oldest_seconds']) {
       expect(await samples(`matter_push_${name}`)).toEqual([]);
     }
   });

@@ -1,4 +1,4 @@
-/** What travels through a lane arrives as it was sent. */
+/** What travels through a partition arrives as it was sent. */
 import fc from 'fast-check';
 import { createBodyParsers } from '../../src/contract/requests';
 import { decodeItem, encodePush, headOf, type QueuedPush, traceIdsOf } from '../../src/queue/push';
@@ -41,7 +41,7 @@ const pushes: fc.Arbitrary<QueuedPush> = fc.record(
 const append = (deadline: number, push: QueuedPush) =>
   [deadline, QUEUED_AT].map((time) => String(time).padStart(13, '0')).join('') + encodePush(push);
 
-test('every push comes out of a lane as it went in, with its times', () => {
+test('every push comes out of a partition as it went in, with its times', () => {
   fc.assert(
     fc.property(deadlines, pushes, (deadline, push) => {
       const item = append(deadline, push);

@@ -18,7 +18,7 @@ function tallyOf(...pushes: WaitingPush[]) {
 const key = (externalId: string, count: number, oldestMs: number) => ({
   systemCode: 'OA',
   externalId,
-  lane: 1,
+  partition: 1,
   waiting: count,
   oldestMs,
 });

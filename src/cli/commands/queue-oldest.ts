@@ -18,14 +18,14 @@ export function addQueueOldest(parent: Command, tool: Tool): void {
     .description('the keys with waiting pushes, the longest waiting first')
     .option('--limit <n>', 'most keys', wholeNumber(1, 10_000), 20);
   withJson(command).action(async ({ json, limit }: Options) => {
-    const { groups, cutLanes } = await withQueueView(tool, (view) => view.pushes());
+    const { groups, cutPartitions } = await withQueueView(tool, (view) => view.pushes());
     const shown = groups.slice(0, limit);
-    if (json) await printJson(tool.stdout, { keys: groups.length, oldest: shown, cutLanes });
+    if (json) await printJson(tool.stdout, { keys: groups.length, oldest: shown, cutPartitions });
     else if (shown.length > 0) await printTable(tool.stdout, GROUP_HEAD, shown.map(groupRow));
     else tool.stderr.write('Nothing waits.\n');
     if (groups.length > limit) {
       tool.stderr.write(`${groups.length} keys have waiting pushes: --limit shows more.\n`);
     }
-    tellCut(tool, cutLanes);
+    tellCut(tool, cutPartitions);
   });
 }

@@ -11,7 +11,7 @@ import type { Tool } from '../tool';
 
 /** Rows of a table: all of it is to be seen at once. */
 const TOP = 5;
-const LANE_HEAD = ['LANE', 'WAITING', 'OLDEST', 'TURN', 'FOR'];
+const PARTITION_HEAD = ['PARTITION', 'WAITING', 'OLDEST', 'TURN', 'FOR'];
 const CLIENT_HEAD = ['CLIENT', 'WAITING', 'OLDEST'];
 
 /** `queue stats`: one screen. */
@@ -24,26 +24,26 @@ export function addQueueStats(parent: Command, tool: Tool): void {
       ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
     const { look, pushes } = await withQueueView(tool, async (view) => {
-      const look = await lookForStuck(view.lanes);
+      const look = await lookForStuck(view.partitions);
       return { look, pushes: await view.pushes() };
     });
     if (json) await printJson(tool.stdout, toStats(look, pushes));
     else await printScreen(tool, look, pushes);
     tellStuck(tool, look.stuck);
-    tellCut(tool, pushes.cutLanes);
+    tellCut(tool, pushes.cutPartitions);
   });
 }
 
-function toStats({ lanes, stuck }: Look, { groups, clients, cutLanes }: PushesView) {
-  const ages = lanes.flatMap(({ oldestMs }) => oldestMs ?? []);
+function toStats({ partitions, stuck }: Look, { groups, clients, cutPartitions }: PushesView) {
+  const ages = partitions.flatMap(({ oldestMs }) => oldestMs ?? []);
   return {
-    waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
+    waiting: partitions.reduce((sum, { waiting }) => sum + waiting, 0),
     oldestMs: ages.length > 0 ? Math.max(...ages) : null,
     stuck,
-    lanes,
+    partitions,
     clients,
     hottest: hottest(groups, TOP),
-    cutLanes,
+    cutPartitions,
   };
 }
 
@@ -57,11 +57,17 @@ async function printScreen(tool: Tool, look: Look, pushes: PushesView): Promise<
     'stuck turns': stats.stuck.length,
   });
   gap();
-  const lanes = stats.lanes.map((view): Cell[] => {
-    const { lane, waiting, oldestMs, turn } = view;
-    return [lane, waiting, age(oldestMs), turnState(view, stats.stuck), age(turn?.forMs ?? null)];
+  const partitions = stats.partitions.map((view): Cell[] => {
+    const { partition, waiting, oldestMs, turn } = view;
+    return [
+      partition,
+      waiting,
+      age(oldestMs),
+      turnState(view, stats.stuck),
+      age(turn?.forMs ?? null),
+    ];
   });
-  await printTable(stdout, LANE_HEAD, lanes);
+  await printTable(stdout, PARTITION_HEAD, partitions);
   if (stats.clients.length === 0) return;
   gap();
   await printTable(stdout, CLIENT_HEAD, stats.clients.slice(0, TOP).map(clientRow));

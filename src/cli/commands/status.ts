@@ -34,7 +34,7 @@ Exit code: 0 both servers answer, 1 one of them does not, 2 wrong usage.`;
 export function addStatus(program: Command, tool: Tool): void {
   const command = program
     .command('status')
-    .description('servers, processes, lanes, pushes, clients and what could be sent again')
+    .description('servers, processes, partitions, pushes, clients and what could be sent again')
     .option('-w, --watch', 'draw it anew every 2 s, until interrupted')
     .addHelpText('after', ABOUT);
   withDatabase(command).action((options: Options) => showStatus(options, tool));

@@ -15,8 +15,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   QUEUE_MEMORY_FULL: "the service's queue (Redis) is at its maxmemory",
   BACKLOG_FULL:
     'the service has a backlog: a push would wait for more than half of PUSH_TIMEOUT behind others',
-  LANE_FULL: 'the service has a backlog: LANE_LIMIT pushes wait in a lane',
-  LANE_BYTES_FULL: 'the service has a backlog: LANE_BYTES of pushes wait in a lane',
+  PARTITION_FULL: 'the service has a backlog: PARTITION_LIMIT pushes wait in a partition',
+  PARTITION_BYTES_FULL: 'the service has a backlog: PARTITION_BYTES of pushes wait in a partition',
   TOO_MANY_IN_FLIGHT: 'the service is at MAX_IN_FLIGHT: so many requests are under way in it',
   IN_FLIGHT_BYTES_FULL:
     'the service is at its bound for the bodies of requests under way (256 MiB)',

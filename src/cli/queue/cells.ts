@@ -1,6 +1,6 @@
 /** What the tables about the queue have in common. */
-import type { StuckLane } from '../../queue/stuck';
-import type { LaneView } from '../../queue/view';
+import type { StuckPartition } from '../../queue/stuck';
+import type { PartitionView } from '../../queue/view';
 import type { WaitingGroup } from '../../queue/waiting-tally';
 import type { Cell } from '../print';
 
@@ -18,15 +18,18 @@ export function age(ms: number | null): string | null {
 }
 
 /** `waiting`, `active`, or why it is stuck. */
-export function turnState({ lane, turn }: LaneView, stuck: readonly StuckLane[]): string | null {
-  const why = stuck.find((one) => one.lane === lane)?.why;
+export function turnState(
+  { partition, turn }: PartitionView,
+  stuck: readonly StuckPartition[],
+): string | null {
+  const why = stuck.find((one) => one.partition === partition)?.why;
   const state = turn?.state ?? null;
   return why ? [state ?? 'none', `STUCK ${why}`].join(', ') : state;
 }
 
-export const GROUP_HEAD = ['SYSTEM', 'EXTERNAL ID', 'LANE', 'WAITING', 'OLDEST'];
+export const GROUP_HEAD = ['SYSTEM', 'EXTERNAL ID', 'PARTITION', 'WAITING', 'OLDEST'];
 
 export function groupRow(group: WaitingGroup): Cell[] {
-  const { systemCode, externalId, lane, waiting, oldestMs } = group;
-  return [systemCode, externalId, lane, waiting, age(oldestMs)];
+  const { systemCode, externalId, partition, waiting, oldestMs } = group;
+  return [systemCode, externalId, partition, waiting, age(oldestMs)];
 }

@@ -28,7 +28,7 @@ export async function lookAtAll(mongo: MongoLook, redis: RedisLook): Promise<Sta
     processes:
       processes?.map(({ flow: _flow, outages: _outages, defaultRate: _rate, ...told }) => told) ??
       null,
-    lanes: 'facts' in queue ? queue.facts.lanes : null,
+    partitions: 'facts' in queue ? queue.facts.partitions : null,
     flow: flow
       ? {
           spanMs: Math.max(0, ...(web ?? []).map(({ spanMs }) => spanMs)),

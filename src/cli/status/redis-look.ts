@@ -1,9 +1,9 @@
-/** What Redis tells: how it is, which processes there are, and what waits in the lanes. */
+/** What Redis tells: how it is, which processes there are, and what waits in the partitions. */
 import { createLogger } from '../../logger';
 import { readProcesses, type SeenProcess } from '../../processes/read-processes';
 import { createRedisKeys } from '../../queue/keys';
 import { connectFailFast } from '../../queue/redis';
-import { createQueueView, type LaneView } from '../../queue/view';
+import { createQueueView, type PartitionView } from '../../queue/view';
 import type { QueueSettings } from '../settings';
 
 export interface RedisFacts {
@@ -11,7 +11,7 @@ export interface RedisFacts {
   /** `master` or `slave`, in its own words. */
   readonly role: string;
   readonly processes: readonly SeenProcess[];
-  readonly lanes: readonly LaneView[];
+  readonly partitions: readonly PartitionView[];
 }
 
 export interface RedisLook {
@@ -44,14 +44,14 @@ export function openRedisLook({ REDIS_URL, REDIS_NAMESPACE }: QueueSettings): Re
   return {
     look: async () => {
       await ready();
-      const [info, processes, lanes] = await Promise.all([
+      const [info, processes, partitions] = await Promise.all([
         redis.info(),
         readProcesses(redis, keys),
-        view.lanes(),
+        view.partitions(),
       ]);
       const field = (name: string) => info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
       const version = field('valkey_version') ?? field('redis_version') ?? 'unknown';
-      return { version, role: field('role') ?? 'unknown', processes, lanes };
+      return { version, role: field('role') ?? 'unknown', processes, partitions };
     },
     close: async () => {
       await view.close();

@@ -18,7 +18,7 @@ export function screenOf(status: Status, timeZone: string): string {
     `at ${localTime(status.at, timeZone).slice(0, -4)} ${timeZone}`,
     serverLines(status.servers, timeZone),
     processLines(status.processes),
-    laneLines(status),
+    partitionLines(status),
     flowLines(status),
     clientLines(status.clients, timeZone),
     resendLines(status.resendable),
@@ -57,13 +57,13 @@ function processLines(processes: readonly ProcessStatus[] | null): string {
   return tableText(['PROCESS', 'STATE', 'VERSION', 'UPTIME', 'WORK'], rows);
 }
 
-function laneLines({ lanes }: Status): string {
-  if (!lanes) return `Lanes: ${UNKNOWN.redis}.`;
-  const rows = lanes.map(({ lane, waiting, oldestMs, turn, holder }): Cell[] => [
-    ...[lane, waiting, age(oldestMs), turn?.state ?? null],
+function partitionLines({ partitions }: Status): string {
+  if (!partitions) return `Partitions: ${UNKNOWN.redis}.`;
+  const rows = partitions.map(({ partition, waiting, oldestMs, turn, holder }): Cell[] => [
+    ...[partition, waiting, age(oldestMs), turn?.state ?? null],
     holder && middle(holder),
   ]);
-  return tableText(['LANE', 'WAITING', 'OLDEST', 'TURN', 'WORKS ON IT'], rows);
+  return tableText(['PARTITION', 'WAITING', 'OLDEST', 'TURN', 'WORKS ON IT'], rows);
 }
 
 function flowLines({ flow }: Status): string {

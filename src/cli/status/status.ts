@@ -2,7 +2,7 @@
 import type { ServerName } from '../../outages';
 import type { FlowClient } from '../../processes/flow';
 import type { SeenProcess } from '../../processes/read-processes';
-import type { LaneView } from '../../queue/view';
+import type { PartitionView } from '../../queue/view';
 
 export interface ServerStatus {
   readonly server: ServerName;
@@ -59,7 +59,7 @@ export interface Status {
   readonly at: string;
   readonly servers: readonly ServerStatus[];
   readonly processes: readonly ProcessStatus[] | null;
-  readonly lanes: readonly LaneView[] | null;
+  readonly partitions: readonly PartitionView[] | null;
   /** Of pushes that were answered in the last minutes, of all processes together. */
   readonly flow: { readonly spanMs: number; readonly results: readonly ResultStatus[] } | null;
   readonly clients: readonly ClientStatus[] | null;

@@ -74,13 +74,13 @@ export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
     'It would wait too long behind others, as fast as pushes are written now.',
     '按当前写入速度，排队时间将过长。',
   ],
-  LANE_FULL: [
-    'As many pushes as may be wait in the lane of this matter (LANE_LIMIT).',
-    '该事项所在队列的积压条数已达上限（LANE_LIMIT）。',
+  PARTITION_FULL: [
+    'As many pushes as may be wait in the partition of this matter (PARTITION_LIMIT).',
+    '该事项所在分区的积压条数已达上限（PARTITION_LIMIT）。',
   ],
-  LANE_BYTES_FULL: [
-    'As many bytes of pushes as may be wait in the lane of this matter (LANE_BYTES).',
-    '该事项所在队列的积压数据量已达上限（LANE_BYTES）。',
+  PARTITION_BYTES_FULL: [
+    'As many bytes of pushes as may be wait in the partition of this matter (PARTITION_BYTES).',
+    '该事项所在分区的积压数据量已达上限（PARTITION_BYTES）。',
   ],
   TOO_MANY_IN_FLIGHT: [
     'As many requests as may be are under way in this process (MAX_IN_FLIGHT).',

@@ -1,27 +1,28 @@
-/** The lanes in Redis: order, bounds, deadlines, and what a turn that was overtaken may not do. */
+/** The partitions in Redis: order, bounds, deadlines, and what a turn that was overtaken may not do. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { LANES, laneOf } from '../../src/domain/group';
+import { PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
-import { createLaneStates } from '../../src/queue/lane-states';
-import type { Lanes, Round } from '../../src/queue/lanes';
+import { createPartitionStates } from '../../src/queue/partition-states';
+import type { Partitions, Round } from '../../src/queue/partitions';
 import type { QueuedPush } from '../../src/queue/push';
 import { countWorkers, leaseWorkerNumber } from '../../src/queue/worker-number';
-import { openLanes } from '../support/lanes';
+import { openPartitions } from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
 const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
 let redis: Redis;
-let lanes: Lanes;
+let partitions: Partitions;
 beforeAll(() => {
   redis = new Redis(testServers().redisUrl);
 });
 beforeEach(async () => {
-  lanes = openLanes(redis, keys, { pushes: 4, bytes: 1_000 });
-  for (let lane = 0; lane < LANES; lane += 1) await redis.del(keys.lane(lane));
-  await redis.del(keys.holders, keys.laneBytes);
+  partitions = openPartitions(redis, keys, { pushes: 4, bytes: 1_000 });
+  for (let partition = 0; partition < PARTITIONS; partition += 1)
+    await redis.del(keys.partition(partition));
+  await redis.del(keys.holders, keys.partitionBytes);
 });
 afterAll(async () => {
   const left = await redis.keys(`${keys.bullPrefix}*`);
@@ -30,7 +31,7 @@ afterAll(async () => {
 });
 
 const KEY = { clientId: 'tester', systemCode: 'S', externalId: 'E' };
-const LANE = laneOf(`${KEY.systemCode}\n${KEY.externalId}`);
+const PARTITION = partitionOf(`${KEY.systemCode}\n${KEY.externalId}`);
 const ids = Array.from({ length: 9 }, () => randomBytes(12).toString('hex'));
 const push = (n: number): QueuedPush => ({
   ...KEY,
@@ -40,8 +41,8 @@ const push = (n: number): QueuedPush => ({
   bodyHash: '',
 });
 const append = (...numbers: number[]) =>
-  lanes.append(numbers.map((n) => ({ push: push(n), timeout: 5_000 })));
-const read = (holder: string) => lanes.read([LANE], holder);
+  partitions.append(numbers.map((n) => ({ push: push(n), timeout: 5_000 })));
+const read = (holder: string) => partitions.read([PARTITION], holder);
 const pushesIn = ({ heads }: Round) => heads.flatMap(({ pushes }) => pushes);
 const idsIn = async (holder: string) => pushesIn(await read(holder)).map(({ id }) => id);
 
@@ -56,54 +57,54 @@ test('pushes are read in the order of their acceptance, with their deadline in t
   expect(left).toBeLessThanOrEqual(5_000);
 });
 
-test('only a lane that was empty asks for a turn', async () => {
-  expect((await append(0, 1)).toWake).toEqual([LANE]);
+test('only a partition that was empty asks for a turn', async () => {
+  expect((await append(0, 1)).toWake).toEqual([PARTITION]);
   expect((await append(2)).toWake).toEqual([]);
-  await lanes.finish(await read('a'), []);
-  expect((await append(3)).toWake).toEqual([LANE]);
+  await partitions.finish(await read('a'), []);
+  expect((await append(3)).toWake).toEqual([PARTITION]);
 });
 
-test('a full lane takes no more', async () => {
+test('a full partition takes no more', async () => {
   const { appended } = await append(0, 1, 2, 3, 4, 5);
-  const full = ['LANE_FULL', 'LANE_FULL'];
+  const full = ['PARTITION_FULL', 'PARTITION_FULL'];
   expect(appended).toEqual([...Array(4).fill('APPENDED'), ...full]);
 });
 
-describe('a lane that is bounded in bytes', () => {
+describe('a partition that is bounded in bytes', () => {
   const large = (n: number): QueuedPush => ({ ...push(n), bodyHash: 'x'.repeat(400) });
   const appendLarge = async (...numbers: number[]) => {
     const pushes = numbers.map((n) => ({ push: large(n), timeout: 5_000 }));
-    return (await lanes.append(pushes)).appended;
+    return (await partitions.append(pushes)).appended;
   };
-  const bytes = () => redis.hget(keys.laneBytes, String(LANE));
+  const bytes = () => redis.hget(keys.partitionBytes, String(PARTITION));
 
   test('takes what fits, and again once there is room', async () => {
-    expect(await appendLarge(0, 1)).toEqual(['APPENDED', 'LANE_BYTES_FULL']);
-    expect(await appendLarge(2)).toEqual(['LANE_BYTES_FULL']);
+    expect(await appendLarge(0, 1)).toEqual(['APPENDED', 'PARTITION_BYTES_FULL']);
+    expect(await appendLarge(2)).toEqual(['PARTITION_BYTES_FULL']);
     // A smaller one still has room.
     expect((await append(3)).appended).toEqual(['APPENDED']);
-    await lanes.finish(await lanes.read([LANE], 'a', 1), []);
+    await partitions.finish(await partitions.read([PARTITION], 'a', 1), []);
     expect(await appendLarge(2)).toEqual(['APPENDED']);
-    await lanes.finish(await read('a'), []);
+    await partitions.finish(await read('a'), []);
     expect(await bytes()).toBeNull();
   });
 
   test('counts what Redis holds', async () => {
     await append(0, 1);
-    await lanes.finish(await lanes.read([LANE], 'a', 1), []);
+    await partitions.finish(await partitions.read([PARTITION], 'a', 1), []);
     await append(2);
-    const items = await redis.lrange(keys.lane(LANE), 0, -1);
+    const items = await redis.lrange(keys.partition(PARTITION), 0, -1);
     expect(await bytes()).toBe(String(items.join('').length));
   });
 
   test('takes one that is too large for it where nothing else waits', async () => {
     const huge = { push: { ...push(0), bodyHash: 'x'.repeat(5_000) }, timeout: 5_000 };
-    expect((await lanes.append([huge])).appended).toEqual(['APPENDED']);
-    expect((await append(1)).appended).toEqual(['LANE_BYTES_FULL']);
+    expect((await partitions.append([huge])).appended).toEqual(['APPENDED']);
+    expect((await append(1)).appended).toEqual(['PARTITION_BYTES_FULL']);
   });
 
   test('counts anew when it was empty, whoever forgot to count', async () => {
-    await redis.hset(keys.laneBytes, String(LANE), 10_000);
+    await redis.hset(keys.partitionBytes, String(PARTITION), 10_000);
     expect((await append(0)).appended).toEqual(['APPENDED']);
     expect(Number(await bytes())).toBeLessThan(1_000);
   });
@@ -111,10 +112,10 @@ describe('a lane that is bounded in bytes', () => {
   test('loses nothing of its count to a turn that was overtaken', async () => {
     await append(0);
     const overtaken = await read('a');
-    await lanes.finish(await read('b'), []);
+    await partitions.finish(await read('b'), []);
     await append(1);
     const counted = await bytes();
-    await lanes.finish(overtaken, []);
+    await partitions.finish(overtaken, []);
     expect(await bytes()).toBe(counted);
   });
 });
@@ -124,39 +125,39 @@ test('reading removes nothing; finishing trims what was read and tells what is l
   expect(await idsIn('a')).toEqual(ids.slice(0, 2));
   const round = await read('a');
   await append(2);
-  expect(await lanes.finish(round, [])).toEqual([1]);
+  expect(await partitions.finish(round, [])).toEqual([1]);
   expect(await idsIn('a')).toEqual([ids[2]]);
-  expect(await lanes.waiting()).toEqual([LANE]);
+  expect(await partitions.waiting()).toEqual([PARTITION]);
 });
 
 test('a turn that was overtaken trims nothing of what came after it', async () => {
   await append(0, 1);
   const overtaken = await read('a');
   const successor = await read('b');
-  await lanes.finish(successor, []);
+  await partitions.finish(successor, []);
   await append(2, 3);
-  expect(await lanes.finish(overtaken, [])).toEqual([2]);
+  expect(await partitions.finish(overtaken, [])).toEqual([2]);
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
-test('of a lane whose end a failover of Redis took, a turn trims nothing that it never read', async () => {
+test('of a partition whose end a failover of Redis took, a turn trims nothing that it never read', async () => {
   await append(0, 1, 2);
   const round = await read('a');
   // The new primary had not heard of the last two.
-  await redis.ltrim(keys.lane(LANE), 0, 0);
+  await redis.ltrim(keys.partition(PARTITION), 0, 0);
   await append(3, 4);
-  expect(await lanes.finish(round, [])).toEqual([3]);
+  expect(await partitions.finish(round, [])).toEqual([3]);
   expect(await idsIn('a')).toEqual([ids[0], ids[3], ids[4]]);
 });
 
-test('whoever takes a lane over is told of every holder that never finished', async () => {
+test('whoever takes a partition over is told of every holder that never finished', async () => {
   await append(0);
   expect((await read('a')).displaced).toEqual([]);
   expect((await read('a')).displaced).toEqual([]);
   expect((await read('b')).displaced).toEqual(['a']);
   const taken = await read('c');
   expect(taken.displaced).toEqual(['b', 'a']);
-  await lanes.finish(taken, []);
+  await partitions.finish(taken, []);
   await append(1);
   expect((await read('d')).displaced).toEqual([]);
 });
@@ -172,7 +173,7 @@ test('replies go out with the trim, a message per ingress', async () => {
     });
   });
   await append(0);
-  await lanes.finish(await read('a'), [
+  await partitions.finish(await read('a'), [
     { ingressId: 'one', payload: 'x' },
     { ingressId: 'two', payload: 'y' },
   ]);
@@ -184,20 +185,25 @@ test('replies go out with the trim, a message per ingress', async () => {
   subscriber.disconnect();
 });
 
-test('one look tells how much waits in each lane, and for how long', async () => {
-  const look = createLaneStates(redis, keys);
-  expect(await look()).toEqual(Array(LANES).fill({ waiting: 0, oldestMs: null, oldestId: null }));
+test('one look tells how much waits in each partition, and for how long', async () => {
+  const look = createPartitionStates(redis, keys);
+  expect(await look()).toEqual(
+    Array(PARTITIONS).fill({ waiting: 0, oldestMs: null, oldestId: null }),
+  );
   await append(0, 1);
-  const item = await redis.lindex(keys.lane(LANE), 0);
-  await until('the first one to be older', async () => Number((await look())[LANE]?.oldestMs) > 50);
+  const item = await redis.lindex(keys.partition(PARTITION), 0);
+  await until(
+    'the first one to be older',
+    async () => Number((await look())[PARTITION]?.oldestMs) > 50,
+  );
   await append(2);
   const states = await look();
-  expect(states[LANE]?.waiting).toBe(3);
+  expect(states[PARTITION]?.waiting).toBe(3);
   // By its first push, whatever came after it.
-  expect(states[LANE]?.oldestMs).toBeGreaterThan(50);
-  expect(item?.slice(26)).toMatch(new RegExp(`^${states[LANE]?.oldestId}{`));
+  expect(states[PARTITION]?.oldestMs).toBeGreaterThan(50);
+  expect(item?.slice(26)).toMatch(new RegExp(`^${states[PARTITION]?.oldestId}{`));
   expect(states.filter(({ waiting }) => waiting > 0)).toHaveLength(1);
-  expect(await redis.lindex(keys.lane(LANE), 0)).toBe(item);
+  expect(await redis.lindex(keys.partition(PARTITION), 0)).toBe(item);
 });
 
 test('workers are counted by the numbers that they hold', async () => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { lookForStuck, type StuckLane } from '../../queue/stuck';
-import type { LaneView } from '../../queue/view';
+import { lookForStuck, type StuckPartition } from '../../queue/stuck';
+import type { PartitionView } from '../../queue/view';
 import { withJson } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
 import { age, turnState } from '../queue/cells';
@@ -9,7 +9,7 @@ import { withQueueView } from '../queue/with-view';
 import type { Tool } from '../tool';
 
 const HEAD = [
-  'LANE',
+  'PARTITION',
   'WAITING',
   'OLDEST',
   'TURN',
@@ -20,30 +20,33 @@ const HEAD = [
   'DISPLACED',
 ];
 
-/** `queue lanes`: who is at work on what. */
-export function addQueueLanes(parent: Command, tool: Tool): void {
+/** `queue partitions`: who is at work on what. */
+export function addQueuePartitions(parent: Command, tool: Tool): void {
   withJson(
     parent
-      .command('lanes')
-      .description('each lane, its turn and who is at work on it')
+      .command('partitions')
+      .description('each partition, its turn and who is at work on it')
       .addHelpText('after', '\nHolders are processes, by the names that they have in their logs.'),
   ).action(async ({ json }: { readonly json?: boolean }) => {
-    const { lanes, stuck } = await withQueueView(tool, (view) => lookForStuck(view.lanes));
-    const whyOf = (lane: number) => stuck.find((one) => one.lane === lane)?.why ?? null;
-    const views = lanes.map((view) => ({ ...view, stuck: whyOf(view.lane) }));
+    const { partitions, stuck } = await withQueueView(tool, (view) =>
+      lookForStuck(view.partitions),
+    );
+    const whyOf = (partition: number) =>
+      stuck.find((one) => one.partition === partition)?.why ?? null;
+    const views = partitions.map((view) => ({ ...view, stuck: whyOf(view.partition) }));
     if (json) await printJson(tool.stdout, views);
     else {
-      const rows = lanes.map((view) => toRow(view, stuck));
+      const rows = partitions.map((view) => toRow(view, stuck));
       await printTable(tool.stdout, HEAD, rows);
     }
     tellStuck(tool, stuck);
   });
 }
 
-function toRow(view: LaneView, stuck: readonly StuckLane[]): Cell[] {
-  const { lane, waiting, oldestMs, turn, holder, displaced } = view;
+function toRow(view: PartitionView, stuck: readonly StuckPartition[]): Cell[] {
+  const { partition, waiting, oldestMs, turn, holder, displaced } = view;
   return [
-    lane,
+    partition,
     waiting,
     age(oldestMs),
     turnState(view, stuck),

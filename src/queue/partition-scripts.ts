@@ -1,9 +1,9 @@
-/** The scripts that work on lanes, each in one step. lanes.ts calls them. */
+/** The scripts that work on partitions, each in one step. partitions.ts calls them. */
 import { AT_MAXMEMORY } from './redis';
 
 /**
- * KEYS: bytes, lanes. ARGV: most pushes and most bytes of a lane, the lanes' numbers, then per push
- * index of its lane, deadline (Redis time) and text. Per push 0: appended, 1 or 2: which limit refuses.
+ * KEYS: bytes, partitions. ARGV: most pushes and most bytes of a partition, the partitions' numbers, then per push
+ * index of its partition, deadline (Redis time) and text. Per push 0: appended, 1 or 2: which limit refuses.
  */
 export const APPEND = `
 local time = redis.call('TIME')
@@ -34,7 +34,7 @@ for l in pairs(grown) do redis.call('HSET', KEYS[1], ARGV[l + 2], bytes[l]) end
 return {appended, wake, now}`;
 
 /**
- * KEYS: holders, lanes. ARGV: most items and most bytes of a lane, holder, most displaced, lane numbers.
+ * KEYS: holders, partitions. ARGV: most items and most bytes of a partition, holder, most displaced, partition numbers.
  * It writes down who reads, and must do so at `maxmemory` too: else nobody could make room.
  */
 export const READ = `${AT_MAXMEMORY}
@@ -53,15 +53,15 @@ for l = 2, #KEYS do
     from = from + 32
   end
   -- The holder in front, then those that it displaced, until a turn finishes.
-  local lane, others = ARGV[3 + l], {}
-  for other in string.gmatch(redis.call('HGET', KEYS[1], lane) or '', '%S+') do
+  local partition, others = ARGV[3 + l], {}
+  for other in string.gmatch(redis.call('HGET', KEYS[1], partition) or '', '%S+') do
     if other ~= holder and #others < tonumber(ARGV[4]) then
       others[#others + 1] = other
       displaced[#displaced + 1] = other
     end
   end
   if #items > 0 then
-    redis.call('HSET', KEYS[1], lane, holder .. ' ' .. table.concat(others, ' '))
+    redis.call('HSET', KEYS[1], partition, holder .. ' ' .. table.concat(others, ' '))
   end
   heads[#heads + 1] = items
   sizes[#sizes + 1] = bytes
@@ -69,7 +69,7 @@ end
 return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, heads, sizes}`;
 
 /**
- * KEYS: holders, bytes, lanes. ARGV: holder, then per lane its number, how many were read, their bytes
+ * KEYS: holders, bytes, partitions. ARGV: holder, then per partition its number, how many were read, their bytes
  * and the head of the last one, then channel and message of each reply. Where the last one stands where
  * it was read, so do all before it: a turn that overtook took from the front, a failover from the end.
  */
@@ -80,15 +80,15 @@ for i = 4 * #KEYS - 6, #ARGV, 2 do
 end
 for l = 3, #KEYS do
   local at = 4 * l - 10
-  local lane, count, bytes, head = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local partition, count, bytes, head = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local last = redis.call('LINDEX', KEYS[l], count - 1)
   if last and string.sub(last, 1, #head) == head then
     redis.call('LTRIM', KEYS[l], count, -1)
-    if redis.call('HINCRBY', KEYS[2], lane, -bytes) <= 0 then redis.call('HDEL', KEYS[2], lane) end
+    if redis.call('HINCRBY', KEYS[2], partition, -bytes) <= 0 then redis.call('HDEL', KEYS[2], partition) end
   end
-  local held = redis.call('HGET', KEYS[1], lane) or ''
-  if string.match(held, '^%S*') == holder then redis.call('HDEL', KEYS[1], lane) end
+  local held = redis.call('HGET', KEYS[1], partition) or ''
+  if string.match(held, '^%S*') == holder then redis.call('HDEL', KEYS[1], partition) end
   left[#left + 1] = redis.call('LLEN', KEYS[l])
-  if left[#left] == 0 then redis.call('HDEL', KEYS[2], lane) end
+  if left[#left] == 0 then redis.call('HDEL', KEYS[2], partition) end
 end
 return left`;

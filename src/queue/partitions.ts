@@ -1,0 +1,187 @@
+/** The partitions: ordered lists of waiting pushes in Redis, and the commands that work on them. */
+import type { Redis } from 'ioredis';
+import { groupOf, PARTITIONS, partitionOf } from '../domain/group';
+import type { RedisKeys } from './keys';
+import { APPEND, FINISH, READ } from './partition-scripts';
+import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
+import type { RedisTime } from './redis-time';
+
+/** What one round read from the heads of its partitions: it is applied together. */
+export interface Round {
+  readonly holder: string;
+  /**
+   * Earlier holders that read one of the partitions and never finished: they died, or lost their lock and
+   * may still be at work. Whatever they have open must be ended before this round commits.
+   */
+  readonly displaced: readonly string[];
+  /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
+  readonly now: number;
+  readonly heads: readonly PartitionHead[];
+}
+
+/** The first pushes of a partition, in their order. */
+export interface PartitionHead {
+  readonly partition: number;
+  readonly pushes: readonly WaitingPush[];
+  /** As Redis holds them. */
+  readonly bytes: number;
+}
+
+/** What one partition may hold. */
+export interface PartitionLimits {
+  /** PARTITION_LIMIT */
+  readonly pushes: number;
+  /** PARTITION_BYTES; a push that is larger is taken by an empty partition. */
+  readonly bytes: number;
+}
+
+/** What became of a push that was to be appended: in its partition, or refused by one of its limits. */
+export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
+
+/** One message to one ingress. */
+export interface ReplyMessage {
+  readonly ingressId: string;
+  readonly payload: string;
+}
+
+/** A push with the time that its caller has left to wait. */
+export interface TimedPush {
+  readonly push: QueuedPush;
+  /** Milliseconds from now after which it must not be applied any more. */
+  readonly timeout: number;
+}
+
+export interface Partitions {
+  /**
+   * Appends pushes, each to the end of its partition.
+   *
+   * @returns what became of each, and the partitions that were empty before and therefore need a turn
+   * @throws the connection's error; where that is `isOutOfMemory`, none was appended
+   */
+  append(pushes: readonly TimedPush[]): Promise<{ appended: Appended[]; toWake: number[] }>;
+  /**
+   * Reads from the heads, until 4 MiB are reached; each partition has an equal share. Nothing is removed.
+   *
+   * @param holder names who will commit what was read
+   * @param most pushes of all partitions together (but one of each at least), at most and by default 256
+   */
+  read(partitions: readonly number[], holder: string, most?: number): Promise<Round>;
+  /**
+   * Replies, and only then trims what was read, in one step. Of a partition that no longer begins with what
+   * the round read (its turn lost its lock, or a failover lost its end) nothing is trimmed: what is still
+   * there is read again, and found settled.
+   *
+   * @returns how many pushes each partition still holds
+   */
+  finish(round: Round, replies: readonly ReplyMessage[]): Promise<number[]>;
+  /** The partitions that hold pushes. */
+  waiting(): Promise<number[]>;
+}
+
+/** Pushes of one round. More would save little, and where the database is slow all of them wait for its end. */
+export const MAX_READ = 256;
+/** Holders that can die on one partition, one after the other, before the oldest is forgotten. */
+const MAX_DISPLACED = 20;
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+interface PartitionCommands {
+  appendToPartitions(
+    keys: number,
+    ...args: (string | number)[]
+  ): Promise<[number[], number[], number]>;
+  readPartitions(
+    keys: number,
+    ...args: (string | number)[]
+  ): Promise<[number, string[], string[][], number[]]>;
+  finishRound(keys: number, ...args: (string | number)[]): Promise<number[]>;
+}
+
+/** By what the script says of each push. */
+const APPENDED: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
+
+/**
+ * @param time of Redis, which learns from every append
+ */
+export function createPartitions(
+  redis: Redis,
+  keys: RedisKeys,
+  limits: PartitionLimits,
+  time: RedisTime,
+): Partitions {
+  redis.defineCommand('appendToPartitions', { lua: APPEND });
+  redis.defineCommand('readPartitions', { lua: READ });
+  redis.defineCommand('finishRound', { lua: FINISH });
+  const commands = redis as unknown as PartitionCommands;
+  return {
+    append: async (pushes) => {
+      const partitions = pushes.map(({ push }) =>
+        partitionOf(groupOf(push.systemCode, push.externalId)),
+      );
+      const distinct = [...new Set(partitions)];
+      const indexes = new Map(distinct.map((partition, index) => [partition, index + 1]));
+      const asked = performance.now();
+      const start = (await time.now()) - (performance.now() - asked);
+      const [appended, wake, now] = await commands.appendToPartitions(
+        1 + distinct.length,
+        keys.partitionBytes,
+        ...distinct.map(keys.partition),
+        limits.pushes,
+        limits.bytes,
+        ...distinct,
+        ...pushes.flatMap(({ push, timeout }, i) => [
+          indexes.get(partitions[i] ?? 0) ?? 0,
+          Math.floor(start + Math.max(0, timeout)),
+          encodePush(push),
+        ]),
+      );
+      time.note(now);
+      return {
+        appended: appended.map((how) => APPENDED[how] ?? 'PARTITION_FULL'),
+        toWake: distinct.filter((_, index) => wake[index] === 1),
+      };
+    },
+    read: async (partitions, holder, most = MAX_READ) => {
+      const share = (whole: number) => Math.max(1, Math.floor(whole / partitions.length));
+      const [now, displaced, heads, sizes] = await commands.readPartitions(
+        1 + partitions.length,
+        keys.holders,
+        ...partitions.map(keys.partition),
+        share(most),
+        share(MAX_READ_BYTES),
+        holder,
+        MAX_DISPLACED,
+        ...partitions,
+      );
+      return {
+        holder,
+        displaced: [...new Set(displaced)],
+        now,
+        heads: partitions.map((partition, n) => ({
+          partition,
+          pushes: (heads[n] ?? []).map(decodeItem),
+          bytes: sizes[n] ?? 0,
+        })),
+      };
+    },
+    finish: ({ holder, heads }, replies) =>
+      commands.finishRound(
+        2 + heads.length,
+        keys.holders,
+        keys.partitionBytes,
+        ...heads.map(({ partition }) => keys.partition(partition)),
+        holder,
+        ...heads.flatMap(({ partition, pushes, bytes }) => {
+          const last = pushes.at(-1);
+          return [partition, pushes.length, bytes, last ? headOf(last) : ''];
+        }),
+        ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
+      ),
+    waiting: async () => {
+      const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+      const lengths = await redis
+        .pipeline(all.map((partition) => ['llen', keys.partition(partition)]))
+        .exec();
+      return all.filter((partition) => Number(lengths?.[partition]?.[1] ?? 0) > 0);
+    },
+  };
+}
