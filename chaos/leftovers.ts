@@ -1,7 +1,7 @@
 /** What a run left behind: once nobody pushes and nothing is broken, nothing may wait anywhere. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { entryModel } from '../src/push-log/entry-model';
-import { TURN_QUEUE } from '../src/queue/keys';
+import { PARTITION_JOB_QUEUE } from '../src/queue/keys';
 import type { Cluster } from './cluster';
 
 /** Milliseconds in which the queue must be empty once nobody pushes. */
@@ -57,14 +57,14 @@ async function waitWhile<T>(
 
 /**
  * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for
- * stalled turns and the one that wakes an idle worker; the leases of the worker numbers; the heartbeats of
+ * stalled partition jobs and the one that wakes an idle worker; the leases of the worker numbers; the heartbeats of
  * the processes; the memories of signatures, rates and refusals, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${TURN_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-beats|(worker|first-uses|rate|refusals):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-beats|(worker|first-uses|rate|refusals):.*)$`,
 );
 
-/** @returns the names of all other keys in Redis: partitions, holders, turns, locks, or what is new */
+/** @returns the names of all other keys in Redis: partitions, holders, partition jobs, locks, or what is new */
 export async function findLeftovers({
   lookup,
   keys,

@@ -19,19 +19,19 @@ export interface Breakable {
 /** By the name of the file in chaos/breaks that takes it away. */
 export const MECHANISMS = {
   'revision-guard': {
-    carries: 'a worker that was stopped in its turn does not overwrite what came after it',
+    carries: 'a worker that was stopped in its job does not overwrite what came after it',
     faults: ['stop-worker', 'delay-mongo'],
     pace: 4,
   },
   'keep-last-if-active': {
-    carries: 'a turn that is due while another one is active follows it',
+    carries: 'a partition job that is due while another one is active follows it',
     faults: ['stop-worker'],
     pace: 1,
     showsInCalm: true,
     env: { PUSH_TIMEOUT: '2s' },
   },
   sweep: {
-    carries: 'a partition whose turn was lost gets another one',
+    carries: 'a partition whose job was lost gets another one',
     faults: ['reset-mongo', 'restart-mongo', 'cut-redis'],
     pace: 3,
     showsInCalm: true,

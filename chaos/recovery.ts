@@ -77,7 +77,7 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
   try {
     await sleep(WARM_UP, undefined, { signal });
     for (let n = 0; n < options.kills; n += 1) {
-      // At any moment of a turn.
+      // At any moment of a partition job.
       await sleep(random.real(0, 300), undefined, { signal });
       const victim = cluster.workers[n % cluster.workers.length] as Member;
       victim.kill('SIGKILL');

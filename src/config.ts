@@ -115,7 +115,7 @@ const schema = z.object({
   PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
   /** Bytes of pushes that one partition may hold in Redis; beyond it callers get 503. */
   PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
-  /** Turns that one worker process runs at the same time. */
+  /** Partition jobs that one worker process runs at the same time. */
   WORKER_CONCURRENCY: whole(1, 64).default(8),
   /** How long a stopping ingress still takes requests while it says that it is not ready. */
   DRAIN_DELAY: span(0, 120_000).default(5_000),
@@ -133,7 +133,7 @@ const schema = z.object({
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
   /** Part of the traces that the samplers with a ratio take. */
   OTEL_TRACES_SAMPLER_ARG: z.string().default('1'),
-  /** `on`: that port shows the queue of turns too, read only, at /queues. */
+  /** `on`: that port shows the queue of partition jobs too, read only, at /queues. */
   QUEUE_BOARD: z.enum(['on', 'off']).default('off'),
   /** `off`: no reference page at /docs. */
   DOCS_PAGE: z.enum(['on', 'off']).default('on'),

@@ -36,7 +36,7 @@ import { watchEcho } from './queue/probe';
 import { connectSubscriber } from './queue/redis';
 import { createRefusalRoom } from './queue/refusal-room';
 import { createReplyInbox } from './queue/replies';
-import { createTurns } from './queue/turns';
+import { createPartitionJobs } from './queue/partition-jobs';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
@@ -114,9 +114,9 @@ async function main(): Promise<void> {
   const finalize = createFinalize(pushLog, lookups);
   const endings = createEndings({ finalize, name: processName('web'), clock, logger, tracing });
   lifecycle.onStop('endings', () => endings.stop());
-  const turns = createTurns(redis, keys);
-  lifecycle.onStop('turns', () => turns.close());
-  const queue = createGroupQueue(partitions, turns, logger, metrics, tracing);
+  const jobs = createPartitionJobs(redis, keys);
+  lifecycle.onStop('partition jobs', () => jobs.close());
+  const queue = createGroupQueue(partitions, jobs, logger, metrics, tracing);
   const settle = createSettlePush({ queue, inbox, endings, ingressId, clock, logger });
 
   const accept = createAcceptPush({

@@ -41,7 +41,7 @@ export interface RoundDependencies extends LoadDependencies {
 
 const UNFINISHED = {
   level: 'warn',
-  text: 'ending the transactions of an unfinished turn',
+  text: 'ending the transactions of an unfinished batch',
 } as const;
 const SPLIT = { level: 'info', text: 'round split' } as const;
 const GIVEN_UP = { level: 'error', text: 'group given up', most: 5 } as const;
@@ -84,7 +84,7 @@ export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement
 }
 
 /**
- * Everything together. Where that fails, usually some pushes were settled before (a turn taken up
+ * Everything together. Where that fails, usually some pushes were settled before (a batch taken up
  * again, a deadline meanwhile): without them the rest still goes together. Where that is not it,
  * each half goes on its own: one group in trouble is found in a few steps, not in one per group. Where
  * so many are in trouble that this takes too long, a few end together, and may be sent again.

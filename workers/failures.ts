@@ -1,4 +1,4 @@
-/** Which failures of a turn mean what. */
+/** Which failures of a batch mean what. */
 import { mongo } from 'mongoose';
 import { AWAY, isSocketError } from '../src/mongo';
 import { LeaseLost } from '../src/queue/worker-number';
@@ -10,8 +10,8 @@ export class CommitConflict extends Error {
 }
 
 /**
- * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, or the turn was
- * given up: it must fail as a whole, and the partition be read again when the sweep wakes it. Conflicts between transactions are not that.
+ * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, or the batch was
+ * given up: it must fail as a whole, and the partition be read again when the sweep schedules it. Conflicts between transactions are not that.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof LeaseLost || error instanceof SessionRenewed) return true;

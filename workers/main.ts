@@ -1,4 +1,4 @@
-/** Composition root of the worker: takes turns, sweeps partitions, ends what was lost. */
+/** Composition root of the worker: takes partition jobs, sweeps partitions, ends what was lost. */
 import { systemClock } from '../src/clock';
 import { createUserDirectory } from '../src/directory/users';
 import { createLedger } from '../src/ledger/matters';
@@ -14,7 +14,7 @@ import { createGroupWorker } from '../src/queue/group-worker';
 import { holderText } from '../src/queue/holder';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
-import { createTurns } from '../src/queue/turns';
+import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
 import { createSessions } from '../src/sessions';
 import { createApplyRound } from './apply-round';
@@ -36,9 +36,9 @@ async function main(): Promise<void> {
   } = await startProcess('worker');
   const clock = systemClock;
   const blocking = connectBlocking(config.REDIS_URL, logger);
-  lifecycle.onStop('turn connection', () => blocking.disconnect());
-  const turns = createTurns(blocking, keys);
-  lifecycle.onStop('turns', () => turns.close());
+  lifecycle.onStop('partition job connection', () => blocking.disconnect());
+  const jobs = createPartitionJobs(blocking, keys);
+  lifecycle.onStop('partition jobs', () => jobs.close());
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
   lifecycle.onStop('worker number', () => number.release());
   const workerName = processName('worker');
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
     logger,
     metrics,
   });
-  // Before the turns, so that it ends after them: their drain must not wait for it.
+  // Before the partition jobs, so that it ends after them: their drain must not wait for it.
   const expiry = startExpiry({
     expireLost: createExpireLost(mongo),
     queueTime: redisTime.now,
@@ -76,7 +76,7 @@ async function main(): Promise<void> {
     connection: blocking,
     keys,
     partitions,
-    turns,
+    jobs,
     holderOf: (slot) => holderText({ session: sessions.idOf(slot), name: workerName }),
     apply: tracing ? (round) => tracing.round(round, () => apply(round)) : apply,
     giveUp: sessions.renew,
@@ -84,11 +84,11 @@ async function main(): Promise<void> {
     logger,
     metrics,
   });
-  lifecycle.onStop('turns under way', () => worker.close());
-  const sweep = startSweep(partitions, turns, logger, metrics);
+  lifecycle.onStop('partition jobs under way', () => worker.close());
+  const sweep = startSweep(partitions, jobs, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
   tellOfItself(() => ({ work: { ...worker.load() } }));
-  logger.info('taking turns');
+  logger.info('taking partition jobs');
   announceReady({ workerName });
 }
 

@@ -1,4 +1,4 @@
-/** Pure part of a turn: from what was read and loaded to what is to be written and answered. */
+/** Pure part of a batch: from what was read and loaded to what is to be written and answered. */
 import { changesOf } from '../src/domain/changes';
 import type { Surroundings } from '../src/domain/decide';
 import { type FoldResult, fold, type Precedent } from '../src/domain/fold';
@@ -18,7 +18,7 @@ export interface Group {
   readonly pushes: readonly WaitingPush[];
 }
 
-/** What the turn loaded for its groups. */
+/** What the batch loaded for its groups. */
 export interface Loaded {
   /** By group. */
   readonly matters: ReadonlyMap<string, Matter>;

@@ -1,5 +1,5 @@
 /**
- * A turn that becomes due while the partition's turn is active is forgotten, and the sweep (its
+ * A job that is scheduled while its partition's job is active is forgotten, and the sweep (its
  * understudy) does not find the partition either.
  */
 import { Queue } from 'bullmq';

@@ -1,4 +1,4 @@
-/** Nobody looks for partitions that hold pushes and have no turn. */
+/** Nobody looks for partitions that hold pushes and have no job. */
 import * as sweep from '../../src/queue/sweep';
 import { replace } from './replace';
 

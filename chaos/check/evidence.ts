@@ -18,7 +18,7 @@ export interface Evidence {
   readonly timeZone: string;
   /** When the last fault was undone, by the clock of the history; callers went on after it. */
   readonly faultsEndedAt: number;
-  /** Names of what the queue still holds at the end: partitions, turns, locks. */
+  /** Names of what the queue still holds at the end: partitions, partition jobs, locks. */
   readonly leftovers: readonly string[];
 }
 

@@ -23,7 +23,7 @@ export const PROMISES = {
   settled: 'Every entry of the log ends settled.',
   recovery:
     'From ten seconds after the last fault on nothing fails, and nobody waits longer than two and a half seconds, but for a server that stands still by itself.',
-  leftover: 'No partition, turn or lock is left behind.',
+  leftover: 'No push, partition job or lock is left behind.',
   served:
     'At least half of the operations that pass were accepted, or refused by the state of their matter: else the run has seen too little.',
   measurable:

@@ -1,31 +1,31 @@
 /**
- * Bull Board over the queue of turns, read only: whose turn it is, as BullMQ has it. What pushes hold is
- * not in there: a turn knows its partition, no more.
+ * Bull Board over the queue of partition jobs, read only: which job waits and which is active, as BullMQ has it. What pushes hold is
+ * not in there: a job knows its partition, no more.
  */
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
 import type { RedisKeys } from '../queue/keys';
-import { lookAtTurns } from '../queue/turn-view';
+import { readOnlyJobQueue } from '../queue/partition-job-view';
 import { createBoardApp } from './app';
 import { BOARD_PATH, type Board } from './options';
 import { collectParts } from './parts';
 
 const ABOUT =
-  'One job is one turn of a partition. What waits in the partitions: matterctl queue stats';
+  'A job lets one worker work on its partition. What waits in the partitions: matterctl queue stats';
 
 /** @throws Error where the files of the board are not as expected */
 export function createBoard(redis: Redis, keys: RedisKeys, logger: Logger): Board {
-  const queue = lookAtTurns(redis, keys);
-  const turns = new BullMQAdapter(queue, { readOnlyMode: true, description: ABOUT });
+  const queue = readOnlyJobQueue(redis, keys);
+  const jobs = new BullMQAdapter(queue, { readOnlyMode: true, description: ABOUT });
   // Of a job's contents the partition alone, whatever a later version may put there.
-  turns.setFormatter('data', ({ partition }) => ({ partition }));
-  turns.setFormatter('name', ({ data }) => `turn of partition ${data.partition}`);
-  turns.setFormatter('returnValue', () => undefined);
+  jobs.setFormatter('data', ({ partition }) => ({ partition }));
+  jobs.setFormatter('name', ({ data }) => `job of partition ${data.partition}`);
+  jobs.setFormatter('returnValue', () => undefined);
   const parts = collectParts((serverAdapter) =>
     createBullBoard({
-      queues: [turns],
+      queues: [jobs],
       serverAdapter,
       // Its documentation is on another host.
       options: { uiConfig: { boardTitle: 'Matter Push', hideDocsLink: true } },

@@ -81,7 +81,7 @@ function createProgram(tool: Tool): Command {
   addLogReplay(log, tool);
   const queue = program
     .command('queue')
-    .description('what waits for its turn, to see; clients, to pause');
+    .description('shows what waits; pauses and resumes clients');
   addQueueStats(queue, tool);
   addQueuePartitions(queue, tool);
   addQueueOldest(queue, tool);

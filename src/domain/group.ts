@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * Bounds how many workers can be at work at once; the fewer they are, the more pushes share a turn.
+ * Bounds how many workers can be at work at once; the fewer they are, the more pushes share a batch.
  * Part of the queue's format: all processes of a deployment must agree on it (see queue/keys.ts).
  */
 export const PARTITIONS = 4;

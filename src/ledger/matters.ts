@@ -1,4 +1,4 @@
-/** The ledger: loads the matters of a turn and writes what the fold made of them, guarded. */
+/** The ledger: loads the matters of a batch and writes what the fold made of them, guarded. */
 import type { Connection, mongo } from 'mongoose';
 import type { Matter } from '../domain/matter';
 import { nativeCollection } from '../mongo';

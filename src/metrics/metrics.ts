@@ -7,7 +7,7 @@ import type { Outcome } from '../domain/decide';
 import type { PushError } from '../errors';
 
 /** The way of a push, in its order. */
-export const STAGES = ['verify', 'log', 'wait', 'turn', 'commit', 'reply'] as const;
+export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
 /** What goes out together: entries of the push log, pushes into their partitions. */
@@ -27,19 +27,19 @@ export interface Metrics {
   refused(path: string, receivedAt: number, error: PushError): void;
   /** A stage ends now. */
   stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
-  /** A turn took these up at `now`; both times are Redis'. */
-  turnBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
+  /** A batch with these pushes was read at `now`; both times are Redis'. */
+  batchBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
   /** The last push of a worker's message is told. @param sentAt Redis time, epoch milliseconds */
   replied(sentAt: number): void;
   batch(kind: Batch, size: number): void;
   /** A guard failed, or somebody else held what was to be written: see isContention. */
   conflict(): void;
-  /** Work of a turn is done once more. */
+  /** Work of a batch is done once more. */
   retried(): void;
-  /** A turn failed as a whole; the sweep wakes its partition. */
-  turnFailed(): void;
-  /** A turn was taken over from a worker that fell silent. */
-  turnTakenOver(): void;
+  /** A partition job failed as a whole; the sweep schedules it again. */
+  jobFailed(): void;
+  /** A worker reclaimed a partition job whose worker had stalled. */
+  jobReclaimed(): void;
   /** @param partitions that held pushes */
   swept(partitions: number): void;
   /** A push was settled, and its ingress found that in the log, not in its inbox. */
@@ -55,13 +55,13 @@ export const NO_METRICS: Metrics = {
   answered: nothing,
   refused: nothing,
   stage: nothing,
-  turnBegan: nothing,
+  batchBegan: nothing,
   replied: nothing,
   batch: nothing,
   conflict: nothing,
   retried: nothing,
-  turnFailed: nothing,
-  turnTakenOver: nothing,
+  jobFailed: nothing,
+  jobReclaimed: nothing,
   swept: nothing,
   replyLost: nothing,
   refusalUnrecorded: nothing,

@@ -19,7 +19,7 @@ export function createMetrics(
   registry: MetricsRegistry,
   { clock, redisTime }: { readonly clock: Clock; readonly redisTime: () => Promise<number> },
 ): Metrics {
-  const { requests, requestSeconds, stageSeconds, turnPushes, batchSize } = registry;
+  const { requests, requestSeconds, stageSeconds, batchPushes, batchSize } = registry;
   const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
   const batches = byName(BATCHES, (batch) => batchSize.labels({ batch }));
   const count = (path: string, receivedAt: number, outcome: string, reason: string) => {
@@ -33,8 +33,8 @@ export function createMetrics(
     refused: (path, receivedAt, error) =>
       count(path, receivedAt, isFailure(error) ? 'FAILED' : 'REFUSED', error.reason),
     stage: (name, since) => stages[name].observe(seconds(performance.now() - since)),
-    turnBegan: (pushes, now) => {
-      turnPushes.observe(pushes.length);
+    batchBegan: (pushes, now) => {
+      batchPushes.observe(pushes.length);
       for (const { queuedAt } of pushes) stages.wait.observe(seconds(now - queuedAt));
     },
     replied: (sentAt) => {
@@ -46,8 +46,8 @@ export function createMetrics(
     batch: (kind, size) => batches[kind].observe(size),
     conflict: () => registry.conflicts.inc(),
     retried: () => registry.retries.inc(),
-    turnFailed: () => registry.turnsFailed.inc(),
-    turnTakenOver: () => registry.turnsTakenOver.inc(),
+    jobFailed: () => registry.jobsFailed.inc(),
+    jobReclaimed: () => registry.jobsReclaimed.inc(),
     swept: (partitions) => {
       registry.sweeps.inc();
       registry.sweptPartitions.inc(partitions);

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 /** Seconds: from a verified signature to PUSH_TIMEOUT. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Up to the largest turn and the largest batch. */
+/** Up to the largest batch. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
 /** @param type of the process; a label of everything that it tells */
@@ -30,8 +30,8 @@ export function createRegistry(type: string) {
       labelNames: ['stage'],
       buckets: SECONDS,
     }),
-    turnPushes: new Histogram({
-      ...about('turn_pushes', 'Pushes that a turn took from its partition at a time'),
+    batchPushes: new Histogram({
+      ...about('partition_batch_pushes', 'Pushes of a batch that a worker read from its partitions'),
       buckets: PUSHES,
     }),
     batchSize: new Histogram({
@@ -40,10 +40,10 @@ export function createRegistry(type: string) {
       buckets: PUSHES,
     }),
     conflicts: counter('guard_conflicts_total', 'Commits that met a change of somebody else'),
-    retries: counter('retries_total', 'Work of turns that was done once more'),
-    turnsFailed: counter('turns_failed_total', 'Turns that failed as a whole'),
-    turnsTakenOver: counter('turns_taken_over_total', 'Turns taken over from a silent worker'),
-    sweeps: counter('sweeps_total', 'Looks for partitions that wait without a turn'),
+    retries: counter('retries_total', 'Work of batches that was done once more'),
+    jobsFailed: counter('partition_jobs_failed_total', 'Partition jobs that failed as a whole'),
+    jobsReclaimed: counter('partition_jobs_reclaimed_total', 'Stalled partition jobs that another worker reclaimed'),
+    sweeps: counter('sweeps_total', 'Looks for partitions that wait without a job'),
     sweptPartitions: counter(
       'swept_partitions_total',
       'Partitions that held pushes when they were swept',

@@ -46,7 +46,7 @@ export interface PushLog {
 export interface Settling {
   /** Epoch milliseconds. */
   readonly now: number;
-  /** When the turn took the pushes up, epoch milliseconds of the queue's clock. */
+  /** When the batch took the pushes up, epoch milliseconds of the queue's clock. */
   readonly startedAt?: number;
   /** Who settles: a process name. */
   readonly worker: string;

@@ -1,4 +1,4 @@
-/** The ingress' end of the job groups: append a push to its group's partition, and wake the partition. */
+/** The ingress' end of the job groups: append a push to its group's partition, and schedule the partition's job. */
 import { createBatcher } from '../batcher';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
@@ -6,7 +6,7 @@ import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { Tracing } from '../tracing/tracing';
 import type { Appended, Partitions, TimedPush } from './partitions';
 import type { QueuedPush } from './push';
-import type { Turns } from './turns';
+import type { PartitionJobs } from './partition-jobs';
 
 export interface GroupQueue {
   /**
@@ -20,15 +20,15 @@ export interface GroupQueue {
   enqueue(push: QueuedPush, timeout: number): Promise<Appended>;
 }
 
-const WAKE_FAILED = {
+const SCHEDULE_FAILED = {
   level: 'warn',
-  text: 'wake failed, the sweep will do it',
+  text: 'scheduling partition jobs failed, the sweep will do it',
   dueTo: ['redis'],
 } as const;
 
 export function createGroupQueue(
   partitions: Partitions,
-  turns: Turns,
+  jobs: PartitionJobs,
   logger: Logger,
   metrics: Metrics = NO_METRICS,
   tracing?: Tracing,
@@ -43,10 +43,10 @@ export function createGroupQueue(
           timeout: until - performance.now(),
         }),
       );
-      const { appended, toWake } = await partitions.append(pushes);
-      // The pushes are in their partitions now: a failed wake costs time, until the sweep, not a push.
-      turns.wake(toWake).catch((error: Error) => {
-        tell(WAKE_FAILED, { partitions: toWake, error: error.message });
+      const { appended, toSchedule } = await partitions.append(pushes);
+      // The pushes are in their partitions now: a job that was not scheduled costs time, until the sweep, not a push.
+      jobs.schedule(toSchedule).catch((error: Error) => {
+        tell(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
       });
       return appended;
     },

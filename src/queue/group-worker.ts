@@ -1,6 +1,6 @@
 /**
- * The worker's end of the job groups: takes the partitions' turns and runs them until the partitions are empty.
- * What waits in the partitions whose turns a worker has is applied together, two partitions in a round: a round
+ * The worker's end of the job groups: takes the partitions' jobs and runs them until the partitions are empty.
+ * What waits in the partitions whose jobs a worker has is applied together, two partitions in a round: a round
  * costs the database and Redis much the same however many pushes it has.
  */
 import { Worker } from 'bullmq';
@@ -10,13 +10,13 @@ import { PARTITIONS } from '../domain/group';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
-import { type RedisKeys, TURN_QUEUE } from './keys';
+import { type RedisKeys, PARTITION_JOB_QUEUE } from './keys';
 import { MAX_READ, type Partitions, type Round } from './partitions';
 import { type Reply, toMessages } from './replies';
-import type { TurnData, Turns } from './turns';
+import type { PartitionJobData, PartitionJobs } from './partition-jobs';
 
 /**
- * A dead worker's turn is taken up again after at most lock + check, which is under the 3 s that
+ * A dead worker's job is taken up again after at most lock + check, which is under the 3 s that
  * we promise. BullMQ renews the lock at half its time.
  */
 const LOCK_DURATION = 1_500;
@@ -26,7 +26,7 @@ const STALLED_INTERVAL = 500;
  * may still have open is ended by the next one, and its guards fail should it go on after all.
  */
 const ROUND_TIMEOUT = 8_000;
-/** Rounds of one turn before it lets other partitions have the place. */
+/** Rounds of one job before it makes room for other partitions. */
 const MAX_ROUNDS = 20;
 /** Rounds of a worker at the same time: while one waits for its commit, another one is made ready. */
 const AT_ONCE = 2;
@@ -35,18 +35,18 @@ const MOST_PARTITIONS = PARTITIONS / AT_ONCE;
 
 /** BullMQ reports each try to reconnect of each of its connections. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
-const TURN_FAILED = {
+const JOB_FAILED = {
   level: 'warn',
-  text: 'turn failed, will be swept',
+  text: 'partition job failed, will be swept',
   dueTo: ['mongodb', 'redis'],
 } as const;
-const TURN_TAKEN_OVER = { level: 'warn', text: 'turn taken over from a silent worker' } as const;
+const JOB_RECLAIMED = { level: 'warn', text: 'turn taken over from a silent worker' } as const;
 
 /**
  * Applies the pushes of a round.
  *
  * @returns a reply for each push
- * @throws where the outcome of some is unknown: the turns fail and the partitions are read again later
+ * @throws where the outcome of some is unknown: the partition jobs fail and the partitions are read again later
  */
 export type ApplyRound<S> = (round: Round) => Promise<Reply<S>[]>;
 
@@ -55,7 +55,7 @@ export interface GroupWorkerOptions<S> {
   readonly connection: Redis;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
-  readonly turns: Turns;
+  readonly jobs: PartitionJobs;
   /** Names who commits a round: see there. Rounds under way at the same time have slots of their own. */
   readonly holderOf: (slot: number) => string;
   readonly apply: ApplyRound<S>;
@@ -71,12 +71,12 @@ export interface GroupWorkerOptions<S> {
 export interface GroupWorker {
   /** Rounds under way, and the pushes in them. */
   load(): { readonly batches: number; readonly pushes: number };
-  /** Finishes the turns under way, then lets go of the queue. */
+  /** Finishes the partition jobs under way, then lets go of the queue. */
   close(): Promise<void>;
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { partitions, turns, holderOf, apply, giveUp, logger } = options;
+  const { partitions, jobs, holderOf, apply, giveUp, logger } = options;
   const { roundTimeout = ROUND_TIMEOUT, metrics = NO_METRICS } = options;
   let closing = false;
 
@@ -92,7 +92,7 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     const pushes = round.heads.flatMap((head) => head.pushes);
     if (pushes.length === 0) return taken.map(() => 0);
     const readAt = performance.now();
-    metrics.turnBegan(pushes, round.now);
+    metrics.batchBegan(pushes, round.now);
     underRound += pushes.length;
     const replies = await withDeadline(apply(round), roundTimeout, () => {
       giveUp(slot);
@@ -104,11 +104,11 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     bound = Math.min(MAX_READ, 2 * bound);
     const sentAt = Math.round(round.now + performance.now() - readAt);
     const left = await partitions.finish(round, toMessages(replies, sentAt));
-    metrics.stage('turn', began);
+    metrics.stage('batch', began);
     return left;
   };
   const free = Array.from({ length: AT_ONCE }, (_, slot) => slot);
-  /** By partition. Turns that are under way at the same time share their rounds. */
+  /** By partition. Partition jobs that are under way at the same time share their rounds. */
   const rounds = createBatcher<number, number>({
     run: async (taken) => {
       const slot = Number(free.shift());
@@ -118,27 +118,27 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     maxRunning: AT_ONCE,
   });
 
-  const runTurn = async (partition: number): Promise<void> => {
+  const runJob = async (partition: number): Promise<void> => {
     for (let round = 0; round < MAX_ROUNDS && !closing; round += 1) {
       if ((await rounds.add(partition)) === 0) return;
     }
-    // What is left is owed a turn; while this one is active, BullMQ keeps it for afterwards.
-    await turns.wake([partition]);
+    // The rest needs another job; while this one is active, BullMQ keeps it for afterwards.
+    await jobs.schedule([partition]);
   };
 
-  // A process that was stopped and continued may be given the turn that it is still running.
+  // A process that was stopped and continued may be given the job that it is still running.
   const underWay = new Map<number, Promise<void>>();
-  const takeTurn = (partition: number): Promise<void> => {
+  const takeJob = (partition: number): Promise<void> => {
     const before = underWay.get(partition) ?? Promise.resolve();
-    const turn = before.then(
-      () => runTurn(partition),
-      () => runTurn(partition),
+    const job = before.then(
+      () => runJob(partition),
+      () => runJob(partition),
     );
-    underWay.set(partition, turn);
-    return turn;
+    underWay.set(partition, job);
+    return job;
   };
 
-  const worker = new Worker<TurnData>(TURN_QUEUE, (job) => takeTurn(job.data.partition), {
+  const worker = new Worker<PartitionJobData>(PARTITION_JOB_QUEUE, (job) => takeJob(job.data.partition), {
     connection: options.connection,
     prefix: options.keys.bullPrefix,
     concurrency: options.concurrency,
@@ -150,12 +150,12 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
   const tell = foldedLog(logger);
   worker.on('error', (error) => tell(WORKER_ERROR, { error: error.message }));
   worker.on('failed', (job, error) => {
-    metrics.turnFailed();
-    tell(TURN_FAILED, { partition: job?.data.partition, error: error.message });
+    metrics.jobFailed();
+    tell(JOB_FAILED, { partition: job?.data.partition, error: error.message });
   });
   worker.on('stalled', (jobId) => {
-    metrics.turnTakenOver();
-    tell(TURN_TAKEN_OVER, { jobId });
+    metrics.jobReclaimed();
+    tell(JOB_RECLAIMED, { jobId });
   });
   return {
     load: () => ({ batches: AT_ONCE - free.length, pushes: underRound }),

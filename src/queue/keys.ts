@@ -25,12 +25,12 @@ export interface RedisKeys {
 
 /**
  * Of what travels through partitions: the form of an item (push.ts), and how many partitions there are. Processes
- * of two formats share neither partitions nor turns. While one replaces the other, both work, but between
+ * of two formats share neither partitions nor jobs. While one replaces the other, both work, but between
  * them nothing keeps the order of a key but its sourceUpdatedAt; see docs/operations.md, "Upgrading".
  */
 const FORMAT = 3;
 
-export const TURN_QUEUE = `turns-${FORMAT}`;
+export const PARTITION_JOB_QUEUE = `partition-jobs-${FORMAT}`;
 
 /** @param namespace keeps deployments (and tests) that share a Redis apart (REDIS_NAMESPACE) */
 export function createRedisKeys(namespace: string): RedisKeys {

@@ -9,12 +9,12 @@ export const APPEND = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local most, mostBytes = tonumber(ARGV[1]), tonumber(ARGV[2])
-local length, bytes, grown, wake, appended = {}, {}, {}, {}, {}
+local length, bytes, grown, wasEmpty, appended = {}, {}, {}, {}, {}
 for l = 1, #KEYS - 1 do
   length[l] = redis.call('LLEN', KEYS[l + 1])
   -- Where nothing waits nothing can be counted wrong: by a process that does not count, say.
   bytes[l] = length[l] > 0 and tonumber(redis.call('HGET', KEYS[1], ARGV[l + 2]) or '0') or 0
-  wake[l] = length[l] == 0 and 1 or 0
+  wasEmpty[l] = length[l] == 0 and 1 or 0
 end
 for i = #KEYS + 2, #ARGV, 3 do
   local l = tonumber(ARGV[i])
@@ -31,7 +31,7 @@ for i = #KEYS + 2, #ARGV, 3 do
   end
 end
 for l in pairs(grown) do redis.call('HSET', KEYS[1], ARGV[l + 2], bytes[l]) end
-return {appended, wake, now}`;
+return {appended, wasEmpty, now}`;
 
 /**
  * KEYS: holders, partitions. ARGV: most items and most bytes of a partition, holder, most displaced, partition numbers.
@@ -52,7 +52,7 @@ for l = 2, #KEYS do
     end
     from = from + 32
   end
-  -- The holder in front, then those that it displaced, until a turn finishes.
+  -- The holder in front, then those that it displaced, until a batch finishes.
   local partition, others = ARGV[3 + l], {}
   for other in string.gmatch(redis.call('HGET', KEYS[1], partition) or '', '%S+') do
     if other ~= holder and #others < tonumber(ARGV[4]) then
@@ -71,7 +71,7 @@ return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, heads, sizes}`;
 /**
  * KEYS: holders, bytes, partitions. ARGV: holder, then per partition its number, how many were read, their bytes
  * and the head of the last one, then channel and message of each reply. Where the last one stands where
- * it was read, so do all before it: a turn that overtook took from the front, a failover from the end.
+ * it was read, so do all before it: a batch that overtook took from the front, a failover from the end.
  */
 export const FINISH = `
 local holder, left = ARGV[1], {}

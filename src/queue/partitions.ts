@@ -55,10 +55,10 @@ export interface Partitions {
   /**
    * Appends pushes, each to the end of its partition.
    *
-   * @returns what became of each, and the partitions that were empty before and therefore need a turn
+   * @returns what became of each, and the partitions that were empty before and therefore need a job
    * @throws the connection's error; where that is `isOutOfMemory`, none was appended
    */
-  append(pushes: readonly TimedPush[]): Promise<{ appended: Appended[]; toWake: number[] }>;
+  append(pushes: readonly TimedPush[]): Promise<{ appended: Appended[]; toSchedule: number[] }>;
   /**
    * Reads from the heads, until 4 MiB are reached; each partition has an equal share. Nothing is removed.
    *
@@ -68,7 +68,7 @@ export interface Partitions {
   read(partitions: readonly number[], holder: string, most?: number): Promise<Round>;
   /**
    * Replies, and only then trims what was read, in one step. Of a partition that no longer begins with what
-   * the round read (its turn lost its lock, or a failover lost its end) nothing is trimmed: what is still
+   * the round read (its job lost its lock, or a failover lost its end) nothing is trimmed: what is still
    * there is read again, and found settled.
    *
    * @returns how many pushes each partition still holds
@@ -121,7 +121,7 @@ export function createPartitions(
       const indexes = new Map(distinct.map((partition, index) => [partition, index + 1]));
       const asked = performance.now();
       const start = (await time.now()) - (performance.now() - asked);
-      const [appended, wake, now] = await commands.appendToPartitions(
+      const [appended, wasEmpty, now] = await commands.appendToPartitions(
         1 + distinct.length,
         keys.partitionBytes,
         ...distinct.map(keys.partition),
@@ -137,7 +137,7 @@ export function createPartitions(
       time.note(now);
       return {
         appended: appended.map((how) => APPENDED[how] ?? 'PARTITION_FULL'),
-        toWake: distinct.filter((_, index) => wake[index] === 1),
+        toSchedule: distinct.filter((_, index) => wasEmpty[index] === 1),
       };
     },
     read: async (partitions, holder, most = MAX_READ) => {

@@ -22,7 +22,7 @@ export interface QueuedPush {
   readonly trace?: TraceHeaders;
 }
 
-/** A push as a turn reads it. Both times are Redis time, epoch milliseconds. */
+/** A push as a batch reads it. Both times are Redis time, epoch milliseconds. */
 export interface WaitingPush extends QueuedPush {
   /** After it the push must not be applied. */
   readonly deadline: number;

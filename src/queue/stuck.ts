@@ -1,5 +1,5 @@
 /**
- * Which turns are stuck. One look cannot tell: between two turns of a partition there may be none, and a
+ * Which partition jobs are stuck. One look cannot tell: between two jobs of a partition there may be none, and a
  * worker's lock may lapse for a moment. So what looks stuck is looked at again, after whoever mends
  * such things should have done so.
  */
@@ -8,8 +8,8 @@ import { SWEEP_INTERVAL } from './sweep';
 import type { PartitionView } from './view';
 
 export const STUCK = {
-  NO_TURN: 'its pushes wait, but it is owed no turn: no worker sweeps, or its turns fail',
-  NOT_TAKEN: 'its turn waits, and no worker takes any',
+  NO_JOB: 'its pushes wait, but it has no job: no worker sweeps, or its jobs fail',
+  NOT_TAKEN: 'its job waits, and no worker takes jobs',
   LOCK_GONE: 'its worker fell silent, and no other one takes over',
 } as const;
 
@@ -56,23 +56,23 @@ interface Suspect {
 }
 
 function suspectsIn(partitions: readonly PartitionView[]): Map<number, Suspect> {
-  const isWorkDone = partitions.some(({ turn }) => turn?.isLocked);
+  const isWorkDone = partitions.some(({ job }) => job?.isLocked);
   return new Map(
     partitions.flatMap((view) => {
       const why = suspicion(view, isWorkDone);
       if (!why) return [];
-      const standstill = [why, view.turn?.jobId, view.oldestId].join(' ');
+      const standstill = [why, view.job?.jobId, view.oldestId].join(' ');
       return [[view.partition, { why, standstill }] as const];
     }),
   );
 }
 
 function suspicion(
-  { turn, waiting }: PartitionView,
+  { job, waiting }: PartitionView,
   isWorkDone: boolean,
 ): StuckPartition['why'] | undefined {
-  if (!turn) return waiting > 0 ? 'NO_TURN' : undefined;
-  if (turn.state === 'active') return turn.isLocked ? undefined : 'LOCK_GONE';
-  // While another partition's turn is under way, this one may wait for its worker.
+  if (!job) return waiting > 0 ? 'NO_JOB' : undefined;
+  if (job.state === 'active') return job.isLocked ? undefined : 'LOCK_GONE';
+  // While another partition's job is under way, this one may wait for its worker.
   return isWorkDone ? undefined : 'NOT_TAKEN';
 }

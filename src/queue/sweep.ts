@@ -1,19 +1,20 @@
 /**
- * The sweep: wakes every partition that holds pushes. A partition whose turn waits or runs absorbs it; one
- * whose turn was lost (a crash between append and wake, a failed turn, an emptied Redis) moves on.
+ * The sweep: schedules a job for every partition that holds pushes. Where one waits or runs, the new one
+ * is absorbed; where it was lost (a crash between append and schedule, a failed job, an emptied Redis),
+ * the partition moves on.
  */
 import type { Logger } from '../logger';
 import type { Metrics } from '../metrics/metrics';
 import { type Repeated, repeat } from '../repeat';
 import type { Partitions } from './partitions';
-import type { Turns } from './turns';
+import type { PartitionJobs } from './partition-jobs';
 
 /** Milliseconds between sweeps of one worker. */
 export const SWEEP_INTERVAL = 500;
 
 export function startSweep(
   partitions: Partitions,
-  turns: Turns,
+  jobs: PartitionJobs,
   logger: Logger,
   metrics: Metrics,
 ): Repeated {
@@ -21,7 +22,7 @@ export function startSweep(
     async () => {
       const waiting = await partitions.waiting();
       metrics.swept(waiting.length);
-      await turns.wake(waiting);
+      await jobs.schedule(waiting);
     },
     SWEEP_INTERVAL,
     (error) => logger.debug({ error: String(error) }, 'sweep failed, the next one will do it'),

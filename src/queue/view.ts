@@ -1,5 +1,5 @@
 /**
- * A look into the queue for operators: what waits, for how long, whose turn it is. It changes
+ * A look into the queue for operators: what waits, for how long, and which jobs there are. It changes
  * nothing, and reads a bounded part. The queue goes on meanwhile: of one that moves fast the figures
  * are nearly right.
  */
@@ -10,13 +10,13 @@ import type { RedisKeys } from './keys';
 import { createPartitionStates, type PartitionState } from './partition-states';
 import { decodeItem } from './push';
 import { createRedisTime } from './redis-time';
-import { createTurnReader, type TurnView } from './turn-view';
+import { createPartitionJobReader, type PartitionJobView } from './partition-job-view';
 import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
 
 export interface PartitionView extends PartitionState {
   readonly partition: number;
-  /** Null where none is owed. */
-  readonly turn: TurnView | null;
+  /** Null where there is none. */
+  readonly job: PartitionJobView | null;
   /** The process that read the partition last and has not finished: its name, as in the logs. */
   readonly holder: string | null;
   /** Those before it that never finished, the latest one first. */
@@ -46,11 +46,11 @@ const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => part
 
 export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
   const time = createRedisTime(redis, () => performance.now());
-  const turns = createTurnReader(redis, keys);
+  const jobs = createPartitionJobReader(redis, keys);
   const look = createPartitionStates(redis, keys);
   return {
     partitions: async () => {
-      const owed = await turns.read(await time.now());
+      const byPartition = await jobs.read(await time.now());
       const [states, holders] = await Promise.all([
         look(),
         redis.hmget(keys.holders, ...ALL_PARTITIONS.map(String)),
@@ -58,7 +58,7 @@ export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
       return states.map((state, partition) => {
         const names = (holders[partition] ?? '').split(' ').filter(Boolean).map(holderName);
         const [holder = null, ...displaced] = names;
-        return { partition, ...state, turn: owed.get(partition) ?? null, holder, displaced };
+        return { partition, ...state, job: byPartition.get(partition) ?? null, holder, displaced };
       });
     },
     pushes: async (most = MOST) => {
@@ -73,7 +73,7 @@ export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
       }
       return { groups: tally.groups(), clients: tally.clients(), cutPartitions };
     },
-    close: turns.close,
+    close: jobs.close,
   };
 }
 

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { findLeftovers } from '../../chaos/leftovers';
-import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import { createTurns, type Turns } from '../../src/queue/turns';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
+import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -36,13 +36,13 @@ describe('what waits', () => {
   const keys = createRedisKeys(`left-${randomBytes(5).toString('hex')}`);
   const left = async () =>
     (await findLeftovers({ lookup, keys })).map((name) => name.slice(keys.bullPrefix.length + 1));
-  const ofTurns = (...names: string[]) => names.map((name) => `${TURN_QUEUE}:${name}`);
-  let turns: Turns;
+  const ofJobs = (...names: string[]) => names.map((name) => `${PARTITION_JOB_QUEUE}:${name}`);
+  let jobs: PartitionJobs;
   beforeAll(() => {
-    turns = createTurns(lookup, keys);
+    jobs = createPartitionJobs(lookup, keys);
   });
   afterEach(async () => void (await lookup.del(await lookup.keys(`${keys.bullPrefix}:*`))));
-  afterAll(() => turns.close());
+  afterAll(() => jobs.close());
 
   test('pushes in a partition, and their holder', async () => {
     await lookup.rpush(keys.partition(3), 'a push');
@@ -50,18 +50,18 @@ describe('what waits', () => {
     expect(await left()).toEqual(['holders:3', 'partition:3:3']);
   });
 
-  test('a turn that waits, with what keeps it from being doubled', async () => {
-    await turns.wake([3]);
-    expect(await left()).toEqual(ofTurns('1', 'de:partition-3', 'wait'));
+  test('a partition job that waits, with what keeps it from being doubled', async () => {
+    await jobs.schedule([3]);
+    expect(await left()).toEqual(ofJobs('1', 'de:partition-3', 'wait'));
   });
 
-  test('a turn that nobody finishes, with its lock', async () => {
-    await turns.wake([3]);
-    const worker = new Worker(TURN_QUEUE, undefined, {
+  test('a partition job that nobody finishes, with its lock', async () => {
+    await jobs.schedule([3]);
+    const worker = new Worker(PARTITION_JOB_QUEUE, undefined, {
       ...{ connection: lookup, prefix: keys.bullPrefix, autorun: false },
     });
     await worker.getNextJob('token', { block: false });
-    expect(await left()).toEqual(ofTurns('1', '1:lock', 'active', 'de:partition-3'));
+    expect(await left()).toEqual(ofJobs('1', '1:lock', 'active', 'de:partition-3'));
     await worker.close(true);
   });
 });

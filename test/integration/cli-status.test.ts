@@ -144,7 +144,7 @@ test('the screen has 80 columns', async () => {
   expect(exitCode).toBe(0);
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect(stdout).toMatch(/^SERVER +STATE +VERSION +ROLE +LAST OUTAGE/m);
-  expect(stdout).toMatch(/^PARTITION +WAITING +OLDEST +TURN +WORKS ON IT/m);
+  expect(stdout).toMatch(/^PARTITION +WAITING +OLDEST +JOB +WORKS ON IT/m);
 });
 
 test('--watch goes on in plain text through an outage of Redis, until it is interrupted', async () => {

@@ -31,8 +31,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Turns stand still before they write: what is in their partitions is alive for longer than between two looks at lost ones. */
-const holdTurns = (mode: 'alwaysOn' | 'off') =>
+/** Batches stand still before they write: what is in their partitions is alive for longer than between two looks at lost ones. */
+const holdBatches = (mode: 'alwaysOn' | 'off') =>
   service.db
     .getClient()
     .db('admin')
@@ -48,7 +48,7 @@ const holdTurns = (mode: 'alwaysOn' | 'off') =>
     });
 
 test('a push that is alive is not ended as lost, whichever clock is fast or slow', async () => {
-  await holdTurns('alwaysOn');
+  await holdBatches('alwaysOn');
   const pushes = APART.map((shift, web) =>
     service.push(
       'upsert',
@@ -57,7 +57,7 @@ test('a push that is alive is not ended as lost, whichever clock is fast or slow
     ),
   );
   const answers = await Promise.all(pushes);
-  await holdTurns('off');
+  await holdBatches('off');
   expect(answers.map(({ code }) => code)).toEqual([0, 0]);
   // The ids are of one clock, those of the slow and the fast ingress.
   for (const { requestId } of answers) {

@@ -5,7 +5,7 @@
 import { gzipSync } from 'node:zlib';
 import { createKeyRing } from '../../src/directory/sealing';
 import { importUsers } from '../../src/directory/user-admin';
-import { TURN_QUEUE } from '../../src/queue/keys';
+import { PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { type Heard, type Hostile, masterKeys, send } from '../support/hostile-guard';
 import { documentsOf, logsOf, redisDump } from '../support/hostile-search';
 import { type Service, startService, testServers } from '../support/service';
@@ -154,12 +154,12 @@ test('expired: while it waits its partition holds the operation; no job and no o
   const isPartition = (key: string) => key.includes(':partition:');
   try {
     const answer = push(body('LATE'));
-    const isTurn = new RegExp(`:${TURN_QUEUE}:\\d+$`);
+    const isJob = new RegExp(`:${PARTITION_JOB_QUEUE}:\\d+$`);
     const waiting = await until('the push in its partition', async () => {
       const keys = await dump();
       return (
         [...keys.keys()].some(isPartition) &&
-        [...keys.keys()].some((key) => isTurn.test(key)) &&
+        [...keys.keys()].some((key) => isJob.test(key)) &&
         keys
       );
     });

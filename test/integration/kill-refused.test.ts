@@ -15,7 +15,7 @@ import { createSessions } from '../../src/sessions';
 import { anUpsert } from '../support/builders';
 import { loseAborts } from '../support/lost-aborts';
 import { type Service, startService, withDatabase } from '../support/service';
-import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
+import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 
 /** Seconds after which the server gives an open transaction up. */
@@ -34,10 +34,10 @@ const HELD = {
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-refused-'));
 const parameters = { enableTestCommands: 1, transactionLifetimeLimitSeconds: LIMIT };
 let mongo: RunningServer;
-let rig: TurnRig;
+let rig: BatchRig;
 beforeAll(async () => {
   mongo = await startMongo({ dir, parameters });
-  rig = await createTurnRig(mongo.url);
+  rig = await createBatchRig(mongo.url);
   await failCommands(REFUSED);
 }, 60_000);
 afterAll(async () => {

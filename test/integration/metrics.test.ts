@@ -97,7 +97,7 @@ const queued = (externalId: string) =>
     const entry = await entryModel(service.db).findOne({ externalId, state: 'QUEUED' }).lean();
     return entry ?? undefined;
   });
-const turnToBegin = () => until('a turn', async () => (await redis.exists(keysOf().holders)) === 1);
+const jobToBegin = () => until('a partition job', async () => (await redis.exists(keysOf().holders)) === 1);
 
 test('pushes and queries are counted by operation, outcome and reason, and their stages timed', async () => {
   const key = { idempotencyKey: 'metrics-1' };
@@ -128,7 +128,7 @@ test('pushes and queries are counted by operation, outcome and reason, and their
     'verify ANSWERED  1',
     'verify REFUSED VALIDATION_FAILED 1',
   ]);
-  for (const stage of ['verify', 'log', 'wait', 'turn', 'commit', 'reply']) {
+  for (const stage of ['verify', 'log', 'wait', 'batch', 'commit', 'reply']) {
     await toBe(`matter_push_stage_seconds_count{stage="${stage}"}`, (count) => count > 0);
   }
   for (const batch of ['log', 'queue']) {
@@ -181,26 +181,26 @@ test('conflicts with somebody else, and retries, are counted', async () => {
   await fighting;
 }, 40_000);
 
-test('a turn that fails is counted', async () => {
+test('a partition job that fails is counted', async () => {
   mongo.setDelay(300);
   const answer = service.push('upsert', todo('CUT'));
-  await turnToBegin();
+  await jobToBegin();
   mongo.close();
   mongo.setDelay(0);
-  await toBe('matter_push_turns_failed_total', (count) => count > 0);
+  await toBe('matter_push_partition_jobs_failed_total', (count) => count > 0);
   await mongo.open();
   await answer;
 }, 40_000);
 
-test('a turn that is taken over is counted, and its new worker', async () => {
+test('a partition job that is taken over is counted, and its new worker', async () => {
   expect(await value('matter_push_workers')).toBe(1);
   mongo.setDelay(300);
   const answer = service.push('upsert', todo('SILENT'));
-  await turnToBegin();
+  await jobToBegin();
   service.workers[0]?.kill('SIGSTOP');
   mongo.setDelay(0);
   await service.startWorker();
-  await toBe('matter_push_turns_taken_over_total', (count) => count > 0);
+  await toBe('matter_push_partition_jobs_reclaimed_total', (count) => count > 0);
   await answer;
   service.workers[0]?.kill('SIGCONT');
   await toBe('matter_push_workers', (count) => count === 2);

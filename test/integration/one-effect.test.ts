@@ -2,12 +2,12 @@
 import type { Operation } from '../../src/domain/operation';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
-import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
+import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 
-let rig: TurnRig;
+let rig: BatchRig;
 beforeAll(async () => {
-  rig = await createTurnRig();
+  rig = await createBatchRig();
 }, 60_000);
 afterAll(() => rig.close());
 
@@ -76,7 +76,7 @@ test('two workers at the same pushes: one effect, one matterId, the same replies
   }
 });
 
-test('a matter that changed under a turn is read again, and nothing of either is lost', async () => {
+test('a matter that changed under a batch is read again, and nothing of either is lost', async () => {
   await rig.newWorker()(roundOf([await rig.queued('GUARD', upsert('one'))]));
   const push = await rig.queued('GUARD', status('DONE'));
   const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
@@ -89,7 +89,7 @@ test('a matter that changed under a turn is read again, and nothing of either is
   });
 });
 
-test('a matter that another worker creates under a turn gets one id, not two', async () => {
+test('a matter that another worker creates under a batch gets one id, not two', async () => {
   const first = await rig.queued('BIRTH', upsert('first'));
   const second = await rig.queued('BIRTH', upsert('second'));
   const other = rig.newWorker();
@@ -99,7 +99,7 @@ test('a matter that another worker creates under a turn gets one id, not two', a
   expect(await matterModel(rig.db).countDocuments({ externalId: 'BIRTH' })).toBe(1);
 });
 
-test('a turn that died between its first write and its commit is ended by its successor', async () => {
+test('a batch that died between its first write and its commit is ended by its successor', async () => {
   await rig.newWorker()(roundOf([await rig.queued('DIED', upsert('before'))]));
   const dead = rig.db.getClient().startSession();
   dead.startTransaction();

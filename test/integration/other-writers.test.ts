@@ -5,15 +5,15 @@ import { matterModel } from '../../src/ledger/matter-model';
 import { createLedger } from '../../src/ledger/matters';
 import { connectMongo, inTransaction } from '../../src/mongo';
 import { type Service, startService } from '../support/service';
-import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
+import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
 
-let rig: TurnRig;
+let rig: BatchRig;
 beforeAll(async () => {
-  rig = await createTurnRig();
+  rig = await createBatchRig();
 }, 60_000);
 afterAll(() => rig.close());
 
-const matters = (at: { db: TurnRig['db'] }) => matterModel(at.db);
+const matters = (at: { db: BatchRig['db'] }) => matterModel(at.db);
 const assign = (...usernames: string[]): Operation => ({
   op: 'upsert',
   matterType: 'TODO',
@@ -25,7 +25,7 @@ const assign = (...usernames: string[]): Operation => ({
 });
 
 /** As docs/portal.md has it: names the revision that it read, raises it by one, sets updatedAt. */
-async function markRead(at: { db: TurnRig['db'] }, externalId: string, username: string) {
+async function markRead(at: { db: BatchRig['db'] }, externalId: string, username: string) {
   for (;;) {
     const read = await matters(at).findOne({ externalId }, { revision: 1, parties: 1 }).lean();
     if (!read?.parties.some((party) => party.username === username)) return;
@@ -39,7 +39,7 @@ async function markRead(at: { db: TurnRig['db'] }, externalId: string, username:
 }
 
 /** In one step: where the update itself finds its place, what it read cannot be old. */
-const markReadAtOnce = (at: { db: TurnRig['db'] }, externalId: string, username: string) =>
+const markReadAtOnce = (at: { db: BatchRig['db'] }, externalId: string, username: string) =>
   matters(at).updateOne(
     { externalId, 'parties.username': username },
     { $set: { 'parties.$[mine].unread': false, updatedAt: new Date() }, $inc: { revision: 1 } },

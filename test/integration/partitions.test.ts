@@ -1,4 +1,4 @@
-/** The partitions in Redis: order, bounds, deadlines, and what a turn that was overtaken may not do. */
+/** The partitions in Redis: order, bounds, deadlines, and what a batch that was overtaken may not do. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
@@ -57,11 +57,11 @@ test('pushes are read in the order of their acceptance, with their deadline in t
   expect(left).toBeLessThanOrEqual(5_000);
 });
 
-test('only a partition that was empty asks for a turn', async () => {
-  expect((await append(0, 1)).toWake).toEqual([PARTITION]);
-  expect((await append(2)).toWake).toEqual([]);
+test('only a partition that was empty asks for a job', async () => {
+  expect((await append(0, 1)).toSchedule).toEqual([PARTITION]);
+  expect((await append(2)).toSchedule).toEqual([]);
   await partitions.finish(await read('a'), []);
-  expect((await append(3)).toWake).toEqual([PARTITION]);
+  expect((await append(3)).toSchedule).toEqual([PARTITION]);
 });
 
 test('a full partition takes no more', async () => {
@@ -109,7 +109,7 @@ describe('a partition that is bounded in bytes', () => {
     expect(Number(await bytes())).toBeLessThan(1_000);
   });
 
-  test('loses nothing of its count to a turn that was overtaken', async () => {
+  test('loses nothing of its count to a batch that was overtaken', async () => {
     await append(0);
     const overtaken = await read('a');
     await partitions.finish(await read('b'), []);
@@ -130,7 +130,7 @@ test('reading removes nothing; finishing trims what was read and tells what is l
   expect(await partitions.waiting()).toEqual([PARTITION]);
 });
 
-test('a turn that was overtaken trims nothing of what came after it', async () => {
+test('a batch that was overtaken trims nothing of what came after it', async () => {
   await append(0, 1);
   const overtaken = await read('a');
   const successor = await read('b');
@@ -140,7 +140,7 @@ test('a turn that was overtaken trims nothing of what came after it', async () =
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
-test('of a partition whose end a failover of Redis took, a turn trims nothing that it never read', async () => {
+test('of a partition whose end a failover of Redis took, a batch trims nothing that it never read', async () => {
   await append(0, 1, 2);
   const round = await read('a');
   // The new primary had not heard of the last two.

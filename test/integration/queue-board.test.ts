@@ -1,4 +1,4 @@
-/** The queue board: it shows turns, changes nothing, tells nothing of pushes, and is off unless asked for. */
+/** The queue board: it shows partition jobs, changes nothing, tells nothing of pushes, and is off unless asked for. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { startProxy, type TcpProxy } from '../../chaos/proxy';
-import { createRedisKeys, type RedisKeys, TURN_QUEUE } from '../../src/queue/keys';
+import { createRedisKeys, type RedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -46,12 +46,12 @@ describe('while it is on', () => {
     service = await startService({ workers: 0, metrics: true, redisUrl: target.href, env });
     redis = new Redis(redisUrl);
     keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
-    // Nobody takes its turn, and nobody is left who waits for it.
+    // Nobody takes its job, and nobody is left who waits for it.
     const push = { matterType: 'TODO', externalId: 'KEY-7', title: 'TITLE-7' };
     expect(await service.push('upsert', push)).toMatchObject({ code: 504 });
-    const queue = new Queue(TURN_QUEUE, { connection: redis, prefix: keys.bullPrefix });
-    const turn = await until('the turn', async () => (await queue.getWaiting())[0]);
-    jobId = String(turn.id);
+    const queue = new Queue(PARTITION_JOB_QUEUE, { connection: redis, prefix: keys.bullPrefix });
+    const job = await until('the partition job', async () => (await queue.getWaiting())[0]);
+    jobId = String(job.id);
     await queue.close();
   }, 60_000);
   afterAll(async () => {
@@ -72,7 +72,7 @@ describe('while it is on', () => {
   const fill = (route: string, status = 'failed') =>
     boardOf(service) +
     route
-      .replace(':queueName', TURN_QUEUE)
+      .replace(':queueName', PARTITION_JOB_QUEUE)
       .replace(':jobId', jobId)
       .replace(':queueStatus', status)
       .replace(':schedulerId', 'any');
@@ -89,12 +89,12 @@ describe('while it is on', () => {
       'text/html; charset=utf-8',
     ]);
     const { queues } = JSON.parse(
-      (await ask(`${boardOf(service)}/api/queues?activeQueue=${TURN_QUEUE}&status=latest&page=1`))
+      (await ask(`${boardOf(service)}/api/queues?activeQueue=${PARTITION_JOB_QUEUE}&status=latest&page=1`))
         .text,
     );
-    const name = expect.stringMatching(/^turn of partition \d$/);
+    const name = expect.stringMatching(/^job of partition \d$/);
     expect(queues).toMatchObject([
-      { name: TURN_QUEUE, readOnlyMode: true, jobs: [{ id: jobId, name }] },
+      { name: PARTITION_JOB_QUEUE, readOnlyMode: true, jobs: [{ id: jobId, name }] },
     ]);
     for (const place of ['/queues', '/queues/', '/queues/api/queues']) {
       const { status, text } = await ask(service.urlOf() + place);

@@ -1,11 +1,11 @@
-/** Looking into the queue: what waits, whose turn it is, what is stuck; and that it changes nothing. */
+/** Looking into the queue: what waits, which jobs there are, what is stuck; and that it changes nothing. */
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
-import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import type { Partitions } from '../../src/queue/partitions';
-import { createTurns, type Turns } from '../../src/queue/turns';
+import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import type { PartitionView } from '../../src/queue/view';
 import { createQueueView } from '../../src/queue/view';
 import { type CliRun, matterctl } from '../support/cli-tool';
@@ -18,11 +18,11 @@ const keys = createRedisKeys(namespace);
 const env = { REDIS_URL: testServers().redisUrl, REDIS_NAMESPACE: namespace };
 let redis: Redis;
 let partitions: Partitions;
-let turns: Turns;
+let jobs: PartitionJobs;
 beforeAll(() => {
   redis = new Redis(env.REDIS_URL, { maxRetriesPerRequest: null });
   partitions = openPartitions(redis, keys, { pushes: 50_000, bytes: 2 ** 30 });
-  turns = createTurns(redis, keys);
+  jobs = createPartitionJobs(redis, keys);
 });
 const allKeys = async () => (await redis.keys(`${keys.bullPrefix}*`)).sort();
 const clear = async () => {
@@ -31,7 +31,7 @@ const clear = async () => {
 };
 afterEach(clear);
 afterAll(async () => {
-  await turns.close();
+  await jobs.close();
   await clear();
   redis.disconnect();
 });
@@ -73,7 +73,7 @@ test('an empty queue is told as one', async () => {
       waiting: 0,
       oldestMs: null,
       oldestId: null,
-      turn: null,
+      job: null,
       holder: null,
       displaced: [],
     })),
@@ -95,7 +95,7 @@ describe('while no worker is there', () => {
   beforeEach(async () => {
     await append(OTHER, 'slow');
     await append(HOT, 'oa', 3);
-    await turns.wake([partition]);
+    await jobs.schedule([partition]);
   });
 
   test('stats tell how much waits, for which clients and keys', async () => {
@@ -135,26 +135,26 @@ describe('while no worker is there', () => {
     expect(told).toMatchObject({ keys: 2, oldest: [{ externalId: OTHER }, { externalId: HOT }] });
   });
 
-  test('a turn that nobody takes, and pushes without a turn, are stuck', async () => {
+  test('a partition job that nobody takes, and pushes without a job, are stuck', async () => {
     const { stuck } = await json('stats');
     expect(stuck).toContainEqual({ partition, why: 'NOT_TAKEN' });
-    expect(stuck).toContainEqual({ partition: partitionOf(groupOf('OA', OTHER)), why: 'NO_TURN' });
+    expect(stuck).toContainEqual({ partition: partitionOf(groupOf('OA', OTHER)), why: 'NO_JOB' });
     expect(await viewOf(partition)).toMatchObject({
       waiting: 3,
       stuck: 'NOT_TAKEN',
-      turn: { state: 'waiting', starts: 0, takenOver: 0, isLocked: false },
+      job: { state: 'waiting', starts: 0, reclaimed: 0, isLocked: false },
     });
     const told = await run('partitions');
     expect(told.stdout).toMatch(new RegExp(`\n${partition} +3 .* waiting, STUCK NOT_TAKEN `));
-    expect(told.stderr).toContain(`Partition ${partition} is stuck: its turn waits`);
+    expect(told.stderr).toContain(`Partition ${partition} is stuck: its job waits`);
   });
 
-  test('a turn whose job was removed is found', async () => {
-    const queue = new Queue(TURN_QUEUE, { connection: redis, prefix: keys.bullPrefix });
+  test('a partition whose job was removed is found', async () => {
+    const queue = new Queue(PARTITION_JOB_QUEUE, { connection: redis, prefix: keys.bullPrefix });
     const [job] = await queue.getWaiting();
     await job?.remove();
     await queue.close();
-    expect(await viewOf(partition)).toMatchObject({ turn: null, stuck: 'NO_TURN' });
+    expect(await viewOf(partition)).toMatchObject({ job: null, stuck: 'NO_JOB' });
   });
 
   test('nothing is changed by looking, to the last byte', async () => {
@@ -183,8 +183,8 @@ async function aged(externalId: string, ms: number): Promise<string> {
 
 test('a worker at work is seen, with those it displaced; once it falls silent, it is stuck', async () => {
   await append(HOT);
-  await turns.wake([partition]);
-  const worker = new Worker(TURN_QUEUE, null, {
+  await jobs.schedule([partition]);
+  const worker = new Worker(PARTITION_JOB_QUEUE, null, {
     connection: redis,
     prefix: keys.bullPrefix,
     lockDuration: 6_000,
@@ -194,13 +194,13 @@ test('a worker at work is seen, with those it displaced; once it falls silent, i
   await partitions.read([partition], 'first');
   await partitions.read([partition], 'second');
   expect(await viewOf(partition)).toMatchObject({
-    turn: { state: 'active', starts: 1, isLocked: true },
+    job: { state: 'active', starts: 1, isLocked: true },
     holder: 'second',
     displaced: ['first'],
     stuck: null,
   });
-  await until('the lock to be gone', async () => !(await viewOf(partition))?.turn?.isLocked);
-  expect(await viewOf(partition)).toMatchObject({ turn: { state: 'active' }, stuck: 'LOCK_GONE' });
+  await until('the lock to be gone', async () => !(await viewOf(partition))?.job?.isLocked);
+  expect(await viewOf(partition)).toMatchObject({ job: { state: 'active' }, stuck: 'LOCK_GONE' });
   await worker.close();
 });
 

@@ -9,7 +9,7 @@ import { type RunningServer, startRedis } from '../../src/embedded/servers';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createPushLog } from '../../src/push-log/log';
-import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { openPartitions } from '../support/partitions';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
 
-test('after a SIGKILL of all workers in the middle of their turns, every push is answered with 0', async () => {
+test('after a SIGKILL of all workers in the middle of their jobs, every push is answered with 0', async () => {
   let sent = 0;
   let stop = false;
   const codes = new Map<number, number>();
@@ -49,7 +49,7 @@ test('after a SIGKILL of all workers in the middle of their turns, every push is
     const before = sent;
     await until('pushes under way', async () => sent > before + 100);
     const victims = service.workers.splice(0);
-    await until('a turn to be under way', async () => {
+    await until('a partition job to be under way', async () => {
       if ((await redis.hlen(holders)) === 0) return false;
       for (const victim of victims) victim.kill('SIGKILL');
       return true;
@@ -144,10 +144,10 @@ test('Redis killed and back: pushes are refused at once meanwhile, then accepted
   });
 }, 90_000);
 
-test('after all of it no partition holds a push and no turn is left behind', async () => {
+test('after all of it no partition holds a push and no partition job is left behind', async () => {
   await until('the partitions to be empty', async () => {
     const left = await redis.keys('*');
-    const held = new RegExp(`:partition:|:holders|:${TURN_QUEUE}:(\\d|wait|active|de:)`);
+    const held = new RegExp(`:partition:|:holders|:${PARTITION_JOB_QUEUE}:(\\d|wait|active|de:)`);
     return !left.some((key) => held.test(key));
   });
 });

@@ -108,7 +108,7 @@ test('pushes before, during and after a failover: each is answered, and they are
   await until('pushes to be accepted again', async () =>
     load.answers.slice(at).some(({ code }) => code === 0),
   );
-  await until('all turns to be taken again', async () =>
+  await until('all partition jobs to be taken again', async () =>
     load.answers.slice(-40).every(({ code }) => code === 0),
   );
   await load.stop();

@@ -118,11 +118,11 @@ test('partitions can be read and trimmed, and take nothing', async () => {
     ...{ operation: { op: 'delete' } as const, replyTo: 'ingress', bodyHash: '' },
   };
   const append = () => partitions.append([{ push, timeout: 5_000 }]);
-  const { toWake } = await append();
+  const { toSchedule } = await append();
   await redis.config('SET', 'maxmemory', '1');
   await expect(append()).rejects.toThrow('OOM ');
-  const first = await partitions.read(toWake, 'one');
-  const again = await partitions.read(toWake, 'other');
+  const first = await partitions.read(toSchedule, 'one');
+  const again = await partitions.read(toSchedule, 'other');
   expect(again.displaced).toEqual(['one']);
   expect(await partitions.finish(first, [])).toEqual([0]);
 });

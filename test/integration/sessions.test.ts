@@ -1,4 +1,4 @@
-/** Sessions in which turns commit: never two at once in one, and never one that was given up. */
+/** Sessions in which batches commit: never two at once in one, and never one that was given up. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
@@ -36,7 +36,7 @@ test('work that was given up does not commit in the session of its successor', a
   );
   const error = await late.catch((caught: unknown) => caught);
   expect(String(error)).toContain('another session');
-  // The turn fails as a whole, and nothing is said of its pushes.
+  // The batch fails as a whole, and nothing is said of its pushes.
   expect(isOutage(error)).toBe(true);
   await now;
   expect(await marks().distinct('_id')).toEqual(['now']);

@@ -11,19 +11,19 @@ import { createFinalize } from '../../src/push-log/finalize';
 import { createLogLookups } from '../../src/push-log/lookups';
 import { settlementOf } from '../../src/push-log/settlement';
 import { anUpsert } from '../support/builders';
-import { createTurnRig, roundOf, type TurnRig } from '../support/turn-rig';
+import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-slow-majority-'));
 let set: ReplicaSet;
-let rig: TurnRig;
+let rig: BatchRig;
 let followers: mongo.MongoClient[] = [];
 beforeAll(async () => {
   set = await startReplicaSet({ dir, members: 3, parameters: { enableTestCommands: 1 } });
   const primary = await set.primary();
   const others = set.members.filter((member) => member !== primary);
   followers = others.map(({ url }) => new mongo.MongoClient(url));
-  rig = await createTurnRig(set.url);
+  rig = await createBatchRig(set.url);
 }, 120_000);
 afterEach(async () => {
   jest.restoreAllMocks();

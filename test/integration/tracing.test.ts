@@ -212,17 +212,17 @@ describe('with a collector', () => {
       return found.length === ids.size && found;
     });
     expect(new Set(applied.map(({ traceId }) => traceId)).size).toBe(ids.size);
-    const turns = await until('the turns', async () => {
+    const batches = await until('the batches', async () => {
       const wanted = new Set(applied.flatMap(({ links }) => links.map(({ spanId }) => spanId)));
       const found = collector.spans.filter(({ spanId }) => wanted.has(spanId));
       return found.length === wanted.size && found;
     });
-    const linked = turns.flatMap(({ traceId, links }) => [
+    const linked = batches.flatMap(({ traceId, links }) => [
       traceId,
       ...links.map((it) => it.traceId),
     ]);
     expect(linked.sort()).toEqual(applied.map(({ traceId }) => traceId).sort());
-    expect(Math.max(...turns.map(({ links }) => links.length))).toBeGreaterThan(0);
+    expect(Math.max(...batches.map(({ links }) => links.length))).toBeGreaterThan(0);
   }, 60_000);
 
   test('no span has a body, a secret, a signature or a key', async () => {

@@ -1,8 +1,8 @@
-/** The queue board in a browser: it opens, lists the turns, complains of nothing and asks nobody else. */
+/** The queue board in a browser: it opens, lists the partition jobs, complains of nothing and asks nobody else. */
 import { Redis } from 'ioredis';
 import type { Browser, Page } from 'puppeteer-core';
-import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
-import { createTurns } from '../../src/queue/turns';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
+import { createPartitionJobs } from '../../src/queue/partition-jobs';
 import { type Chromium, elsewhere, prepareChromium, type Watched, watch } from '../support/browser';
 import { type Service, startService, testServers } from '../support/service';
 
@@ -25,9 +25,9 @@ function inBrowser({ launch, remove }: Chromium): void {
   beforeAll(async () => {
     service = await startService({ workers: 0, metrics: true, env: { QUEUE_BOARD: 'on' } });
     const redis = new Redis(testServers().redisUrl);
-    const turns = createTurns(redis, createRedisKeys(String(service.env.REDIS_NAMESPACE)));
-    await turns.wake([2]);
-    await turns.close();
+    const jobs = createPartitionJobs(redis, createRedisKeys(String(service.env.REDIS_NAMESPACE)));
+    await jobs.schedule([2]);
+    await jobs.close();
     redis.disconnect();
     browser = await launch(HOST);
   }, TEST_MS);
@@ -60,20 +60,20 @@ function inBrowser({ launch, remove }: Chromium): void {
     });
 
   test.each(['/queues', '/queues/'])(
-    'at %s it opens and lists the queue of turns',
+    'at %s it opens and lists the queue of partition jobs',
     async (path) => {
       await open(path);
-      await shows(TURN_QUEUE);
+      await shows(PARTITION_JOB_QUEUE);
       expect(watched.requests.length).toBeGreaterThan(5);
     },
     TEST_MS,
   );
 
   test(
-    'a turn is shown with its partition, and there is no button that would change it',
+    'a partition job is shown with its partition, and there is no button that would change it',
     async () => {
-      await open(`/queues/queue/${TURN_QUEUE}?status=waiting`);
-      await shows('turn of partition 2');
+      await open(`/queues/queue/${PARTITION_JOB_QUEUE}?status=waiting`);
+      await shows('job of partition 2');
       const texts = await page.$$eval('button', (buttons) =>
         buttons.map((it) => `${it.textContent} ${it.getAttribute('title')} ${it.ariaLabel}`),
       );

@@ -91,7 +91,7 @@ test.each<[string, Trouble]>([
   ['some bodies are wrong', { told: [900, refused('VALIDATION_FAILED')] }],
   ['an operator has paused a busy client', { told: [900, refused('CLIENT_PAUSED')] }],
   ['a few are over their rate', { told: [100, refused('RATE_LIMITED')] }],
-  ['a worker died', { told: [1, (metrics) => metrics.turnTakenOver()] }],
+  ['a worker died', { told: [1, (metrics) => metrics.jobReclaimed()] }],
   ['pushes wait for a moment', { servers: { oldest: 2_000 } }],
   ['two pushes in a hundred are slow', { told: [20, answered(4_000)] }],
 ])('%s: nothing fires', async (_what, trouble) => {
@@ -122,8 +122,8 @@ const troubles: [string, Trouble, string[]][] = [
   ['a client is over its rate', { told: [200, refused('RATE_LIMITED')] }, ['RateLimited']],
   ['signatures are wrong', { told: [200, refused('SIGNATURE_MISMATCH')] }, ['BadSignatures']],
   ['pushes are slow', { told: [100, answered(3_000)] }, ['Slow']],
-  ['turns fail', { told: [20, (metrics) => metrics.turnFailed()] }, ['TurnsFailing']],
-  ['turns change hands', { told: [2, (metrics) => metrics.turnTakenOver()] }, ['TurnsTakenOver']],
+  ['partition jobs fail', { told: [20, (metrics) => metrics.jobFailed()] }, ['PartitionJobsFailing']],
+  ['partition jobs are reclaimed', { told: [2, (metrics) => metrics.jobReclaimed()] }, ['PartitionJobsReclaimed']],
   ['guards fail', { told: [200, (metrics) => metrics.conflict()] }, ['GuardConflicts']],
   ['replies are lost', { told: [5, (metrics) => metrics.replyLost()] }, ['RepliesLost']],
 ];

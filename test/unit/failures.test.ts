@@ -1,4 +1,4 @@
-/** Which failures of a turn leave its outcome unknown, and which only need another try. */
+/** Which failures of a batch leave its outcome unknown, and which only need another try. */
 import { mongo } from 'mongoose';
 import { LeaseLost } from '../../src/queue/worker-number';
 import { CommitConflict, isOutage } from '../../workers/failures';

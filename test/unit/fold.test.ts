@@ -1,4 +1,4 @@
-/** Folding: what a turn makes of all waiting pushes of one matter, and that it makes it only once. */
+/** Folding: what a batch makes of all waiting pushes of one matter, and that it makes it only once. */
 import fc from 'fast-check';
 import { type FoldablePush, type FoldResult, fold, type Precedent } from '../../src/domain/fold';
 import type { Matter } from '../../src/domain/matter';

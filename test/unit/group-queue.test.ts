@@ -15,21 +15,21 @@ const push = (id: string): QueuedPush => ({
   bodyHash: '',
 });
 
-function setUp(more: { wake?: () => Promise<void> } = {}) {
+function setUp(more: { schedule?: () => Promise<void> } = {}) {
   const appended: TimedPush[][] = [];
   const woken: number[][] = [];
   const partitions: Pick<Partitions, 'append'> = {
     append: async (pushes) => {
       appended.push([...pushes]);
       const how = ({ push: { id } }: TimedPush) => (id === 'full' ? 'PARTITION_FULL' : 'APPENDED');
-      return { appended: pushes.map(how), toWake: [3] };
+      return { appended: pushes.map(how), toSchedule: [3] };
     },
   };
-  const wake = async (numbers: readonly number[]) => {
+  const schedule = async (numbers: readonly number[]) => {
     woken.push([...numbers]);
-    await more.wake?.();
+    await more.schedule?.();
   };
-  const queue = createGroupQueue(partitions as Partitions, { wake, close: async () => {} }, logger);
+  const queue = createGroupQueue(partitions as Partitions, { schedule, close: async () => {} }, logger);
   return { queue, appended, woken };
 }
 
@@ -47,8 +47,8 @@ test('each push is told whether its partition took it', async () => {
   expect(await Promise.all(answers)).toEqual(['APPENDED', 'PARTITION_FULL', 'APPENDED']);
 });
 
-test('a failed wake is no failed push: it is in its partition, and the sweep comes', async () => {
-  const { queue } = setUp({ wake: () => Promise.reject(new Error('Redis is away')) });
+test('a job that cannot be scheduled is no failed push: it is in its partition, and the sweep comes', async () => {
+  const { queue } = setUp({ schedule: () => Promise.reject(new Error('Redis is away')) });
   expect(await queue.enqueue(push('a'), 1_000)).toBe('APPENDED');
 });
 

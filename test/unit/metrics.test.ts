@@ -55,11 +55,11 @@ describe('stages', () => {
     (await samples('matter_push_stage_seconds_sum')).find(({ labels }) => labels.stage === stage)
       ?.value;
 
-  test('a turn tells how long each of its pushes waited, and how many they were', async () => {
+  test('a batch tells how long each of its pushes waited, and how many they were', async () => {
     const { metrics, samples } = kept();
-    metrics.turnBegan([{ queuedAt: 9_000 }, { queuedAt: 9_500 }], 10_000);
+    metrics.batchBegan([{ queuedAt: 9_000 }, { queuedAt: 9_500 }], 10_000);
     expect(await stageOf(samples, 'wait')).toBe(1.5);
-    expect(await samples('matter_push_turn_pushes_sum')).toMatchObject([{ value: 2 }]);
+    expect(await samples('matter_push_partition_batch_pushes_sum')).toMatchObject([{ value: 2 }]);
   });
 
   test('a reply took from its sending to now, by the clock of Redis', async () => {

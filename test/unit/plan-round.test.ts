@@ -1,4 +1,4 @@
-/** A turn's plan: what is written and what each caller is told, from what was read. */
+/** A batch's plan: what is written and what each caller is told, from what was read. */
 import type { Precedent } from '../../src/domain/fold';
 import { groupOf } from '../../src/domain/group';
 import type { Matter } from '../../src/domain/matter';
@@ -180,7 +180,7 @@ test('a push that changed the matter tells the revision it made; a stale or repe
   expect(settled.map(({ revision }) => revision)).toEqual([6, undefined, undefined, undefined, 7]);
 });
 
-test('two matters created in one turn have two ids', () => {
+test('two matters created in one batch have two ids', () => {
   const { changes } = plan([push('p1'), push('p2', { systemCode: 'HR' })]);
   const made = changes.map(({ after }) => [after.systemCode, after.externalId, after.matterId]);
   expect(made).toEqual([

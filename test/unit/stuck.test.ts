@@ -1,6 +1,6 @@
-/** Which turns count as stuck: what two looks saw standing still. */
+/** Which partition jobs count as stuck: what two looks saw standing still. */
 import { lookForStuck } from '../../src/queue/stuck';
-import type { TurnView } from '../../src/queue/turn-view';
+import type { PartitionJobView } from '../../src/queue/partition-job-view';
 import type { PartitionView } from '../../src/queue/view';
 
 const aPartition = (over: Partial<PartitionView> = {}): PartitionView => ({
@@ -8,23 +8,23 @@ const aPartition = (over: Partial<PartitionView> = {}): PartitionView => ({
   waiting: 3,
   oldestMs: 50,
   oldestId: 'first',
-  turn: null,
+  job: null,
   holder: null,
   displaced: [],
   ...over,
 });
-const aTurn = (over: Partial<TurnView> = {}): TurnView => ({
+const aJob = (over: Partial<PartitionJobView> = {}): PartitionJobView => ({
   state: 'active',
   jobId: '7',
   forMs: 10,
   starts: 1,
-  takenOver: 0,
+  reclaimed: 0,
   isLocked: true,
   ...over,
 });
-const waits = aTurn({ state: 'waiting', isLocked: false });
-const silent = aTurn({ isLocked: false });
-const busy = aPartition({ partition: 1, turn: aTurn({ jobId: '1' }) });
+const waits = aJob({ state: 'waiting', isLocked: false });
+const silent = aJob({ isLocked: false });
+const busy = aPartition({ partition: 1, job: aJob({ jobId: '1' }) });
 const empty = { waiting: 0, oldestMs: null, oldestId: null };
 
 /** What is found where the looks see this, one after the other, and how many there were. */
@@ -39,40 +39,40 @@ const none = (looks: number) => ({ stuck: [], looks });
 const stuck = (why: string) => ({ stuck: [{ partition: 2, why }], looks: 2 });
 
 test.each([
-  ['pushes without a turn', [aPartition()], 'NO_TURN'],
-  ['a turn that nobody takes', [aPartition({ turn: waits })], 'NOT_TAKEN'],
-  ['a turn whose worker is silent', [aPartition({ turn: silent })], 'LOCK_GONE'],
-  ['the same of an empty partition', [aPartition({ turn: silent, ...empty })], 'LOCK_GONE'],
+  ['pushes without a job', [aPartition()], 'NO_JOB'],
+  ['a partition job that nobody takes', [aPartition({ job: waits })], 'NOT_TAKEN'],
+  ['a partition job whose worker is silent', [aPartition({ job: silent })], 'LOCK_GONE'],
+  ['the same of an empty partition', [aPartition({ job: silent, ...empty })], 'LOCK_GONE'],
 ])('%s, seen twice, is stuck', async (_, partitions, why) => {
   expect(await found(partitions, partitions)).toEqual(stuck(why));
 });
 
 test.each([
   ['an empty partition', [aPartition(empty)]],
-  ['a turn that is under way', [aPartition({ turn: aTurn() })]],
-  ['a turn that waits while another partition has one', [aPartition({ turn: waits }), busy]],
+  ['a partition job that is under way', [aPartition({ job: aJob() })]],
+  ['a partition job that waits while another partition has one', [aPartition({ job: waits }), busy]],
 ])('%s is not, and is looked at once', async (_, partitions) => {
   expect(await found(partitions)).toEqual(none(1));
 });
 
 test.each([
   ['another push is the first', aPartition({ oldestId: 'second' })],
-  ['it got a turn', aPartition({ turn: aTurn() })],
+  ['it got a partition job', aPartition({ job: aJob() })],
   ['its pushes are gone', aPartition(empty)],
-])('a partition without a turn is not where a moment later %s', async (_, later) => {
+])('a partition without a job is not where a moment later %s', async (_, later) => {
   expect(await found([aPartition()], [later])).toEqual(none(2));
 });
 
 test.each([
-  ['it is another turn', aPartition({ turn: { ...waits, jobId: '8' } })],
-  ['it was taken', aPartition({ turn: aTurn() })],
-])('a turn that nobody took is not where a moment later %s', async (_, later) => {
-  expect(await found([aPartition({ turn: waits })], [later])).toEqual(none(2));
+  ['it is another partition job', aPartition({ job: { ...waits, jobId: '8' } })],
+  ['it was taken', aPartition({ job: aJob() })],
+])('a partition job that nobody took is not where a moment later %s', async (_, later) => {
+  expect(await found([aPartition({ job: waits })], [later])).toEqual(none(2));
 });
 
 test('a silent worker whose partition moves all the same is not stuck', async () => {
-  const moved = aPartition({ turn: silent, oldestId: 'second' });
-  expect(await found([aPartition({ turn: silent })], [moved])).toEqual(none(2));
+  const moved = aPartition({ job: silent, oldestId: 'second' });
+  expect(await found([aPartition({ job: silent })], [moved])).toEqual(none(2));
 });
 
 test('what is told is how the partitions were last', async () => {

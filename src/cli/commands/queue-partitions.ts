@@ -3,7 +3,7 @@ import { lookForStuck, type StuckPartition } from '../../queue/stuck';
 import type { PartitionView } from '../../queue/view';
 import { withJson } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
-import { age, turnState } from '../queue/cells';
+import { age, jobState } from '../queue/cells';
 import { tellStuck } from '../queue/notes';
 import { withQueueView } from '../queue/with-view';
 import type { Tool } from '../tool';
@@ -12,10 +12,10 @@ const HEAD = [
   'PARTITION',
   'WAITING',
   'OLDEST',
-  'TURN',
+  'JOB',
   'FOR',
   'STARTS',
-  'TAKEN OVER',
+  'RECLAIMED',
   'HOLDER',
   'DISPLACED',
 ];
@@ -25,7 +25,7 @@ export function addQueuePartitions(parent: Command, tool: Tool): void {
   withJson(
     parent
       .command('partitions')
-      .description('each partition, its turn and who is at work on it')
+      .description('each partition, its job and who is at work on it')
       .addHelpText('after', '\nHolders are processes, by the names that they have in their logs.'),
   ).action(async ({ json }: { readonly json?: boolean }) => {
     const { partitions, stuck } = await withQueueView(tool, (view) =>
@@ -44,15 +44,15 @@ export function addQueuePartitions(parent: Command, tool: Tool): void {
 }
 
 function toRow(view: PartitionView, stuck: readonly StuckPartition[]): Cell[] {
-  const { partition, waiting, oldestMs, turn, holder, displaced } = view;
+  const { partition, waiting, oldestMs, job, holder, displaced } = view;
   return [
     partition,
     waiting,
     age(oldestMs),
-    turnState(view, stuck),
-    age(turn?.forMs ?? null),
-    turn?.starts ?? null,
-    turn?.takenOver ?? null,
+    jobState(view, stuck),
+    age(job?.forMs ?? null),
+    job?.starts ?? null,
+    job?.reclaimed ?? null,
     holder,
     displaced.join(', '),
   ];

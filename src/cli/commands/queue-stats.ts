@@ -4,14 +4,14 @@ import type { PushesView } from '../../queue/view';
 import { hottest, type WaitingClient } from '../../queue/waiting-tally';
 import { withJson } from '../option-values';
 import { type Cell, printFields, printJson, printTable } from '../print';
-import { age, GROUP_HEAD, groupRow, turnState } from '../queue/cells';
+import { age, GROUP_HEAD, groupRow, jobState } from '../queue/cells';
 import { tellCut, tellStuck } from '../queue/notes';
 import { withQueueView } from '../queue/with-view';
 import type { Tool } from '../tool';
 
 /** Rows of a table: all of it is to be seen at once. */
 const TOP = 5;
-const PARTITION_HEAD = ['PARTITION', 'WAITING', 'OLDEST', 'TURN', 'FOR'];
+const PARTITION_HEAD = ['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'FOR'];
 const CLIENT_HEAD = ['CLIENT', 'WAITING', 'OLDEST'];
 
 /** `queue stats`: one screen. */
@@ -20,7 +20,7 @@ export function addQueueStats(parent: Command, tool: Tool): void {
     parent
       .command('stats')
       .description(
-        'how much waits, for how long, for which clients and keys; which turns are stuck',
+        'how much waits, for how long, for which clients and keys; which jobs are stuck',
       ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
     const { look, pushes } = await withQueueView(tool, async (view) => {
@@ -54,17 +54,17 @@ async function printScreen(tool: Tool, look: Look, pushes: PushesView): Promise<
   await printFields(stdout, {
     waiting: stats.waiting,
     oldest: age(stats.oldestMs),
-    'stuck turns': stats.stuck.length,
+    'stuck jobs': stats.stuck.length,
   });
   gap();
   const partitions = stats.partitions.map((view): Cell[] => {
-    const { partition, waiting, oldestMs, turn } = view;
+    const { partition, waiting, oldestMs, job } = view;
     return [
       partition,
       waiting,
       age(oldestMs),
-      turnState(view, stats.stuck),
-      age(turn?.forMs ?? null),
+      jobState(view, stats.stuck),
+      age(job?.forMs ?? null),
     ];
   });
   await printTable(stdout, PARTITION_HEAD, partitions);

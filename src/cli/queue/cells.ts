@@ -18,12 +18,12 @@ export function age(ms: number | null): string | null {
 }
 
 /** `waiting`, `active`, or why it is stuck. */
-export function turnState(
-  { partition, turn }: PartitionView,
+export function jobState(
+  { partition, job }: PartitionView,
   stuck: readonly StuckPartition[],
 ): string | null {
   const why = stuck.find((one) => one.partition === partition)?.why;
-  const state = turn?.state ?? null;
+  const state = job?.state ?? null;
   return why ? [state ?? 'none', `STUCK ${why}`].join(', ') : state;
 }
 

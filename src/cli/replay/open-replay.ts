@@ -27,7 +27,7 @@ import { createPartitions } from '../../queue/partitions';
 import { connectFailFast, connectSubscriber, redisReady } from '../../queue/redis';
 import { createRedisTime } from '../../queue/redis-time';
 import { createReplyInbox } from '../../queue/replies';
-import { createTurns } from '../../queue/turns';
+import { createPartitionJobs } from '../../queue/partition-jobs';
 import { CommandFailure } from '../failure';
 import type { Operator } from '../operator';
 import type { Settings } from '../settings';
@@ -74,7 +74,7 @@ export async function withReplay<T>(
   const redis = connectFailFast(REDIS_URL, logger);
   const subscriber = connectSubscriber(REDIS_URL, logger);
   const keys = createRedisKeys(REDIS_NAMESPACE);
-  const turns = createTurns(redis, keys);
+  const jobs = createPartitionJobs(redis, keys);
   try {
     await redisReady(redis).catch((error: Error) => {
       throw new CommandFailure(error.message);
@@ -89,7 +89,7 @@ export async function withReplay<T>(
     await redisTime.now();
     const { PARTITION_LIMIT: pushes, PARTITION_BYTES: bytes } = limits;
     const partitions = createPartitions(redis, keys, { pushes, bytes }, redisTime);
-    const queue = createGroupQueue(partitions, turns, logger);
+    const queue = createGroupQueue(partitions, jobs, logger);
     const name = processName('matterctl');
     const about = { ingressId, name, clock: systemClock, logger };
     const endings = createEndings({ ...about, finalize: createFinalize(pushLog, lookups) });
@@ -110,7 +110,7 @@ export async function withReplay<T>(
       await endings.stop();
     }
   } finally {
-    await turns.close();
+    await jobs.close();
     subscriber.disconnect();
     redis.disconnect();
   }

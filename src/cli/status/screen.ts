@@ -59,11 +59,11 @@ function processLines(processes: readonly ProcessStatus[] | null): string {
 
 function partitionLines({ partitions }: Status): string {
   if (!partitions) return `Partitions: ${UNKNOWN.redis}.`;
-  const rows = partitions.map(({ partition, waiting, oldestMs, turn, holder }): Cell[] => [
-    ...[partition, waiting, age(oldestMs), turn?.state ?? null],
+  const rows = partitions.map(({ partition, waiting, oldestMs, job, holder }): Cell[] => [
+    ...[partition, waiting, age(oldestMs), job?.state ?? null],
     holder && middle(holder),
   ]);
-  return tableText(['PARTITION', 'WAITING', 'OLDEST', 'TURN', 'WORKS ON IT'], rows);
+  return tableText(['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'WORKS ON IT'], rows);
 }
 
 function flowLines({ flow }: Status): string {

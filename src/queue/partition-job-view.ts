@@ -1,40 +1,40 @@
-/** Whose turn it is, as BullMQ has it, for operators. Changes nothing. */
+/** The partition jobs as BullMQ has them, for operators. Changes nothing. */
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { type RedisKeys, TURN_QUEUE } from './keys';
-import type { TurnData } from './turns';
+import { type RedisKeys, PARTITION_JOB_QUEUE } from './keys';
+import type { PartitionJobData } from './partition-jobs';
 
-export interface TurnView {
+export interface PartitionJobView {
   readonly state: 'waiting' | 'active';
   readonly jobId: string;
   /**
-   * Milliseconds since it was owed, or since a worker took it. The processes' own clocks have said
-   * when: it is off by what those differ from that of Redis.
+   * Milliseconds since it was added (waiting) or since a worker took it (active). Both instants are from the
+   * clocks of processes: the figure is off by as much as those differ from that of Redis.
    */
   readonly forMs: number;
   /** How often a worker began with it. */
   readonly starts: number;
-  /** How often it was taken over from a worker that fell silent. */
-  readonly takenOver: number;
-  /** Whether whoever is at work on it still says so; false while it waits. */
+  /** How often a worker reclaimed it because it had stalled. */
+  readonly reclaimed: number;
+  /** Whether its worker still holds its lock; false while it waits. */
   readonly isLocked: boolean;
 }
 
-export interface TurnReader {
+export interface PartitionJobReader {
   /**
    * @param now Redis time, epoch milliseconds
-   * @returns the turns by partition; a partition that is owed none is absent
+   * @returns the jobs by partition; a partition without a job is absent
    */
-  read(now: number): Promise<Map<number, TurnView>>;
+  read(now: number): Promise<Map<number, PartitionJobView>>;
   close(): Promise<void>;
 }
 
 /** Jobs of one state, at most: there is one per partition. */
 const MOST = 100;
 
-/** The queue of turns for somebody who only looks: nothing is written by opening it. */
-export function lookAtTurns(redis: Redis, keys: RedisKeys): Queue<TurnData> {
-  const queue = new Queue<TurnData>(TURN_QUEUE, {
+/** The queue of partition jobs, read only: opening it writes nothing. */
+export function readOnlyJobQueue(redis: Redis, keys: RedisKeys): Queue<PartitionJobData> {
+  const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, {
     connection: redis,
     prefix: keys.bullPrefix,
     // Else it writes down its version.
@@ -45,9 +45,9 @@ export function lookAtTurns(redis: Redis, keys: RedisKeys): Queue<TurnData> {
   return queue;
 }
 
-export function createTurnReader(redis: Redis, keys: RedisKeys): TurnReader {
-  const queue = lookAtTurns(redis, keys);
-  const toView = async (job: Job<TurnData>, now: number, isActive: boolean): Promise<TurnView> => {
+export function createPartitionJobReader(redis: Redis, keys: RedisKeys): PartitionJobReader {
+  const queue = readOnlyJobQueue(redis, keys);
+  const toView = async (job: Job<PartitionJobData>, now: number, isActive: boolean): Promise<PartitionJobView> => {
     const jobId = job.id ?? '';
     const since = (isActive && job.processedOn) || job.timestamp;
     return {
@@ -55,16 +55,16 @@ export function createTurnReader(redis: Redis, keys: RedisKeys): TurnReader {
       jobId,
       forMs: Math.max(0, now - since),
       starts: job.attemptsStarted,
-      takenOver: job.stalledCounter,
+      reclaimed: job.stalledCounter,
       isLocked: isActive && (await redis.exists(queue.toKey(`${jobId}:lock`))) === 1,
     };
   };
   return {
     read: async (now) => {
-      // In the order in which a turn goes: one that is taken between the two is seen all the same.
+      // Waiting before active: a job that a worker takes between the two reads is seen all the same.
       const waiting = await queue.getWaiting(0, MOST - 1);
       const active = await queue.getActive(0, MOST - 1);
-      const views = new Map<number, TurnView>();
+      const views = new Map<number, PartitionJobView>();
       for (const job of waiting) views.set(job.data.partition, await toView(job, now, false));
       for (const job of active) views.set(job.data.partition, await toView(job, now, true));
       return views;

@@ -1,4 +1,4 @@
-/** A worker's turn without its process: the function that applies pushes, on the real database. */
+/** A worker's batch without its process: the function that applies pushes, on the real database. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
 import pino from 'pino';
@@ -18,16 +18,16 @@ import { createSessions, type Sessions } from '../../src/sessions';
 import { createApplyRound } from '../../workers/apply-round';
 import { testServers, withDatabase } from './service';
 
-export interface TurnRig {
+export interface BatchRig {
   readonly db: Connection;
   readonly pushLog: PushLog;
   /**
    * A worker of its own: applying on two of them is what two processes do.
    *
-   * @param afterLoad runs once, between the turn's first read of the ledger and its write
+   * @param afterLoad runs once, between the batch's first read of the ledger and its write
    */
   newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createApplyRound>;
-  /** Records a push in the log, as an ingress does, and gives it as a turn would read it. */
+  /** Records a push in the log, as an ingress does, and gives it as a batch would read it. */
   queued(
     externalId: string,
     operation: Operation,
@@ -37,7 +37,7 @@ export interface TurnRig {
 }
 
 /** @param mongoUrl another database server than that of all tests */
-export async function createTurnRig(mongoUrl = testServers().mongoUrl): Promise<TurnRig> {
+export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise<BatchRig> {
   const name = `t-${randomBytes(5).toString('hex')}`;
   const db = await connectMongo(withDatabase(mongoUrl, name));
   await prepareDatabase(db, {

@@ -1,12 +1,12 @@
-/** Turns without the sweep: the job groups alone must leave no push behind in its partition. */
+/** Partition jobs without the sweep: the job groups alone must leave no push behind in its partition. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createGroupWorker, type GroupWorker } from '../../src/queue/group-worker';
-import { createRedisKeys, TURN_QUEUE } from '../../src/queue/keys';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import type { Partitions } from '../../src/queue/partitions';
-import { createTurns, type Turns } from '../../src/queue/turns';
+import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import { openPartitions } from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
@@ -15,7 +15,7 @@ const logger = pino({ level: 'silent' });
 let redis: Redis;
 let blocking: Redis;
 let partitions: Partitions;
-let turns: Turns;
+let jobs: PartitionJobs;
 let worker: GroupWorker | undefined;
 const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
 beforeAll(() => {
@@ -23,11 +23,11 @@ beforeAll(() => {
   redis = new Redis(redisUrl);
   blocking = new Redis(redisUrl, { maxRetriesPerRequest: null });
   partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
-  turns = createTurns(redis, keys);
+  jobs = createPartitionJobs(redis, keys);
 });
 afterEach(() => worker?.close());
 afterAll(async () => {
-  await turns.close();
+  await jobs.close();
   const left = await redis.keys(`${keys.bullPrefix}*`);
   if (left.length > 0) await redis.del(left);
   redis.disconnect();
@@ -44,7 +44,7 @@ async function append(externalId: string): Promise<number[]> {
     replyTo: 'ingress',
     bodyHash: '',
   };
-  return (await partitions.append([{ push, timeout: 60_000 }])).toWake;
+  return (await partitions.append([{ push, timeout: 60_000 }])).toSchedule;
 }
 
 /** Rounds that were given up. */
@@ -63,7 +63,7 @@ function start(more: More = {}): string[] {
     connection: blocking,
     keys,
     partitions: more.partitions ?? partitions,
-    turns,
+    jobs,
     holderOf: (slot) => `holder-${slot}`,
     giveUp: () => {
       givenUp += 1;
@@ -81,23 +81,23 @@ function start(more: More = {}): string[] {
   return applied;
 }
 
-test('a push that comes between the last look of a turn and its end gets a turn of its own', async () => {
+test('a push that comes between the last look of a partition job and its end gets one of its own', async () => {
   let late = false;
   const finish: Partitions['finish'] = async (round, replies) => {
     const left = await partitions.finish(round, replies);
-    // The turn has seen its partition empty and is about to end; its job is still active.
+    // The partition job has seen its partition empty and is about to end; its job is still active.
     if (!late) {
       late = true;
-      await turns.wake(await append('K'));
+      await jobs.schedule(await append('K'));
     }
     return left;
   };
   const applied = start({ partitions: { ...partitions, finish } });
-  await turns.wake(await append('K'));
+  await jobs.schedule(await append('K'));
   await until('both pushes', async () => applied.length === 2);
 });
 
-test('many wakes of a partition are one turn, and what came meanwhile is applied in its order', async () => {
+test('a partition that is scheduled often has one job, and what came meanwhile is applied in its order', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -108,7 +108,7 @@ test('many wakes of a partition are one turn, and what came meanwhile is applied
   const mine = sent.filter((externalId) => partitionOf(groupOf('S', externalId)) === partition);
   for (const externalId of mine) {
     await append(externalId);
-    await turns.wake([partition]);
+    await jobs.schedule([partition]);
   }
   release();
   await until('all of them', async () => applied.length === mine.length);
@@ -133,13 +133,13 @@ test('what waits in several partitions is applied together, each partition in it
   const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   // Two rounds are under way, a partition each, before there is more.
   for (const partition of [0, 1]) {
-    await turns.wake(await append(String(ofPartition(partition)[0])));
+    await jobs.schedule(await append(String(ofPartition(partition)[0])));
     await until('its round', async () => partitionsOf.length === partition + 1);
   }
   const rest = sent.filter((one) => one !== ofPartition(0)[0] && one !== ofPartition(1)[0]);
-  for (const one of rest) await turns.wake(await append(one));
-  const active = `${keys.bullPrefix}:${TURN_QUEUE}:active`;
-  await until('a turn of each partition', async () => (await redis.llen(active)) === PARTITIONS);
+  for (const one of rest) await jobs.schedule(await append(one));
+  const active = `${keys.bullPrefix}:${PARTITION_JOB_QUEUE}:active`;
+  await until('a partition job of each partition', async () => (await redis.llen(active)) === PARTITIONS);
   release();
   await until('all of them', async () => applied.length === sent.length);
   for (const partition of all) {
@@ -152,24 +152,24 @@ test('what waits in several partitions is applied together, each partition in it
   expect(Math.max(...partitionsOf)).toBe(PARTITIONS / 2);
 });
 
-test('a turn that failed leaves its pushes in the partition, and the next wake applies them', async () => {
+test('a partition job that failed leaves its pushes in the partition, and the next job applies them', async () => {
   let fail = true;
   const applied = start({
     apply: async () => {
       if (fail) throw new Error('the database is away');
     },
   });
-  const toWake = await append('F');
-  await turns.wake(toWake);
-  await until('the turn to fail', async () => (await redis.exists(keys.holders)) === 1);
+  const toSchedule = await append('F');
+  await jobs.schedule(toSchedule);
+  await until('the partition job to fail', async () => (await redis.exists(keys.holders)) === 1);
   fail = false;
   await until('the push', async () => {
-    await turns.wake(await partitions.waiting());
+    await jobs.schedule(await partitions.waiting());
     return applied.includes('F');
   });
 });
 
-test('a turn that never ends is given up, and its partition goes on', async () => {
+test('a partition job that never ends is given up, and its partition goes on', async () => {
   let hangs = true;
   const applied = start({
     apply: async () => {
@@ -178,11 +178,11 @@ test('a turn that never ends is given up, and its partition goes on', async () =
       await new Promise(() => undefined);
     },
   });
-  await turns.wake(await append('HUNG'));
+  await jobs.schedule(await append('HUNG'));
   const partition = partitionOf(groupOf('S', 'HUNG'));
   await until('the round to be given up', async () => givenUp === 1, 20_000);
   await until('its push', async () => {
-    await turns.wake([partition]);
+    await jobs.schedule([partition]);
     return applied.includes('HUNG');
   });
 }, 40_000);
@@ -199,7 +199,7 @@ test('a round that is too much for a slow database is tried with fewer pushes, u
   });
   const partition = partitionOf(groupOf('S', 'SLOW'));
   await until('all pushes', async () => {
-    await turns.wake([partition]);
+    await jobs.schedule([partition]);
     return applied.filter((one) => one === 'SLOW').length === 10;
   });
   // Halved until it goes, and more again once it does.

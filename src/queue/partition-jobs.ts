@@ -1,24 +1,24 @@
 /**
- * Turns: the BullMQ jobs that let a partition's pushes be applied one batch at a time. A turn's
+ * Partition jobs: the BullMQ jobs of which each lets one worker work on a partition. A job's
  * deduplication id is its partition: while one waits, another is absorbed; while one is active, exactly
- * one follow-up is kept. So a partition never has two turns at once, and never none while one is owed.
+ * one follow-up is kept. So a partition never has two active jobs, and never none while one is due.
  */
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { type RedisKeys, TURN_QUEUE } from './keys';
+import { type RedisKeys, PARTITION_JOB_QUEUE } from './keys';
 
-export interface TurnData {
+export interface PartitionJobData {
   readonly partition: number;
 }
 
-export interface Turns {
-  /** Owes each partition a turn. */
-  wake(partitions: readonly number[]): Promise<void>;
+export interface PartitionJobs {
+  /** Adds a job for each partition; see above for what becomes of a second one. */
+  schedule(partitions: readonly number[]): Promise<void>;
   close(): Promise<void>;
 }
 
-export function createTurns(redis: Redis, keys: RedisKeys): Turns {
-  const queue = new Queue<TurnData>(TURN_QUEUE, {
+export function createPartitionJobs(redis: Redis, keys: RedisKeys): PartitionJobs {
+  const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, {
     connection: redis,
     prefix: keys.bullPrefix,
     streams: { events: { maxLen: 100 } },
@@ -27,11 +27,11 @@ export function createTurns(redis: Redis, keys: RedisKeys): Turns {
   // The connection reports its own loss; without a listener BullMQ prints every attempt.
   queue.on('error', () => undefined);
   return {
-    wake: async (partitions) => {
+    schedule: async (partitions) => {
       if (partitions.length === 0) return;
       await queue.addBulk(
         partitions.map((partition) => ({
-          name: 'turn',
+          name: 'partition',
           data: { partition },
           opts: { deduplication: { id: `partition-${partition}`, keepLastIfActive: true } },
         })),
