@@ -12,13 +12,13 @@ import { createPushLog } from '../src/push-log/log';
 import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
 import { holderText } from '../src/queue/holder';
+import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
-import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
 import { createSessions } from '../src/sessions';
-import { createApplyRound } from './apply-round';
 import { startExpiry } from './expire-lost';
+import { createProcessBatch } from './process-batch';
 
 async function main(): Promise<void> {
   const {
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   const sessions = createSessions(mongo, logger, workerName);
   lifecycle.onStop('sessions', () => sessions.end());
 
-  const apply = createApplyRound({
+  const processBatch = createProcessBatch({
     ledger: createLedger(mongo),
     pushLog,
     lookups,
@@ -78,7 +78,9 @@ async function main(): Promise<void> {
     partitions,
     jobs,
     holderOf: (slot) => holderText({ session: sessions.idOf(slot), name: workerName }),
-    apply: tracing ? (round) => tracing.round(round, () => apply(round)) : apply,
+    processBatch: tracing
+      ? (batch) => tracing.batch(batch, () => processBatch(batch))
+      : processBatch,
     giveUp: sessions.renew,
     concurrency: config.WORKER_CONCURRENCY,
     logger,

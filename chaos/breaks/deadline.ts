@@ -9,25 +9,25 @@ import { replace } from './replace';
 replace(partitions, 'createPartitions', (original) => (redis, keys, limits, time) => {
   const real = original(redis, keys, limits, time);
   const FOREVER = 9_999_999_999_999;
-  /** The head that a trim looks for has the deadline in it. */
+  /** The item header that a trim looks for has the deadline in it. */
   const deadlines = new Map<string, number>();
   return {
     ...real,
     read: async (taken, holder, most) => {
-      const round = await real.read(taken, holder, most);
-      const heads = round.heads.map(({ partition, pushes, bytes }) => {
+      const batch = await real.read(taken, holder, most);
+      const records = batch.records.map(({ partition, pushes, bytes }) => {
         for (const { id, deadline } of pushes) deadlines.set(id, deadline);
         return { partition, bytes, pushes: pushes.map((push) => ({ ...push, deadline: FOREVER })) };
       });
-      return { ...round, heads };
+      return { ...batch, records };
     },
-    finish: (round, replies) => {
-      const heads = round.heads.map(({ partition, pushes, bytes }) => ({
+    acknowledge: (batch, replies) => {
+      const records = batch.records.map(({ partition, pushes, bytes }) => ({
         partition,
         bytes,
         pushes: pushes.map((push) => ({ ...push, deadline: deadlines.get(push.id) ?? FOREVER })),
       }));
-      return real.finish({ ...round, heads }, replies);
+      return real.acknowledge({ ...batch, records }, replies);
     },
   };
 });

@@ -10,9 +10,9 @@ import type { PushError } from '../errors';
 export const STAGES = ['verify', 'log', 'wait', 'batch', 'commit', 'reply'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** What goes out together: entries of the push log, pushes into their partitions. */
-export const BATCHES = ['log', 'queue'] as const;
-export type Batch = (typeof BATCHES)[number];
+/** Calls that carry many pushes at once: entries into the push log, pushes into their partitions. */
+export const BATCH_KINDS = ['log', 'queue'] as const;
+export type BatchKind = (typeof BATCH_KINDS)[number];
 
 /** How a request went that was not refused: what a push came to, or the answer of a query. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
@@ -31,7 +31,7 @@ export interface Metrics {
   batchBegan(pushes: readonly { readonly queuedAt: number }[], now: number): void;
   /** The last push of a worker's message is told. @param sentAt Redis time, epoch milliseconds */
   replied(sentAt: number): void;
-  batch(kind: Batch, size: number): void;
+  batch(kind: BatchKind, size: number): void;
   /** A guard failed, or somebody else held what was to be written: see isContention. */
   conflict(): void;
   /** Work of a batch is done once more. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock';
 import { ORPHANS, pushPath, QUERIES, queryPath, VERIFY } from '../contract/paths';
 import { OPERATIONS } from '../domain/operation';
 import type { PushError } from '../errors';
-import { BATCHES, type Metrics, STAGES } from './metrics';
+import { BATCH_KINDS, type Metrics, STAGES } from './metrics';
 import type { MetricsRegistry } from './registry';
 
 /** By path. Labels are names of the contract alone, whatever callers ask for. */
@@ -21,7 +21,7 @@ export function createMetrics(
 ): Metrics {
   const { requests, requestSeconds, stageSeconds, batchPushes, batchSize } = registry;
   const stages = byName(STAGES, (stage) => stageSeconds.labels({ stage }));
-  const batches = byName(BATCHES, (batch) => batchSize.labels({ batch }));
+  const batches = byName(BATCH_KINDS, (batch) => batchSize.labels({ batch }));
   const count = (path: string, receivedAt: number, outcome: string, reason: string) => {
     const operation = OPERATION_OF.get(path);
     if (operation === undefined) return;

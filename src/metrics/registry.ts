@@ -31,7 +31,10 @@ export function createRegistry(type: string) {
       buckets: SECONDS,
     }),
     batchPushes: new Histogram({
-      ...about('partition_batch_pushes', 'Pushes of a batch that a worker read from its partitions'),
+      ...about(
+        'partition_batch_pushes',
+        'Pushes of a batch that a worker read from its partitions',
+      ),
       buckets: PUSHES,
     }),
     batchSize: new Histogram({
@@ -42,7 +45,10 @@ export function createRegistry(type: string) {
     conflicts: counter('guard_conflicts_total', 'Commits that met a change of somebody else'),
     retries: counter('retries_total', 'Work of batches that was done once more'),
     jobsFailed: counter('partition_jobs_failed_total', 'Partition jobs that failed as a whole'),
-    jobsReclaimed: counter('partition_jobs_reclaimed_total', 'Stalled partition jobs that another worker reclaimed'),
+    jobsReclaimed: counter(
+      'partition_jobs_reclaimed_total',
+      'Stalled partition jobs that another worker reclaimed',
+    ),
     sweeps: counter('sweeps_total', 'Looks for partitions that wait without a job'),
     sweptPartitions: counter(
       'swept_partitions_total',

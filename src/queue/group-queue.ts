@@ -4,9 +4,9 @@ import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { Tracing } from '../tracing/tracing';
+import type { PartitionJobs } from './partition-jobs';
 import type { Appended, Partitions, TimedPush } from './partitions';
 import type { QueuedPush } from './push';
-import type { PartitionJobs } from './partition-jobs';
 
 export interface GroupQueue {
   /**

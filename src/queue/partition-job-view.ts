@@ -1,7 +1,7 @@
 /** The partition jobs as BullMQ has them, for operators. Changes nothing. */
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { type RedisKeys, PARTITION_JOB_QUEUE } from './keys';
+import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData } from './partition-jobs';
 
 export interface PartitionJobView {
@@ -47,7 +47,11 @@ export function readOnlyJobQueue(redis: Redis, keys: RedisKeys): Queue<Partition
 
 export function createPartitionJobReader(redis: Redis, keys: RedisKeys): PartitionJobReader {
   const queue = readOnlyJobQueue(redis, keys);
-  const toView = async (job: Job<PartitionJobData>, now: number, isActive: boolean): Promise<PartitionJobView> => {
+  const toView = async (
+    job: Job<PartitionJobData>,
+    now: number,
+    isActive: boolean,
+  ): Promise<PartitionJobView> => {
     const jobId = job.id ?? '';
     const since = (isActive && job.processedOn) || job.timestamp;
     return {

@@ -5,7 +5,7 @@
  */
 import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { type RedisKeys, PARTITION_JOB_QUEUE } from './keys';
+import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 
 export interface PartitionJobData {
   readonly partition: number;

@@ -40,7 +40,7 @@ return {appended, wasEmpty, now}`;
 export const READ = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
 local most, mostBytes, holder = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local heads, sizes, displaced = {}, {}, {}
+local records, sizes, displaced = {}, {}, {}
 for l = 2, #KEYS do
   local items, bytes, from = {}, 0, 0
   while #items < most and bytes < mostBytes do
@@ -63,26 +63,26 @@ for l = 2, #KEYS do
   if #items > 0 then
     redis.call('HSET', KEYS[1], partition, holder .. ' ' .. table.concat(others, ' '))
   end
-  heads[#heads + 1] = items
+  records[#records + 1] = items
   sizes[#sizes + 1] = bytes
 end
-return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, heads, sizes}`;
+return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, records, sizes}`;
 
 /**
  * KEYS: holders, bytes, partitions. ARGV: holder, then per partition its number, how many were read, their bytes
- * and the head of the last one, then channel and message of each reply. Where the last one stands where
+ * and the header of the last item, then channel and message of each reply. Where the last one stands where
  * it was read, so do all before it: a batch that overtook took from the front, a failover from the end.
  */
-export const FINISH = `
+export const ACKNOWLEDGE = `
 local holder, left = ARGV[1], {}
 for i = 4 * #KEYS - 6, #ARGV, 2 do
   redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
 end
 for l = 3, #KEYS do
   local at = 4 * l - 10
-  local partition, count, bytes, head = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local partition, count, bytes, header = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local last = redis.call('LINDEX', KEYS[l], count - 1)
-  if last and string.sub(last, 1, #head) == head then
+  if last and string.sub(last, 1, #header) == header then
     redis.call('LTRIM', KEYS[l], count, -1)
     if redis.call('HINCRBY', KEYS[2], partition, -bytes) <= 0 then redis.call('HDEL', KEYS[2], partition) end
   end

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import { PARTITIONS } from '../domain/group';
 import type { RedisKeys } from './keys';
-import { HEAD_LENGTH, readHead } from './push';
+import { ITEM_HEADER_LENGTH, readItemHeader } from './push';
 
 export interface PartitionState {
   /** Pushes in the partition. */
@@ -13,7 +13,7 @@ export interface PartitionState {
   readonly oldestId: string | null;
 }
 
-/** KEYS: the partitions. ARGV: characters of a head. Returns the time, then per partition length and head of the first item. */
+/** KEYS: the partitions. ARGV: characters of an item header. Returns the time, then per partition length and header of the first item. */
 const LOOK = `
 local time = redis.call('TIME')
 local seen = {time[1] * 1000 + math.floor(time[2] / 1000)}
@@ -38,12 +38,12 @@ export function createPartitionStates(
   return async () => {
     const [now, ...seen] = await commands.lookAtPartitions(
       ...partitions.map(keys.partition),
-      HEAD_LENGTH,
+      ITEM_HEADER_LENGTH,
     );
     return partitions.map((partition) => {
       const waiting = Number(seen[2 * partition]);
       if (waiting === 0) return { waiting, oldestMs: null, oldestId: null };
-      const { queuedAt, id } = readHead(String(seen[2 * partition + 1]));
+      const { queuedAt, id } = readItemHeader(String(seen[2 * partition + 1]));
       return { waiting, oldestMs: Math.max(0, Number(now) - queuedAt), oldestId: id };
     });
   };

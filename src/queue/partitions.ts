@@ -2,25 +2,25 @@
 import type { Redis } from 'ioredis';
 import { groupOf, PARTITIONS, partitionOf } from '../domain/group';
 import type { RedisKeys } from './keys';
-import { APPEND, FINISH, READ } from './partition-scripts';
-import { decodeItem, encodePush, headOf, type QueuedPush, type WaitingPush } from './push';
+import { ACKNOWLEDGE, APPEND, READ } from './partition-scripts';
+import { decodeItem, encodePush, itemHeader, type QueuedPush, type WaitingPush } from './push';
 import type { RedisTime } from './redis-time';
 
-/** What one round read from the heads of its partitions: it is applied together. */
-export interface Round {
+/** What a worker reads, applies and acknowledges together: the first pushes of some partitions. */
+export interface Batch {
   readonly holder: string;
   /**
    * Earlier holders that read one of the partitions and never finished: they died, or lost their lock and
-   * may still be at work. Whatever they have open must be ended before this round commits.
+   * may still be at work. Whatever they have open must be ended before this batch commits.
    */
   readonly displaced: readonly string[];
   /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
   readonly now: number;
-  readonly heads: readonly PartitionHead[];
+  readonly records: readonly PartitionRecords[];
 }
 
-/** The first pushes of a partition, in their order. */
-export interface PartitionHead {
+/** The first pushes of one partition, in their order. */
+export interface PartitionRecords {
   readonly partition: number;
   readonly pushes: readonly WaitingPush[];
   /** As Redis holds them. */
@@ -60,25 +60,25 @@ export interface Partitions {
    */
   append(pushes: readonly TimedPush[]): Promise<{ appended: Appended[]; toSchedule: number[] }>;
   /**
-   * Reads from the heads, until 4 MiB are reached; each partition has an equal share. Nothing is removed.
+   * Reads the first pushes of each partition, until 4 MiB are reached; each partition has an equal share. Nothing is removed.
    *
    * @param holder names who will commit what was read
    * @param most pushes of all partitions together (but one of each at least), at most and by default 256
    */
-  read(partitions: readonly number[], holder: string, most?: number): Promise<Round>;
+  read(partitions: readonly number[], holder: string, most?: number): Promise<Batch>;
   /**
-   * Replies, and only then trims what was read, in one step. Of a partition that no longer begins with what
-   * the round read (its job lost its lock, or a failover lost its end) nothing is trimmed: what is still
+   * Acknowledges a batch: sends the replies, and only then trims what was read, in one step. Of a partition that no longer begins with what
+   * the batch read (its job lost its lock, or a failover lost its end) nothing is trimmed: what is still
    * there is read again, and found settled.
    *
    * @returns how many pushes each partition still holds
    */
-  finish(round: Round, replies: readonly ReplyMessage[]): Promise<number[]>;
+  acknowledge(batch: Batch, replies: readonly ReplyMessage[]): Promise<number[]>;
   /** The partitions that hold pushes. */
   waiting(): Promise<number[]>;
 }
 
-/** Pushes of one round. More would save little, and where the database is slow all of them wait for its end. */
+/** Pushes of one batch. More would save little, and on a slow database all of them would wait for its commit. */
 export const MAX_READ = 256;
 /** Holders that can die on one partition, one after the other, before the oldest is forgotten. */
 const MAX_DISPLACED = 20;
@@ -93,7 +93,7 @@ interface PartitionCommands {
     keys: number,
     ...args: (string | number)[]
   ): Promise<[number, string[], string[][], number[]]>;
-  finishRound(keys: number, ...args: (string | number)[]): Promise<number[]>;
+  acknowledgeBatch(keys: number, ...args: (string | number)[]): Promise<number[]>;
 }
 
 /** By what the script says of each push. */
@@ -110,7 +110,7 @@ export function createPartitions(
 ): Partitions {
   redis.defineCommand('appendToPartitions', { lua: APPEND });
   redis.defineCommand('readPartitions', { lua: READ });
-  redis.defineCommand('finishRound', { lua: FINISH });
+  redis.defineCommand('acknowledgeBatch', { lua: ACKNOWLEDGE });
   const commands = redis as unknown as PartitionCommands;
   return {
     append: async (pushes) => {
@@ -142,7 +142,7 @@ export function createPartitions(
     },
     read: async (partitions, holder, most = MAX_READ) => {
       const share = (whole: number) => Math.max(1, Math.floor(whole / partitions.length));
-      const [now, displaced, heads, sizes] = await commands.readPartitions(
+      const [now, displaced, records, sizes] = await commands.readPartitions(
         1 + partitions.length,
         keys.holders,
         ...partitions.map(keys.partition),
@@ -156,23 +156,23 @@ export function createPartitions(
         holder,
         displaced: [...new Set(displaced)],
         now,
-        heads: partitions.map((partition, n) => ({
+        records: partitions.map((partition, n) => ({
           partition,
-          pushes: (heads[n] ?? []).map(decodeItem),
+          pushes: (records[n] ?? []).map(decodeItem),
           bytes: sizes[n] ?? 0,
         })),
       };
     },
-    finish: ({ holder, heads }, replies) =>
-      commands.finishRound(
-        2 + heads.length,
+    acknowledge: ({ holder, records }, replies) =>
+      commands.acknowledgeBatch(
+        2 + records.length,
         keys.holders,
         keys.partitionBytes,
-        ...heads.map(({ partition }) => keys.partition(partition)),
+        ...records.map(({ partition }) => keys.partition(partition)),
         holder,
-        ...heads.flatMap(({ partition, pushes, bytes }) => {
+        ...records.flatMap(({ partition, pushes, bytes }) => {
           const last = pushes.at(-1);
-          return [partition, pushes.length, bytes, last ? headOf(last) : ''];
+          return [partition, pushes.length, bytes, last ? itemHeader(last) : ''];
         }),
         ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
       ),

@@ -1,4 +1,4 @@
-/** What travels through a partition: one push, as text with a fixed head. */
+/** What travels through a partition: one push, as text with a fixed header. */
 import type { Operation } from '../domain/operation';
 import type { TraceHeaders } from '../tracing/tracing';
 
@@ -37,7 +37,7 @@ export function traceIdsOf(pushes: readonly QueuedPush[]): string[] {
 
 /**
  * A partition item is `<deadline: 13 digits><queued at: 13 digits><id: 24 hex><JSON>`. The times are
- * written by Redis when it appends, so that only one clock decides; the id in the head lets a trim
+ * written by Redis when it appends, so that only one clock decides; the id in the header lets a trim
  * recognize its item.
  */
 const TIME_DIGITS = 13;
@@ -48,27 +48,27 @@ export function encodePush(push: QueuedPush): string {
 
 const ID_DIGITS = 24;
 
-/** Characters of an item's head: its times and its id. */
-export const HEAD_LENGTH = 2 * TIME_DIGITS + ID_DIGITS;
+/** Characters of an item's header: its times and its id. */
+export const ITEM_HEADER_LENGTH = 2 * TIME_DIGITS + ID_DIGITS;
 
-/** The head of a partition item, by which a trim recognizes what was read. */
-export function headOf({ deadline, queuedAt, id }: WaitingPush): string {
+/** The header of a partition item, by which a trim recognizes what was read. */
+export function itemHeader({ deadline, queuedAt, id }: WaitingPush): string {
   return digits(deadline) + digits(queuedAt) + id;
 }
 
-/** @param item as read from a partition, times included; its head is enough */
-export function readHead(item: string): Pick<WaitingPush, 'deadline' | 'queuedAt' | 'id'> {
+/** @param item as read from a partition, times included; its header is enough */
+export function readItemHeader(item: string): Pick<WaitingPush, 'deadline' | 'queuedAt' | 'id'> {
   return {
     deadline: Number(item.slice(0, TIME_DIGITS)),
     queuedAt: Number(item.slice(TIME_DIGITS, 2 * TIME_DIGITS)),
-    id: item.slice(2 * TIME_DIGITS, HEAD_LENGTH),
+    id: item.slice(2 * TIME_DIGITS, ITEM_HEADER_LENGTH),
   };
 }
 
 /** @param item as read from a partition, times included */
 export function decodeItem(item: string): WaitingPush {
-  const push: QueuedPush = JSON.parse(item.slice(HEAD_LENGTH));
-  const { deadline, queuedAt } = readHead(item);
+  const push: QueuedPush = JSON.parse(item.slice(ITEM_HEADER_LENGTH));
+  const { deadline, queuedAt } = readItemHeader(item);
   return { ...push, deadline, queuedAt };
 }
 

@@ -6,8 +6,8 @@
 import type { Logger } from '../logger';
 import type { Metrics } from '../metrics/metrics';
 import { type Repeated, repeat } from '../repeat';
-import type { Partitions } from './partitions';
 import type { PartitionJobs } from './partition-jobs';
+import type { Partitions } from './partitions';
 
 /** Milliseconds between sweeps of one worker. */
 export const SWEEP_INTERVAL = 500;

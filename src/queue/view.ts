@@ -7,10 +7,10 @@ import type { Redis } from 'ioredis';
 import { PARTITIONS } from '../domain/group';
 import { holderName } from './holder';
 import type { RedisKeys } from './keys';
+import { createPartitionJobReader, type PartitionJobView } from './partition-job-view';
 import { createPartitionStates, type PartitionState } from './partition-states';
 import { decodeItem } from './push';
 import { createRedisTime } from './redis-time';
-import { createPartitionJobReader, type PartitionJobView } from './partition-job-view';
 import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
 
 export interface PartitionView extends PartitionState {

@@ -19,7 +19,7 @@ import { createTracing } from './spans';
 
 /** Milliseconds for what is left when the process ends: a collector that is away must not hold it up. */
 const FLUSH_TIMEOUT = 3_000;
-/** Of a round, which serves so many pushes at most. */
+/** Of a batch, which serves so many pushes at most. */
 const MAX_LINKS = 500;
 /** Characters of a problem in the log: a collector may answer with a page. */
 const MAX_PROBLEM = 200;

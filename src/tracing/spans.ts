@@ -8,11 +8,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { traceBatch } from './batch-spans';
 import { watchCommands } from './commands';
 import { inSpan } from './in-span';
 import { familyOf } from './places';
 import { openRequest } from './request-span';
-import { runRound } from './round-spans';
 import type { TraceHeaders, Tracing } from './tracing';
 
 /** @param tracer of a provider that is registered: what is under way here is asked of the library */
@@ -38,7 +38,7 @@ export function createTracing(tracer: Tracer): Tracing {
       propagation.inject(trace.setSpan(parent, span), carried);
       return inSpan(span, parent, () => work(carried));
     },
-    round: (round, apply) => runRound(tracer, round, apply),
+    batch: (batch, apply) => traceBatch(tracer, batch, apply),
     watchCommands: (client) => watchCommands(tracer, client),
   };
 }

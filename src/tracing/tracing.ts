@@ -34,10 +34,13 @@ export interface TracedRequest {
   end(how: RequestEnd): void;
 }
 
-/** Of a round as it was read from its partitions; both times are Redis', epoch milliseconds. */
-export interface TracedRound {
+/** Of a batch as it was read from its partitions; both times are Redis', epoch milliseconds. */
+export interface TracedBatch {
   readonly now: number;
-  readonly heads: readonly { readonly partition: number; readonly pushes: readonly TracedPush[] }[];
+  readonly records: readonly {
+    readonly partition: number;
+    readonly pushes: readonly TracedPush[];
+  }[];
 }
 
 export interface TracedPush {
@@ -77,10 +80,10 @@ export interface Tracing {
   /** Hands a push on to a worker: what it has to carry, so that the trace goes on there. */
   send<T>(work: (carried: TraceHeaders) => Promise<T>): Promise<T>;
   /**
-   * Runs a round: one span for it, as in `together`, and one in the trace of each push that tells what
+   * Runs a batch: one span for it, as in `together`, and one in the trace of each push that tells what
    * became of it.
    */
-  round<R extends TracedReply>(round: TracedRound, apply: () => Promise<R[]>): Promise<R[]>;
+  batch<R extends TracedReply>(batch: TracedBatch, apply: () => Promise<R[]>): Promise<R[]>;
   /** From now on each command of the database that serves a trace has a span: its name, no values. */
   watchCommands(client: mongo.MongoClient): void;
 }

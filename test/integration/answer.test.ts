@@ -104,11 +104,11 @@ describe('with a worker that does not move', () => {
       const found = await partitions.waiting();
       return found.length > 0 && found;
     });
-    const round = await partitions.read(waiting, 'a newer worker');
+    const batch = await partitions.read(waiting, 'a newer worker');
     const settlement = { state: 'REFUSED', reason: 'RULE_OF_TOMORROW' };
-    const pushes = round.heads.flatMap((head) => head.pushes);
+    const pushes = batch.records.flatMap(({ pushes }) => pushes);
     const replies = pushes.map(({ id, replyTo }) => ({ id, replyTo, settlement }));
-    await partitions.finish(round, toMessages(replies, round.now));
+    await partitions.acknowledge(batch, toMessages(replies, batch.now));
     expect(await answer).toMatchObject({ code: 500, reason: 'RULE_OF_TOMORROW', retryable: true });
     expect((await answer).message).toBe('推送被拒绝，未生效');
     for (const worker of service.workers) worker.kill('SIGCONT');

@@ -12,10 +12,10 @@ import { createLogger } from '../../src/logger';
 import { connectMongo } from '../../src/mongo';
 import { entryModel } from '../../src/push-log/entry-model';
 import { createSessions } from '../../src/sessions';
+import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { anUpsert } from '../support/builders';
 import { loseAborts } from '../support/lost-aborts';
 import { type Service, startService, withDatabase } from '../support/service';
-import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 
 /** Seconds after which the server gives an open transaction up. */
@@ -61,13 +61,13 @@ test.each([
   async (how, failure) => {
     await failCommands(failure);
     const id = `GUARD-${how}`;
-    await rig.newWorker()(roundOf([await rig.queued(id, upsert('one'))]));
+    await rig.newWorker()(batchOf([await rig.queued(id, upsert('one'))]));
     const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
     const worker = rig.newWorker(() => matterModel(rig.db).updateOne({ externalId: id }, bump));
     const replies = [
-      ...(await worker(roundOf([await rig.queued(id, upsert('two'))]))),
-      ...(await worker(roundOf([await rig.queued(id, upsert('three'))]))),
-      ...(await worker(roundOf([await rig.queued(`OTHER-${how}`, upsert('four'))]))),
+      ...(await worker(batchOf([await rig.queued(id, upsert('two'))]))),
+      ...(await worker(batchOf([await rig.queued(id, upsert('three'))]))),
+      ...(await worker(batchOf([await rig.queued(`OTHER-${how}`, upsert('four'))]))),
     ];
     expect(replies.map(({ settlement }) => settlement)).toMatchObject([
       { state: 'PERSISTED', outcome: 'UPDATED' },
@@ -115,7 +115,7 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
 }, 60_000);
 
 test('an abort that was lost stands in the way of no later push of the same worker', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('LOST', upsert('one'))]));
+  await rig.newWorker()(batchOf([await rig.queued('LOST', upsert('one'))]));
   const push = await rig.queued('LOST', upsert('two'));
   const worker = rig.newWorker(() =>
     rig.pushLog.settle([{ id: push.id, settlement: { state: 'EXPIRED' } }], {
@@ -124,15 +124,15 @@ test('an abort that was lost stands in the way of no later push of the same work
     }),
   );
   const heal = loseAborts();
-  await worker(roundOf([push])).finally(heal);
-  const [reply] = await worker(roundOf([await rig.queued('LOST', upsert('three'))]));
+  await worker(batchOf([push])).finally(heal);
+  const [reply] = await worker(batchOf([await rig.queued('LOST', upsert('three'))]));
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
 });
 
-test('a large round that is held as a whole comes to its end in few tries, before the partition is given up', async () => {
+test('a large batch that is held as a whole comes to its end in few tries, before the partition is given up', async () => {
   const names = Array.from({ length: 200 }, (_, n) => `LARGE-${n}`);
   const worker = rig.newWorker();
-  await worker(roundOf(await Promise.all(names.map((name) => rig.queued(name, upsert('one'))))));
+  await worker(batchOf(await Promise.all(names.map((name) => rig.queued(name, upsert('one'))))));
   const dead = rig.db.getClient().startSession();
   dead.startTransaction();
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
@@ -141,13 +141,13 @@ test('a large round that is held as a whole comes to its end in few tries, befor
   const started = async () =>
     Number((await admin().command({ serverStatus: 1 })).transactions.totalStarted);
   const before = await started();
-  const replies = await worker(roundOf(held));
+  const replies = await worker(batchOf(held));
   const tries = (await started()) - before;
   await dead.abortTransaction();
   await dead.endSession();
   const REFUSED_FOR_NOW = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' };
   expect(replies.map(({ settlement }) => settlement)).toEqual(held.map(() => REFUSED_FOR_NOW));
-  // One by one it is twice as many as there are groups, and takes longer than a round has.
+  // One by one it is twice as many as there are groups, and takes longer than a batch has.
   expect(tries).toBeLessThan(200);
 }, 60_000);
 

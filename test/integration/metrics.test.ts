@@ -97,7 +97,8 @@ const queued = (externalId: string) =>
     const entry = await entryModel(service.db).findOne({ externalId, state: 'QUEUED' }).lean();
     return entry ?? undefined;
   });
-const jobToBegin = () => until('a partition job', async () => (await redis.exists(keysOf().holders)) === 1);
+const jobToBegin = () =>
+  until('a partition job', async () => (await redis.exists(keysOf().holders)) === 1);
 
 test('pushes and queries are counted by operation, outcome and reason, and their stages timed', async () => {
   const key = { idempotencyKey: 'metrics-1' };

@@ -2,7 +2,7 @@
 import type { Operation } from '../../src/domain/operation';
 import { matterModel } from '../../src/ledger/matter-model';
 import { entryModel } from '../../src/push-log/entry-model';
-import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
+import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 
 let rig: BatchRig;
@@ -35,9 +35,9 @@ test('a partition that is read again after a crash gives the same replies and no
     await rig.queued('AGAIN', upsert('revived')),
     await rig.queued('OTHER', status('DONE')),
   ];
-  const first = await rig.newWorker()(roundOf(pushes));
+  const first = await rig.newWorker()(batchOf(pushes));
   const before = await stored('AGAIN');
-  const second = await rig.newWorker()(roundOf(pushes));
+  const second = await rig.newWorker()(batchOf(pushes));
   expect(second).toEqual(first);
   expect(
     first.map(({ settlement }) => ('outcome' in settlement ? settlement.outcome : '')),
@@ -48,13 +48,13 @@ test('a partition that is read again after a crash gives the same replies and no
 test('what came later is kept where an old part of the partition is read again with it', async () => {
   const early = await rig.queued('LATE', upsert('early'));
   const done = await rig.queued('LATE', status('DONE'));
-  await rig.newWorker()(roundOf([early, done]));
+  await rig.newWorker()(batchOf([early, done]));
   await matterModel(rig.db).updateOne(
     { externalId: 'LATE' },
     { $set: { 'parties.0.unread': false } },
   );
   const more = await rig.queued('LATE', status('REOPENED'));
-  await rig.newWorker()(roundOf([early, done, more]));
+  await rig.newWorker()(batchOf([early, done, more]));
   expect(await stored('LATE')).toMatchObject({
     bizStatus: 'REOPENED',
     revision: 3,
@@ -66,7 +66,7 @@ test('two workers at the same pushes: one effect, one matterId, the same replies
   for (let round = 0; round < 5; round += 1) {
     const key = `TWICE-${round}`;
     const pushes = [await rig.queued(key, upsert('x')), await rig.queued(key, status('DONE'))];
-    const tries = [0, 1].map(() => rig.newWorker()(roundOf(pushes)));
+    const tries = [0, 1].map(() => rig.newWorker()(batchOf(pushes)));
     const ends = await Promise.allSettled(tries);
     const replies = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
     expect(replies.length).toBeGreaterThan(0);
@@ -77,11 +77,11 @@ test('two workers at the same pushes: one effect, one matterId, the same replies
 });
 
 test('a matter that changed under a batch is read again, and nothing of either is lost', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('GUARD', upsert('one'))]));
+  await rig.newWorker()(batchOf([await rig.queued('GUARD', upsert('one'))]));
   const push = await rig.queued('GUARD', status('DONE'));
   const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
   const elsewhere = () => matterModel(rig.db).updateOne({ externalId: 'GUARD' }, bump);
-  await rig.newWorker(elsewhere)(roundOf([push]));
+  await rig.newWorker(elsewhere)(batchOf([push]));
   expect(await stored('GUARD')).toMatchObject({
     bizStatus: 'DONE',
     summary: 'from elsewhere',
@@ -93,28 +93,28 @@ test('a matter that another worker creates under a batch gets one id, not two', 
   const first = await rig.queued('BIRTH', upsert('first'));
   const second = await rig.queued('BIRTH', upsert('second'));
   const other = rig.newWorker();
-  const replies = await rig.newWorker(() => other(roundOf([first])))(roundOf([first, second]));
+  const replies = await rig.newWorker(() => other(batchOf([first])))(batchOf([first, second]));
   expect(replies).toHaveLength(2);
   expect(await stored('BIRTH')).toMatchObject({ title: 'second', revision: 2 });
   expect(await matterModel(rig.db).countDocuments({ externalId: 'BIRTH' })).toBe(1);
 });
 
 test('a batch that died between its first write and its commit is ended by its successor', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('DIED', upsert('before'))]));
+  await rig.newWorker()(batchOf([await rig.queued('DIED', upsert('before'))]));
   const dead = rig.db.getClient().startSession();
   dead.startTransaction();
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
   await matterModel(rig.db).updateOne({ externalId: 'DIED' }, half, { session: dead });
   const push = await rig.queued('DIED', status('DONE'));
   const displaced = [dead.id?.id.toString('hex') ?? ''];
-  const [reply] = await rig.newWorker()({ ...roundOf([push]), displaced });
+  const [reply] = await rig.newWorker()({ ...batchOf([push]), displaced });
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
   expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
   await dead.endSession();
 });
 
 test('what a dead process left open is ended also where Redis has forgotten it', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('FORGOTTEN', upsert('before'))]));
+  await rig.newWorker()(batchOf([await rig.queued('FORGOTTEN', upsert('before'))]));
   // A process that has recorded its session, and then neither commits nor beats.
   const dead = rig.db.getClient().startSession();
   const sessions = [dead.id?.id.toString('hex') ?? ''];
@@ -127,7 +127,7 @@ test('what a dead process left open is ended also where Redis has forgotten it',
   await matterModel(rig.db).updateOne({ externalId: 'FORGOTTEN' }, half, { session: dead });
   const worker = rig.newWorker();
   const outcome = await until('the matter to be free', async () => {
-    const [reply] = await worker(roundOf([await rig.queued('FORGOTTEN', status('DONE'))]));
+    const [reply] = await worker(batchOf([await rig.queued('FORGOTTEN', status('DONE'))]));
     return reply?.settlement.state === 'PERSISTED' && reply.settlement.outcome;
   });
   expect(outcome).toBe('UPDATED');
@@ -140,7 +140,7 @@ test('what a dead process left open is ended also where Redis has forgotten it',
 test('a push past its deadline is settled as expired and not applied', async () => {
   const late = await rig.queued('EXPIRED', upsert('too late'), { deadline: Date.now() - 1 });
   const intime = await rig.queued('IN-TIME', upsert('in time'));
-  const replies = await rig.newWorker()(roundOf([late, intime]));
+  const replies = await rig.newWorker()(batchOf([late, intime]));
   expect(replies.map(({ settlement }) => settlement.state).sort()).toEqual([
     'EXPIRED',
     'PERSISTED',
@@ -153,20 +153,20 @@ test('a push that was settled as expired is never applied later', async () => {
   const push = await rig.queued('SETTLED', upsert('x'));
   const settlement = { state: 'EXPIRED' } as const;
   await rig.pushLog.settle([{ id: push.id, settlement }], { now: Date.now(), worker: 'sweeper' });
-  const replies = await rig.newWorker()(roundOf([push]));
+  const replies = await rig.newWorker()(batchOf([push]));
   expect(replies).toEqual([{ id: push.id, replyTo: 'ingress', settlement }]);
   expect(await stored('SETTLED')).toBeNull();
 });
 
 test('a matter that somebody else holds is answered as retryable, and its neighbours go on', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('HELD', upsert('held'))]));
+  await rig.newWorker()(batchOf([await rig.queued('HELD', upsert('held'))]));
   const holder = rig.db.getClient().startSession();
   holder.startTransaction();
   const touch = { $set: { summary: 'held' } };
   await matterModel(rig.db).updateOne({ externalId: 'HELD' }, touch, { session: holder });
   const held = await rig.queued('HELD', status('DONE'));
   const free = await rig.queued('FREE', upsert('free'));
-  const replies = await rig.newWorker()(roundOf([held, free]));
+  const replies = await rig.newWorker()(batchOf([held, free]));
   await holder.abortTransaction();
   const ends = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(ends.get(held.id)).toEqual({ state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' });
@@ -174,7 +174,7 @@ test('a matter that somebody else holds is answered as retryable, and its neighb
 });
 
 test('a group in trouble among a hundred is found in a few steps, not in one per group', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('HELD-ONE', upsert('before'))]));
+  await rig.newWorker()(batchOf([await rig.queued('HELD-ONE', upsert('before'))]));
   const holder = rig.db.getClient().startSession();
   holder.startTransaction();
   await matterModel(rig.db).updateOne(
@@ -186,9 +186,9 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   const pushes = await Promise.all(names.map((name) => rig.queued(name, upsert(name))));
   pushes.splice(37, 0, await rig.queued('HELD-ONE', upsert('after')));
   const settle = jest.spyOn(rig.pushLog, 'settle');
-  // On a slow machine the patience of a round would end before it is halved down to the one.
+  // On a slow machine the patience of a batch would end before it is halved down to the one.
   const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
-  const replies = await rig.newWorker()(roundOf(pushes));
+  const replies = await rig.newWorker()(batchOf(pushes));
   clock.mockRestore();
   const commits = settle.mock.calls.length;
   settle.mockRestore();
@@ -203,13 +203,13 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
 test('a group that cannot be written does not hold up its neighbours in the partition', async () => {
   const broken = { ...upsert('broken'), title: { toBSON: 1 } } as unknown as Operation;
   const poison = await rig.queued('POISON', { op: 'status' } as Operation);
-  await rig.newWorker()(roundOf([await rig.queued('POISON', upsert('fine'))]));
+  await rig.newWorker()(batchOf([await rig.queued('POISON', upsert('fine'))]));
   const bad = await rig.queued('POISON', {
     ...broken,
     content: { summary: 'x'.repeat(17 << 20) },
   } as Operation);
   const good = await rig.queued('NEIGHBOUR', upsert('good'));
-  const replies = await rig.newWorker()(roundOf([poison, bad, good]));
+  const replies = await rig.newWorker()(batchOf([poison, bad, good]));
   const states = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(states.get(good.id)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
   expect(states.get(bad.id)).toEqual({ state: 'REFUSED', reason: 'OPERATION_FAILED' });

@@ -4,8 +4,8 @@ import type { Operation } from '../../src/domain/operation';
 import { matterModel } from '../../src/ledger/matter-model';
 import { createLedger } from '../../src/ledger/matters';
 import { connectMongo, inTransaction } from '../../src/mongo';
+import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { type Service, startService } from '../support/service';
-import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
 
 let rig: BatchRig;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ test.each(READERS_OF_ONE)(
       partyRole,
     }));
     const both = { ...assign('bob'), parties: roles } as Operation;
-    await rig.newWorker()(roundOf([await rig.queued(externalId, both)]));
+    await rig.newWorker()(batchOf([await rig.queued(externalId, both)]));
     await mark(rig, externalId, 'alice');
     await mark(rig, externalId, 'gone');
     await mark(rig, 'deleted meanwhile', 'alice');
@@ -74,9 +74,9 @@ test.each(READERS_OF_ONE)(
 test.each(READERS_OF_ONE)(
   'a push that met %s reads again, and keeps the read state',
   async (name, mark) => {
-    await rig.newWorker()(roundOf([await rig.queued(name, assign('alice'))]));
+    await rig.newWorker()(batchOf([await rig.queued(name, assign('alice'))]));
     const push = await rig.queued(name, assign('alice', 'bob'));
-    const [reply] = await rig.newWorker(() => mark(rig, name, 'alice'))(roundOf([push]));
+    const [reply] = await rig.newWorker(() => mark(rig, name, 'alice'))(batchOf([push]));
     expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
     expect(await matters(rig).findOne({ externalId: name }).lean()).toMatchObject({
       revision: 3,
@@ -89,20 +89,20 @@ test.each(READERS_OF_ONE)(
 );
 
 test('a draft that its initiator deleted meanwhile is not written back', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('DRAFT', assign('alice'))]));
+  await rig.newWorker()(batchOf([await rig.queued('DRAFT', assign('alice'))]));
   const push = await rig.queued('DRAFT', {
     op: 'status',
     bizStatus: 'DONE',
     resetAssigneeUnread: false,
   });
   const remove = () => matters(rig).deleteOne({ externalId: 'DRAFT', revision: 1 });
-  const [reply] = await rig.newWorker(remove)(roundOf([push]));
+  const [reply] = await rig.newWorker(remove)(batchOf([push]));
   expect(reply?.settlement).toMatchObject({ state: 'REFUSED', reason: 'MATTER_NOT_FOUND' });
   expect(await matters(rig).countDocuments({ externalId: 'DRAFT' })).toBe(0);
 });
 
 test('a guarded update names the key, so that a cluster sharded on it asks one shard', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('SHARD', assign('alice'))]));
+  await rig.newWorker()(batchOf([await rig.queued('SHARD', assign('alice'))]));
   const { host, port, name } = rig.db;
   const url = `mongodb://${host}:${port}/${name}?directConnection=true`;
   const watched = await connectMongo(url, undefined, true);

@@ -5,8 +5,8 @@ import pino from 'pino';
 import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createGroupWorker, type GroupWorker } from '../../src/queue/group-worker';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
-import type { Partitions } from '../../src/queue/partitions';
 import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
+import type { Partitions } from '../../src/queue/partitions';
 import { openPartitions } from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
@@ -47,13 +47,13 @@ async function append(externalId: string): Promise<number[]> {
   return (await partitions.append([{ push, timeout: 60_000 }])).toSchedule;
 }
 
-/** Rounds that were given up. */
+/** Batches that were given up. */
 let givenUp = 0;
 
 interface More {
   readonly partitions?: Partitions;
   readonly apply?: (pushes: number, inPartitions: number) => Promise<void>;
-  readonly roundTimeout?: number;
+  readonly processingTimeout?: number;
 }
 
 /** A worker that writes down what it applies. */
@@ -69,11 +69,11 @@ function start(more: More = {}): string[] {
       givenUp += 1;
     },
     concurrency: 4,
-    ...(more.roundTimeout !== undefined && { roundTimeout: more.roundTimeout }),
+    ...(more.processingTimeout !== undefined && { processingTimeout: more.processingTimeout }),
     logger,
-    apply: async ({ heads }) => {
-      const pushes = heads.flatMap((head) => head.pushes);
-      await more.apply?.(pushes.length, heads.filter((head) => head.pushes.length > 0).length);
+    processBatch: async ({ records }) => {
+      const pushes = records.flatMap(({ pushes }) => pushes);
+      await more.apply?.(pushes.length, records.filter((one) => one.pushes.length > 0).length);
       applied.push(...pushes.map(({ externalId }) => externalId));
       return [];
     },
@@ -83,8 +83,8 @@ function start(more: More = {}): string[] {
 
 test('a push that comes between the last look of a partition job and its end gets one of its own', async () => {
   let late = false;
-  const finish: Partitions['finish'] = async (round, replies) => {
-    const left = await partitions.finish(round, replies);
+  const acknowledge: Partitions['acknowledge'] = async (batch, replies) => {
+    const left = await partitions.acknowledge(batch, replies);
     // The partition job has seen its partition empty and is about to end; its job is still active.
     if (!late) {
       late = true;
@@ -92,7 +92,7 @@ test('a push that comes between the last look of a partition job and its end get
     }
     return left;
   };
-  const applied = start({ partitions: { ...partitions, finish } });
+  const applied = start({ partitions: { ...partitions, acknowledge } });
   await jobs.schedule(await append('K'));
   await until('both pushes', async () => applied.length === 2);
 });
@@ -131,15 +131,18 @@ test('what waits in several partitions is applied together, each partition in it
   const ofPartition = (partition: number) =>
     sent.filter((one) => partitionOf(groupOf('S', one)) === partition);
   const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-  // Two rounds are under way, a partition each, before there is more.
+  // Two batches are under way, a partition each, before there is more.
   for (const partition of [0, 1]) {
     await jobs.schedule(await append(String(ofPartition(partition)[0])));
-    await until('its round', async () => partitionsOf.length === partition + 1);
+    await until('its batch', async () => partitionsOf.length === partition + 1);
   }
   const rest = sent.filter((one) => one !== ofPartition(0)[0] && one !== ofPartition(1)[0]);
   for (const one of rest) await jobs.schedule(await append(one));
   const active = `${keys.bullPrefix}:${PARTITION_JOB_QUEUE}:active`;
-  await until('a partition job of each partition', async () => (await redis.llen(active)) === PARTITIONS);
+  await until(
+    'a partition job of each partition',
+    async () => (await redis.llen(active)) === PARTITIONS,
+  );
   release();
   await until('all of them', async () => applied.length === sent.length);
   for (const partition of all) {
@@ -148,7 +151,7 @@ test('what waits in several partitions is applied together, each partition in it
     );
   }
   expect(partitionsOf.slice(0, 2)).toEqual([1, 1]);
-  // All of them in one would stay together as long as they are full, and one round would be alone.
+  // All of them in one would stay together as long as they are full, and one batch would be alone.
   expect(Math.max(...partitionsOf)).toBe(PARTITIONS / 2);
 });
 
@@ -180,18 +183,18 @@ test('a partition job that never ends is given up, and its partition goes on', a
   });
   await jobs.schedule(await append('HUNG'));
   const partition = partitionOf(groupOf('S', 'HUNG'));
-  await until('the round to be given up', async () => givenUp === 1, 20_000);
+  await until('the batch to be given up', async () => givenUp === 1, 20_000);
   await until('its push', async () => {
     await jobs.schedule([partition]);
     return applied.includes('HUNG');
   });
 }, 40_000);
 
-test('a round that is too much for a slow database is tried with fewer pushes, until it gets done', async () => {
+test('a batch that is too much for a slow database is tried with fewer pushes, until it gets done', async () => {
   const took: number[] = [];
   for (let n = 0; n < 10; n += 1) await append('SLOW');
   const applied = start({
-    roundTimeout: 300,
+    processingTimeout: 300,
     apply: async (pushes) => {
       took.push(pushes);
       if (pushes > 3) await new Promise(() => undefined);

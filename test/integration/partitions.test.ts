@@ -5,7 +5,7 @@ import pino from 'pino';
 import { PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
 import { createPartitionStates } from '../../src/queue/partition-states';
-import type { Partitions, Round } from '../../src/queue/partitions';
+import type { Batch, Partitions } from '../../src/queue/partitions';
 import type { QueuedPush } from '../../src/queue/push';
 import { countWorkers, leaseWorkerNumber } from '../../src/queue/worker-number';
 import { openPartitions } from '../support/partitions';
@@ -43,16 +43,16 @@ const push = (n: number): QueuedPush => ({
 const append = (...numbers: number[]) =>
   partitions.append(numbers.map((n) => ({ push: push(n), timeout: 5_000 })));
 const read = (holder: string) => partitions.read([PARTITION], holder);
-const pushesIn = ({ heads }: Round) => heads.flatMap(({ pushes }) => pushes);
+const pushesIn = ({ records }: Batch) => records.flatMap(({ pushes }) => pushes);
 const idsIn = async (holder: string) => pushesIn(await read(holder)).map(({ id }) => id);
 
 test('pushes are read in the order of their acceptance, with their deadline in the time of Redis', async () => {
   await append(0, 1);
   await append(2);
-  const round = await read('a');
-  expect(pushesIn(round).map(({ id }) => id)).toEqual(ids.slice(0, 3));
-  expect(pushesIn(round)[0]).toMatchObject({ ...push(0), deadline: expect.any(Number) });
-  const left = Number(pushesIn(round)[0]?.deadline) - round.now;
+  const batch = await read('a');
+  expect(pushesIn(batch).map(({ id }) => id)).toEqual(ids.slice(0, 3));
+  expect(pushesIn(batch)[0]).toMatchObject({ ...push(0), deadline: expect.any(Number) });
+  const left = Number(pushesIn(batch)[0]?.deadline) - batch.now;
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThanOrEqual(5_000);
 });
@@ -60,7 +60,7 @@ test('pushes are read in the order of their acceptance, with their deadline in t
 test('only a partition that was empty asks for a job', async () => {
   expect((await append(0, 1)).toSchedule).toEqual([PARTITION]);
   expect((await append(2)).toSchedule).toEqual([]);
-  await partitions.finish(await read('a'), []);
+  await partitions.acknowledge(await read('a'), []);
   expect((await append(3)).toSchedule).toEqual([PARTITION]);
 });
 
@@ -83,15 +83,15 @@ describe('a partition that is bounded in bytes', () => {
     expect(await appendLarge(2)).toEqual(['PARTITION_BYTES_FULL']);
     // A smaller one still has room.
     expect((await append(3)).appended).toEqual(['APPENDED']);
-    await partitions.finish(await partitions.read([PARTITION], 'a', 1), []);
+    await partitions.acknowledge(await partitions.read([PARTITION], 'a', 1), []);
     expect(await appendLarge(2)).toEqual(['APPENDED']);
-    await partitions.finish(await read('a'), []);
+    await partitions.acknowledge(await read('a'), []);
     expect(await bytes()).toBeNull();
   });
 
   test('counts what Redis holds', async () => {
     await append(0, 1);
-    await partitions.finish(await partitions.read([PARTITION], 'a', 1), []);
+    await partitions.acknowledge(await partitions.read([PARTITION], 'a', 1), []);
     await append(2);
     const items = await redis.lrange(keys.partition(PARTITION), 0, -1);
     expect(await bytes()).toBe(String(items.join('').length));
@@ -112,10 +112,10 @@ describe('a partition that is bounded in bytes', () => {
   test('loses nothing of its count to a batch that was overtaken', async () => {
     await append(0);
     const overtaken = await read('a');
-    await partitions.finish(await read('b'), []);
+    await partitions.acknowledge(await read('b'), []);
     await append(1);
     const counted = await bytes();
-    await partitions.finish(overtaken, []);
+    await partitions.acknowledge(overtaken, []);
     expect(await bytes()).toBe(counted);
   });
 });
@@ -123,9 +123,9 @@ describe('a partition that is bounded in bytes', () => {
 test('reading removes nothing; finishing trims what was read and tells what is left', async () => {
   await append(0, 1);
   expect(await idsIn('a')).toEqual(ids.slice(0, 2));
-  const round = await read('a');
+  const batch = await read('a');
   await append(2);
-  expect(await partitions.finish(round, [])).toEqual([1]);
+  expect(await partitions.acknowledge(batch, [])).toEqual([1]);
   expect(await idsIn('a')).toEqual([ids[2]]);
   expect(await partitions.waiting()).toEqual([PARTITION]);
 });
@@ -134,19 +134,19 @@ test('a batch that was overtaken trims nothing of what came after it', async () 
   await append(0, 1);
   const overtaken = await read('a');
   const successor = await read('b');
-  await partitions.finish(successor, []);
+  await partitions.acknowledge(successor, []);
   await append(2, 3);
-  expect(await partitions.finish(overtaken, [])).toEqual([2]);
+  expect(await partitions.acknowledge(overtaken, [])).toEqual([2]);
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
 test('of a partition whose end a failover of Redis took, a batch trims nothing that it never read', async () => {
   await append(0, 1, 2);
-  const round = await read('a');
+  const batch = await read('a');
   // The new primary had not heard of the last two.
   await redis.ltrim(keys.partition(PARTITION), 0, 0);
   await append(3, 4);
-  expect(await partitions.finish(round, [])).toEqual([3]);
+  expect(await partitions.acknowledge(batch, [])).toEqual([3]);
   expect(await idsIn('a')).toEqual([ids[0], ids[3], ids[4]]);
 });
 
@@ -157,7 +157,7 @@ test('whoever takes a partition over is told of every holder that never finished
   expect((await read('b')).displaced).toEqual(['a']);
   const taken = await read('c');
   expect(taken.displaced).toEqual(['b', 'a']);
-  await partitions.finish(taken, []);
+  await partitions.acknowledge(taken, []);
   await append(1);
   expect((await read('d')).displaced).toEqual([]);
 });
@@ -173,7 +173,7 @@ test('replies go out with the trim, a message per ingress', async () => {
     });
   });
   await append(0);
-  await partitions.finish(await read('a'), [
+  await partitions.acknowledge(await read('a'), [
     { ingressId: 'one', payload: 'x' },
     { ingressId: 'two', payload: 'y' },
   ]);

@@ -6,7 +6,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { startProxy, type TcpProxy } from '../../chaos/proxy';
-import { createRedisKeys, type RedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
+import { createRedisKeys, PARTITION_JOB_QUEUE, type RedisKeys } from '../../src/queue/keys';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -89,8 +89,11 @@ describe('while it is on', () => {
       'text/html; charset=utf-8',
     ]);
     const { queues } = JSON.parse(
-      (await ask(`${boardOf(service)}/api/queues?activeQueue=${PARTITION_JOB_QUEUE}&status=latest&page=1`))
-        .text,
+      (
+        await ask(
+          `${boardOf(service)}/api/queues?activeQueue=${PARTITION_JOB_QUEUE}&status=latest&page=1`,
+        )
+      ).text,
     );
     const name = expect.stringMatching(/^job of partition \d$/);
     expect(queues).toMatchObject([

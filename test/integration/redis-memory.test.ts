@@ -124,5 +124,5 @@ test('partitions can be read and trimmed, and take nothing', async () => {
   const first = await partitions.read(toSchedule, 'one');
   const again = await partitions.read(toSchedule, 'other');
   expect(again.displaced).toEqual(['one']);
-  expect(await partitions.finish(first, [])).toEqual([0]);
+  expect(await partitions.acknowledge(first, [])).toEqual([0]);
 });

@@ -106,7 +106,7 @@ test('what a commit left open does not stand in the way of another slot', async 
   expect(await marks().findOne({ _id: 'shared' })).toMatchObject({ writes: 1 });
 });
 
-test('a round that takes over from another slot of its worker does not cut it off', async () => {
+test('a batch that takes over from another slot of its worker does not cut it off', async () => {
   const holder = sessions.idOf(6);
   await sessions.commit(holder, async (session) => {
     await marks().insertOne({ _id: 'first half' }, { session });

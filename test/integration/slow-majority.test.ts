@@ -10,8 +10,8 @@ import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
 import { createFinalize } from '../../src/push-log/finalize';
 import { createLogLookups } from '../../src/push-log/lookups';
 import { settlementOf } from '../../src/push-log/settlement';
+import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { anUpsert } from '../support/builders';
-import { createBatchRig, roundOf, type BatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-slow-majority-'));
@@ -61,28 +61,28 @@ const wordOf = async (id: string) => {
 };
 
 test('a push whose entry is not to be seen yet is told what the log will say', async () => {
-  await rig.newWorker()(roundOf([await rig.queued('UNSEEN', upsert('one'))]));
+  await rig.newWorker()(batchOf([await rig.queued('UNSEEN', upsert('one'))]));
   const push = await unconfirmed('UNSEEN', 'two');
   const settle = rig.pushLog.settle;
   jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (pushes, by) => {
     if (!by.session) await followed('off');
     return settle(pushes, { ...by, patience: 60_000 });
   });
-  const replies = await rig.newWorker()(roundOf([push]));
+  const replies = await rig.newWorker()(batchOf([push]));
   await followed('off');
   expect(replies.map(({ settlement }) => settlement)).toEqual([await wordOf(push.id)]);
 }, 60_000);
 
 test('a push that was sent again takes one effect, also while nobody knows whether the first one stays', async () => {
   const [first, second] = [rig.newWorker(), rig.newWorker()];
-  await first(roundOf([await rig.queued('TWICE', upsert('one'))]));
-  await second(roundOf([await rig.queued('TWICE', upsert('two'))]));
+  await first(batchOf([await rig.queued('TWICE', upsert('one'))]));
+  await second(batchOf([await rig.queued('TWICE', upsert('two'))]));
   const pushes = [
     await rig.queued('TWICE', upsert('three'), { replayKey: 'the same' }),
     await rig.queued('TWICE', upsert('three'), { replayKey: 'the same' }),
   ] as const;
   await followed('alwaysOn');
-  const sent = first(roundOf([pushes[0]]));
+  const sent = first(batchOf([pushes[0]]));
   await until('its effect on the primary', async () => {
     const word = await wordOf(pushes[0].id);
     return word?.state === 'PERSISTED';
@@ -92,7 +92,7 @@ test('a push that was sent again takes one effect, also while nobody knows wheth
     await followed('off');
     return settle(settled, { ...by, ...(!by.session && { patience: 60_000 }) });
   });
-  const again = await second(roundOf([pushes[1]]));
+  const again = await second(batchOf([pushes[1]]));
   await sent;
   expect(again[0]?.settlement).toEqual(await wordOf(pushes[1].id));
   expect(again[0]?.settlement.state).not.toBe('PERSISTED');

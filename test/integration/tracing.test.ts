@@ -71,7 +71,7 @@ describe('with a collector', () => {
       const applied = own.find(({ name }) => name.startsWith('apply'));
       if (!server || !applied) return undefined;
       const all = collector.spans.filter(({ traceId }) => traceId === server.traceId);
-      return all.some(({ name }) => name === 'round') && all;
+      return all.some(({ name }) => name === 'batch') && all;
     });
   };
   const named = (spans: readonly CollectedSpan[], name: string) => {
@@ -92,7 +92,7 @@ describe('with a collector', () => {
         expect([span.name, ids.has(span.parentSpanId ?? '')]).toEqual([span.name, true]);
     }
     const queue = named(spans, 'queue');
-    const round = named(spans, 'round');
+    const batch = named(spans, 'batch');
     const apply = named(spans, 'apply upsert');
     const commit = named(spans, 'commitTransaction');
     expect(queue).toMatchObject({
@@ -100,18 +100,18 @@ describe('with a collector', () => {
       kind: 4,
       parentSpanId: server.spanId,
     });
-    expect(round).toMatchObject({
+    expect(batch).toMatchObject({
       service: 'matter-push-worker',
       kind: 5,
       parentSpanId: queue.spanId,
     });
     expect(apply).toMatchObject({ service: 'matter-push-worker', parentSpanId: queue.spanId });
-    expect(apply.links).toEqual([{ traceId: round.traceId, spanId: round.spanId }]);
+    expect(apply.links).toEqual([{ traceId: batch.traceId, spanId: batch.spanId }]);
     expect(apply.attributes['matter_push.outcome']).toBe('CREATED');
     expect(commit).toMatchObject({
       service: 'matter-push-worker',
       kind: 3,
-      parentSpanId: round.spanId,
+      parentSpanId: batch.spanId,
     });
     expect(server.attributes).toMatchObject({
       'http.response.status_code': 200,
@@ -120,7 +120,7 @@ describe('with a collector', () => {
     });
   }, 40_000);
 
-  test('the append of the entry and the writes of the round are commands in it', async () => {
+  test('the append of the entry and the writes of the batch are commands in it', async () => {
     const spans = await traceOf(await upsert(service, 'T-2'));
     const commandsOf = (from: string) =>
       spans.filter(({ service: by, kind }) => kind === 3 && by === from).map(({ name }) => name);
@@ -192,7 +192,7 @@ describe('with a collector', () => {
     expect(span.hasFailed).toBe(false);
   }, 40_000);
 
-  test('a round of many pushes is linked to all of them, and each of them to the round', async () => {
+  test('a batch of many pushes is linked to all of them, and each of them to the batch', async () => {
     const workers = service.workers.splice(0);
     await Promise.all(workers.map((worker) => worker.stop()));
     const pushes = Array.from({ length: 12 }, () => upsert(service, 'T-7'));
@@ -247,7 +247,7 @@ test('what the sampler leaves out is not sent, and known all the same', async ()
   const left = await upsert(service, 'S-1');
   const taken = await upsert(service, 'S-2', { traceparent: CALLERS_PARENT });
   await until('the one that its caller has recorded', async () =>
-    collector.spans.some(({ name }) => name === 'round'),
+    collector.spans.some(({ name }) => name === 'batch'),
   );
   expect([left.code, taken.code]).toEqual([0, 0]);
   expect((await entryOf(service, left))?.traceId).toMatch(/^[0-9a-f]{32}$/);

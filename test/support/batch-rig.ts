@@ -12,10 +12,10 @@ import { connectMongo } from '../../src/mongo';
 import { createFinalize } from '../../src/push-log/finalize';
 import { createPushLog, type PushLog } from '../../src/push-log/log';
 import { createLogLookups } from '../../src/push-log/lookups';
-import type { Round } from '../../src/queue/partitions';
+import type { Batch } from '../../src/queue/partitions';
 import type { WaitingPush } from '../../src/queue/push';
 import { createSessions, type Sessions } from '../../src/sessions';
-import { createApplyRound } from '../../workers/apply-round';
+import { createProcessBatch } from '../../workers/process-batch';
 import { testServers, withDatabase } from './service';
 
 export interface BatchRig {
@@ -26,7 +26,7 @@ export interface BatchRig {
    *
    * @param afterLoad runs once, between the batch's first read of the ledger and its write
    */
-  newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createApplyRound>;
+  newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createProcessBatch>;
   /** Records a push in the log, as an ingress does, and gives it as a batch would read it. */
   queued(
     externalId: string,
@@ -63,7 +63,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
       const ledger = createLedger(db);
       let interrupt = afterLoad;
       const own = newSessions();
-      const apply = createApplyRound({
+      const apply = createProcessBatch({
         ledger: {
           write: ledger.write,
           load: async (keys) => {
@@ -86,7 +86,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
         logger,
         metrics: NO_METRICS,
       });
-      return (round) => apply({ ...round, holder: own.idOf(0) });
+      return (batch) => apply({ ...batch, holder: own.idOf(0) });
     },
     queued: async (externalId, operation, more) => {
       const _id = new Types.ObjectId();
@@ -124,12 +124,12 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   };
 }
 
-/** What a round reads where one partition holds these pushes. */
-export function roundOf(pushes: readonly WaitingPush[]): Round {
+/** What a batch reads where one partition holds these pushes. */
+export function batchOf(pushes: readonly WaitingPush[]): Batch {
   return {
     holder: 'none',
     displaced: [],
     now: Date.now(),
-    heads: [{ partition: 0, pushes, bytes: 0 }],
+    records: [{ partition: 0, pushes, bytes: 0 }],
   };
 }

@@ -122,8 +122,16 @@ const troubles: [string, Trouble, string[]][] = [
   ['a client is over its rate', { told: [200, refused('RATE_LIMITED')] }, ['RateLimited']],
   ['signatures are wrong', { told: [200, refused('SIGNATURE_MISMATCH')] }, ['BadSignatures']],
   ['pushes are slow', { told: [100, answered(3_000)] }, ['Slow']],
-  ['partition jobs fail', { told: [20, (metrics) => metrics.jobFailed()] }, ['PartitionJobsFailing']],
-  ['partition jobs are reclaimed', { told: [2, (metrics) => metrics.jobReclaimed()] }, ['PartitionJobsReclaimed']],
+  [
+    'partition jobs fail',
+    { told: [20, (metrics) => metrics.jobFailed()] },
+    ['PartitionJobsFailing'],
+  ],
+  [
+    'partition jobs are reclaimed',
+    { told: [2, (metrics) => metrics.jobReclaimed()] },
+    ['PartitionJobsReclaimed'],
+  ],
   ['guards fail', { told: [200, (metrics) => metrics.conflict()] }, ['GuardConflicts']],
   ['replies are lost', { told: [5, (metrics) => metrics.replyLost()] }, ['RepliesLost']],
 ];

@@ -29,7 +29,11 @@ function setUp(more: { schedule?: () => Promise<void> } = {}) {
     woken.push([...numbers]);
     await more.schedule?.();
   };
-  const queue = createGroupQueue(partitions as Partitions, { schedule, close: async () => {} }, logger);
+  const queue = createGroupQueue(
+    partitions as Partitions,
+    { schedule, close: async () => {} },
+    logger,
+  );
   return { queue, appended, woken };
 }
 

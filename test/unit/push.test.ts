@@ -1,7 +1,13 @@
 /** What travels through a partition arrives as it was sent. */
 import fc from 'fast-check';
 import { createBodyParsers } from '../../src/contract/requests';
-import { decodeItem, encodePush, headOf, type QueuedPush, traceIdsOf } from '../../src/queue/push';
+import {
+  decodeItem,
+  encodePush,
+  itemHeader,
+  type QueuedPush,
+  traceIdsOf,
+} from '../../src/queue/push';
 import { operations, wellFormedText } from '../support/arbitraries';
 import { aBody, CONTRACT } from '../support/bodies';
 import { aPush } from '../support/builders';
@@ -50,11 +56,11 @@ test('every push comes out of a partition as it went in, with its times', () => 
   );
 });
 
-test('an item begins with the head by which a trim recognizes it', () => {
+test('an item begins with the header by which a trim recognizes it', () => {
   fc.assert(
     fc.property(deadlines, pushes, (deadline, push) => {
       const item = append(deadline, push);
-      expect(headOf(decodeItem(item))).toBe(item.slice(0, 13 + 13 + 24));
+      expect(itemHeader(decodeItem(item))).toBe(item.slice(0, 13 + 13 + 24));
     }),
   );
 });

@@ -1,6 +1,7 @@
 /** Which partition jobs count as stuck: what two looks saw standing still. */
-import { lookForStuck } from '../../src/queue/stuck';
+
 import type { PartitionJobView } from '../../src/queue/partition-job-view';
+import { lookForStuck } from '../../src/queue/stuck';
 import type { PartitionView } from '../../src/queue/view';
 
 const aPartition = (over: Partial<PartitionView> = {}): PartitionView => ({
@@ -50,7 +51,10 @@ test.each([
 test.each([
   ['an empty partition', [aPartition(empty)]],
   ['a partition job that is under way', [aPartition({ job: aJob() })]],
-  ['a partition job that waits while another partition has one', [aPartition({ job: waits }), busy]],
+  [
+    'a partition job that waits while another partition has one',
+    [aPartition({ job: waits }), busy],
+  ],
 ])('%s is not, and is looked at once', async (_, partitions) => {
   expect(await found(partitions)).toEqual(none(1));
 });

@@ -1,10 +1,10 @@
-/** What a round reads before it decides. */
+/** What a batch reads before it decides. */
 import { groupOf } from '../src/domain/group';
 import type { Operation } from '../src/domain/operation';
 import type { Ledger } from '../src/ledger/matters';
 import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import { CommitConflict } from './failures';
-import { type Group, type Loaded, ownerOf } from './plan-round';
+import { type Group, type Loaded, ownerOf } from './plan-batch';
 
 export interface LoadDependencies {
   readonly ledger: Ledger;
@@ -14,7 +14,7 @@ export interface LoadDependencies {
 }
 
 /** @throws CommitConflict where a precedent is too new to be told of */
-export async function loadRound(deps: LoadDependencies, groups: readonly Group[]): Promise<Loaded> {
+export async function loadBatch(deps: LoadDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const [matters, names, keyUses] = await Promise.all([
     deps.ledger.load(groups),

@@ -1,4 +1,4 @@
-/** The spans of a round: its own, which has the commands of the database, and one for each of its pushes. */
+/** The spans of a batch: its own, which has the commands of the database, and one for each of its pushes. */
 import {
   type Context,
   propagation,
@@ -9,34 +9,34 @@ import {
 } from '@opentelemetry/api';
 import { inSpan, noteFailure } from './in-span';
 import { familyOf, isRecorded, linkTo } from './places';
-import type { TracedPush, TracedReply, TracedRound } from './tracing';
+import type { TracedBatch, TracedPush, TracedReply } from './tracing';
 
-export async function runRound<R extends TracedReply>(
+export async function traceBatch<R extends TracedReply>(
   tracer: Tracer,
-  { now, heads }: TracedRound,
+  { now, records }: TracedBatch,
   apply: () => Promise<R[]>,
 ): Promise<R[]> {
-  const pushes = heads.flatMap((head) => head.pushes);
+  const pushes = records.flatMap(({ pushes }) => pushes);
   const traced = pushes.filter((push) => push.trace !== undefined);
   if (traced.length === 0) return apply();
   const places = new Map(traced.map((push) => [push, placeOf(push)]));
   const { parent, links } = familyOf([...places.values()]);
   const attributes = {
-    'matter_push.partitions': heads.map(({ partition }) => partition),
+    'matter_push.partitions': records.map(({ partition }) => partition),
     'matter_push.batch.size': pushes.length,
   };
   const options = { kind: SpanKind.CONSUMER, attributes, links };
-  const round = tracer.startSpan('round', options, parent);
+  const batch = tracer.startSpan('batch', options, parent);
   const spans = new Map<string, Span>();
   for (const [push, place] of places) {
-    if (isRecorded(place)) spans.set(push.id, startPush(tracer, push, { now, place, round }));
+    if (isRecorded(place)) spans.set(push.id, startPush(tracer, push, { now, place, batch }));
   }
   try {
-    const replies = await inSpan(round, parent, apply);
+    const replies = await inSpan(batch, parent, apply);
     for (const { id, settlement } of replies) noteEnd(spans.get(id), settlement);
     return replies;
   } catch (error) {
-    // The round is run again: the trace has it twice then.
+    // The batch is run again: the trace has it twice then.
     for (const span of spans.values()) noteFailure(span, error);
     throw error;
   } finally {
@@ -50,13 +50,13 @@ const placeOf = ({ trace: headers }: TracedPush): Context =>
 function startPush(
   tracer: Tracer,
   { id, queuedAt, operation }: TracedPush,
-  { now, place, round }: { readonly now: number; readonly place: Context; readonly round: Span },
+  { now, place, batch }: { readonly now: number; readonly place: Context; readonly batch: Span },
 ): Span {
   const attributes = {
     'matter_push.request_id': id,
     'matter_push.waited_ms': Math.max(0, now - queuedAt),
   };
-  const links = [linkTo(round.spanContext())];
+  const links = [linkTo(batch.spanContext())];
   return tracer.startSpan(`apply ${operation.op}`, { attributes, links }, place);
 }
 

@@ -34,7 +34,7 @@ export interface PlanSettings {
   readonly concluded: ReadonlySet<string>;
 }
 
-export interface RoundPlan {
+export interface BatchPlan {
   readonly changes: readonly MatterChange[];
   readonly settled: readonly SettledPush[];
 }
@@ -57,11 +57,11 @@ export function groupPushes(pushes: readonly WaitingPush[]): Group[] {
 }
 
 /** Folds every group. The same input gives the same plan, but for the ids of created matters. */
-export function planRound(
+export function planBatch(
   groups: readonly Group[],
   loaded: Loaded,
   settings: PlanSettings,
-): RoundPlan {
+): BatchPlan {
   const changes: MatterChange[] = [];
   const settled: SettledPush[] = [];
   for (const { systemCode, externalId, pushes } of groups) {

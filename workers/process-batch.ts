@@ -1,6 +1,6 @@
 /**
- * One round's work: load, fold, commit. Everything that it read commits in one transaction, matters
- * and push-log entries together. When that fails, the round is halved until the groups in trouble
+ * One batch's work: load, fold, commit. Everything that it read commits in one transaction, matters
+ * and push-log entries together. When that fails, the batch is halved until the groups in trouble
  * are on their own, so that neighbours do not suffer from each other's faults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,27 +10,27 @@ import type { Metrics } from '../src/metrics/metrics';
 import type { Finalize } from '../src/push-log/finalize';
 import type { PushLog, SettledPush } from '../src/push-log/log';
 import type { Settlement } from '../src/push-log/settlement';
-import type { ApplyRound } from '../src/queue/group-worker';
+import type { ProcessBatch } from '../src/queue/group-worker';
 import { holderName, readHolder } from '../src/queue/holder';
 import { traceIdsOf, type WaitingPush } from '../src/queue/push';
 import type { Sessions } from '../src/sessions';
 import { CommitConflict, isContention, isOutage } from './failures';
-import { type LoadDependencies, loadRound } from './load-round';
-import { type Group, groupPushes, type PlanSettings, planRound } from './plan-round';
+import { type LoadDependencies, loadBatch } from './load-batch';
+import { type Group, groupPushes, type PlanSettings, planBatch } from './plan-batch';
 
 /** Tries of one group on its own before it is given up. */
 const MAX_TRIES = 4;
-/** Milliseconds of a round for such tries, all groups together: what else waits does so meanwhile. */
+/** Milliseconds of a batch for such tries, all groups together: what else waits does so meanwhile. */
 const PATIENCE = 1_000;
 /** Groups that are ended together once that time is over: a partition must not stand for one by one. */
 const FEW = 8;
 /** Traces in one line of the log. */
 const MAX_NAMED = 20;
 
-export interface RoundDependencies extends LoadDependencies {
+export interface BatchDependencies extends LoadDependencies {
   readonly pushLog: PushLog;
   readonly finalize: Finalize;
-  /** The sessions in which rounds commit. */
+  /** The sessions in which batches commit. */
   readonly sessions: Sessions;
   readonly newMatterId: () => bigint;
   readonly concluded: ReadonlySet<string>;
@@ -43,10 +43,10 @@ const UNFINISHED = {
   level: 'warn',
   text: 'ending the transactions of an unfinished batch',
 } as const;
-const SPLIT = { level: 'info', text: 'round split' } as const;
+const SPLIT = { level: 'info', text: 'batch split' } as const;
 const GIVEN_UP = { level: 'error', text: 'group given up', most: 5 } as const;
 
-/** The round at work. */
+/** The batch at work. */
 interface Work {
   /** In which it commits. */
   readonly session: string;
@@ -54,19 +54,19 @@ interface Work {
   readonly startedAt: number;
   /** Until when groups are tried again, by the process' own clock. */
   readonly patientUntil: number;
-  /** Pushes that are to end without an effect, all of them at the end of the round. */
+  /** Pushes that are to end without an effect, all of them at the end of the batch. */
   readonly ending: SettledPush[];
 }
 
-/** Builds the function that applies the pushes of a round. */
-export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement> {
-  return async ({ heads, holder, now, displaced }) => {
+/** Builds the function that applies the pushes of a batch. */
+export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settlement> {
+  return async ({ records, holder, now, displaced }) => {
     if (displaced.length > 0) {
-      const partitions = heads.map(({ partition }) => partition);
+      const partitions = records.map(({ partition }) => partition);
       foldedLog(deps.logger)(UNFINISHED, { partitions, of: displaced.map(holderName) });
       await deps.sessions.kill(displaced.map((one) => readHolder(one).session));
     }
-    const pushes = heads.flatMap((head) => head.pushes);
+    const pushes = records.flatMap(({ pushes }) => pushes);
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
@@ -90,7 +90,7 @@ export function createApplyRound(deps: RoundDependencies): ApplyRound<Settlement
  * so many are in trouble that this takes too long, a few end together, and may be sent again.
  */
 async function applyAll(
-  deps: RoundDependencies,
+  deps: BatchDependencies,
   work: Work,
   groups: readonly Group[],
 ): Promise<readonly SettledPush[]> {
@@ -118,7 +118,7 @@ async function applyAll(
 
 /** Groups some of which are held, after so many others that nobody has time to find out which. */
 async function endTogether(
-  deps: RoundDependencies,
+  deps: BatchDependencies,
   work: Work,
   groups: readonly Group[],
   error: unknown,
@@ -133,18 +133,18 @@ async function endTogether(
 
 /** Load, fold and commit in one go. @throws CommitConflict where a guard fails; nothing is written */
 async function attempt(
-  deps: RoundDependencies,
+  deps: BatchDependencies,
   work: Work,
   groups: readonly Group[],
 ): Promise<readonly SettledPush[]> {
   if (groups.length === 0) return [];
-  const loaded = await loadRound(deps, groups);
+  const loaded = await loadBatch(deps, groups);
   const settings: PlanSettings = {
     now: deps.clock(),
     newMatterId: deps.newMatterId,
     concluded: deps.concluded,
   };
-  const { changes, settled } = planRound(groups, loaded, settings);
+  const { changes, settled } = planBatch(groups, loaded, settings);
   if (settled.length === 0) return settled;
   const began = performance.now();
   await deps.sessions.commit(work.session, async (session) => {
@@ -161,7 +161,7 @@ async function attempt(
 
 /** One group, careful: pushes that are settled already keep their settlement and take no effect. */
 async function applyAlone(
-  deps: RoundDependencies,
+  deps: BatchDependencies,
   work: Work,
   group: Group,
 ): Promise<readonly SettledPush[]> {
@@ -186,13 +186,13 @@ async function applyAlone(
   }
 }
 
-function noteFailure({ metrics }: RoundDependencies, error: unknown): void {
+function noteFailure({ metrics }: BatchDependencies, error: unknown): void {
   if (isContention(error)) metrics.conflict();
 }
 
 /** A group that cannot be written must not hold up its partition: its pushes end without an effect. */
 function giveUp(
-  deps: RoundDependencies,
+  deps: BatchDependencies,
   { systemCode, externalId }: Group,
   { open, error }: { readonly open: readonly WaitingPush[]; readonly error: unknown },
 ): SettledPush[] {
@@ -214,7 +214,7 @@ function withEnd(pushes: readonly WaitingPush[], settlement: Settlement): Settle
  * that transaction gives it one, and its ingress ends it in the log later.
  */
 async function end(
-  deps: RoundDependencies,
+  deps: BatchDependencies,
   { startedAt, ending }: Work,
 ): Promise<readonly SettledPush[]> {
   const by = { now: deps.clock(), startedAt, worker: deps.workerName };
@@ -227,7 +227,7 @@ async function end(
 
 /** What was settled before, with its settlement, and what still may take effect. */
 async function splitSettled(
-  deps: RoundDependencies,
+  deps: BatchDependencies,
   work: Work,
   pushes: readonly WaitingPush[],
 ): Promise<{ kept: SettledPush[]; open: WaitingPush[] }> {

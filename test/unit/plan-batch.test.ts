@@ -4,7 +4,7 @@ import { groupOf } from '../../src/domain/group';
 import type { Matter } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
 import type { WaitingPush } from '../../src/queue/push';
-import { groupPushes, type Loaded, planRound } from '../../workers/plan-round';
+import { groupPushes, type Loaded, planBatch } from '../../workers/plan-batch';
 import {
   aDelete,
   aMatter,
@@ -47,7 +47,7 @@ function plan(pushes: readonly WaitingPush[], known: Known = {}) {
     return id;
   };
   const concluded = new Set(['DONE']);
-  return planRound(groupPushes(pushes), loaded, { now: NOW, newMatterId, concluded });
+  return planBatch(groupPushes(pushes), loaded, { now: NOW, newMatterId, concluded });
 }
 
 test('pushes are grouped by their matter, in the order in which they came', () => {
