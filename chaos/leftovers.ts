@@ -64,7 +64,7 @@ const STAYS = new RegExp(
   `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-beats|(worker|first-uses|rate|refusals):.*)$`,
 );
 
-/** @returns the names of all other keys in Redis: partitions, holders, partition jobs, locks, or what is new */
+/** @returns the names of all other keys in Redis: partitions, owners, partition jobs, locks, or what is new */
 export async function findLeftovers({
   lookup,
   keys,

@@ -29,7 +29,7 @@ export function watchServers({
       db
         .collection<{ _id: string }>('chaos_probe')
         .updateOne({ _id: 'probe' }, { $inc: { asked: 1 } }, { upsert: true }),
-    () => lookup.set(`${keys.holders}:probe`, '1', 'PX', PAUSE),
+    () => lookup.set(`${keys.owners}:probe`, '1', 'PX', PAUSE),
   ];
   const watching = asks.map(async (ask) => {
     while (!signal.aborted) {

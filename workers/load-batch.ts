@@ -4,7 +4,7 @@ import type { Operation } from '../src/domain/operation';
 import type { Ledger } from '../src/ledger/matters';
 import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
 import { CommitConflict } from './failures';
-import { type Group, type Loaded, ownerOf } from './plan-batch';
+import { type Group, keyOwnerOf, type Loaded } from './plan-batch';
 
 export interface LoadDependencies {
   readonly ledger: Ledger;
@@ -19,7 +19,7 @@ export async function loadBatch(deps: LoadDependencies, groups: readonly Group[]
   const [matters, names, keyUses] = await Promise.all([
     deps.ledger.load(groups),
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
-    deps.lookups.keyUses(pushes.map(ownerOf)),
+    deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
   // Not before the matters: a first try whose effect is in them must be among the precedents.
   const precedents = await loadPrecedents(

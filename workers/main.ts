@@ -11,7 +11,7 @@ import { createFinalize } from '../src/push-log/finalize';
 import { createPushLog } from '../src/push-log/log';
 import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
-import { holderText } from '../src/queue/holder';
+import { ownerText } from '../src/queue/owner';
 import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     keys,
     partitions,
     jobs,
-    holderOf: (slot) => holderText({ session: sessions.idOf(slot), name: workerName }),
+    ownerOf: (slot) => ownerText({ session: sessions.idOf(slot), name: workerName }),
     processBatch: tracing
       ? (batch) => tracing.batch(batch, () => processBatch(batch))
       : processBatch,

@@ -85,7 +85,7 @@ export function planBatch(
 }
 
 function settledPush(push: WaitingPush, result: FoldResult, { keyUses }: Loaded): SettledPush {
-  const first = keyUses.firstBody(ownerOf(push));
+  const first = keyUses.firstBody(keyOwnerOf(push));
   const reused = first !== undefined && first !== push.bodyHash;
   const settlement = settlementOf(result);
   return {
@@ -101,7 +101,7 @@ function settledPush(push: WaitingPush, result: FoldResult, { keyUses }: Loaded)
 }
 
 /** Whose idempotency key a push carries. */
-export function ownerOf({
+export function keyOwnerOf({
   systemCode,
   clientId,
   operation,

@@ -11,7 +11,7 @@ import type { Finalize } from '../src/push-log/finalize';
 import type { PushLog, SettledPush } from '../src/push-log/log';
 import type { Settlement } from '../src/push-log/settlement';
 import type { ProcessBatch } from '../src/queue/group-worker';
-import { holderName, readHolder } from '../src/queue/holder';
+import { ownerName, readOwner } from '../src/queue/owner';
 import { traceIdsOf, type WaitingPush } from '../src/queue/push';
 import type { Sessions } from '../src/sessions';
 import { CommitConflict, isContention, isOutage } from './failures';
@@ -60,18 +60,18 @@ interface Work {
 
 /** Builds the function that applies the pushes of a batch. */
 export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settlement> {
-  return async ({ records, holder, now, displaced }) => {
-    if (displaced.length > 0) {
+  return async ({ records, owner, now, fencedOwners }) => {
+    if (fencedOwners.length > 0) {
       const partitions = records.map(({ partition }) => partition);
-      foldedLog(deps.logger)(UNFINISHED, { partitions, of: displaced.map(holderName) });
-      await deps.sessions.kill(displaced.map((one) => readHolder(one).session));
+      foldedLog(deps.logger)(UNFINISHED, { partitions, of: fencedOwners.map(ownerName) });
+      await deps.sessions.kill(fencedOwners.map((one) => readOwner(one).session));
     }
     const pushes = records.flatMap(({ pushes }) => pushes);
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
     const ending = withEnd(late, { state: 'EXPIRED' });
-    const { session } = readHolder(holder);
+    const { session } = readOwner(owner);
     const work = { session, startedAt: now, patientUntil: performance.now() + PATIENCE, ending };
     const applied = await applyAll(deps, work, groupPushes(live));
     const settled = [...applied, ...(await end(deps, work))];

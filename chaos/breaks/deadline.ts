@@ -13,8 +13,8 @@ replace(partitions, 'createPartitions', (original) => (redis, keys, limits, time
   const deadlines = new Map<string, number>();
   return {
     ...real,
-    read: async (taken, holder, most) => {
-      const batch = await real.read(taken, holder, most);
+    read: async (taken, owner, most) => {
+      const batch = await real.read(taken, owner, most);
       const records = batch.records.map(({ partition, pushes, bytes }) => {
         for (const { id, deadline } of pushes) deadlines.set(id, deadline);
         return { partition, bytes, pushes: pushes.map((push) => ({ ...push, deadline: FOREVER })) };

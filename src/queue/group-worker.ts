@@ -12,7 +12,7 @@ import type { Logger } from '../logger';
 import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData, PartitionJobs } from './partition-jobs';
-import { type Batch, MAX_READ, type Partitions } from './partitions';
+import { type Batch, MAX_BATCH_SIZE, type Partitions } from './partitions';
 import { type Reply, toMessages } from './replies';
 
 /**
@@ -29,9 +29,9 @@ const PROCESSING_TIMEOUT = 8_000;
 /** Batches of one job before it makes room for other partitions. */
 const MAX_BATCHES_PER_JOB = 20;
 /** Batches of a worker at the same time: while one waits for its commit, the next one is read and folded. */
-const AT_ONCE = 2;
+const CONCURRENT_BATCHES = 2;
 /** Partitions of one batch. With all partitions in one batch, only one batch would ever run at a time under load. */
-const MOST_PARTITIONS = PARTITIONS / AT_ONCE;
+const MAX_PARTITIONS_PER_BATCH = PARTITIONS / CONCURRENT_BATCHES;
 
 /** BullMQ reports each try to reconnect of each of its connections. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
@@ -56,8 +56,8 @@ export interface GroupWorkerOptions<S> {
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
   readonly jobs: PartitionJobs;
-  /** Names who commits a batch: see there. Batches under way at the same time have slots of their own. */
-  readonly holderOf: (slot: number) => string;
+  /** The owner of a batch: see owner.ts. Batches under way at the same time have slots of their own. */
+  readonly ownerOf: (slot: number) => string;
   readonly processBatch: ProcessBatch<S>;
   /** Told that a batch was given up: what its slot holds must not be used by the next one. */
   readonly giveUp: (slot: number) => void;
@@ -76,19 +76,19 @@ export interface GroupWorker {
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { partitions, jobs, holderOf, processBatch, giveUp, logger } = options;
+  const { partitions, jobs, ownerOf, processBatch, giveUp, logger } = options;
   const { processingTimeout = PROCESSING_TIMEOUT, metrics = NO_METRICS } = options;
   let closing = false;
 
-  /** How many pushes the next batch takes. */
-  let bound = MAX_READ;
+  /** Pushes that the next batch may have. */
+  let batchLimit = MAX_BATCH_SIZE;
   /** Pushes of all batches under way. */
   let pushesUnderWay = 0;
 
   /** @returns how many pushes each of the partitions still holds */
   const runBatch = async (taken: readonly number[], slot: number): Promise<number[]> => {
     const began = performance.now();
-    const batch = await partitions.read(taken, holderOf(slot), bound);
+    const batch = await partitions.read(taken, ownerOf(slot), batchLimit);
     const pushes = batch.records.flatMap(({ pushes }) => pushes);
     if (pushes.length === 0) return taken.map(() => 0);
     const readAt = performance.now();
@@ -97,25 +97,25 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     const replies = await withDeadline(processBatch(batch), processingTimeout, () => {
       giveUp(slot);
       // It may just have been too much for a slow database: the same again would never get done.
-      bound = Math.max(1, Math.floor(pushes.length / 2));
+      batchLimit = Math.max(1, Math.floor(pushes.length / 2));
     }).finally(() => {
       pushesUnderWay -= pushes.length;
     });
-    bound = Math.min(MAX_READ, 2 * bound);
+    batchLimit = Math.min(MAX_BATCH_SIZE, 2 * batchLimit);
     const sentAt = Math.round(batch.now + performance.now() - readAt);
     const left = await partitions.acknowledge(batch, toMessages(replies, sentAt));
     metrics.stage('batch', began);
     return left;
   };
-  const free = Array.from({ length: AT_ONCE }, (_, slot) => slot);
+  const free = Array.from({ length: CONCURRENT_BATCHES }, (_, slot) => slot);
   /** By partition. Partition jobs that are under way at the same time share their batches. */
   const batches = createBatcher<number, number>({
     run: async (taken) => {
       const slot = Number(free.shift());
       return runBatch(taken, slot).finally(() => free.unshift(slot));
     },
-    maxBatch: MOST_PARTITIONS,
-    maxRunning: AT_ONCE,
+    maxBatch: MAX_PARTITIONS_PER_BATCH,
+    maxRunning: CONCURRENT_BATCHES,
   });
 
   const runJob = async (partition: number): Promise<void> => {
@@ -162,7 +162,7 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     tell(JOB_RECLAIMED, { jobId });
   });
   return {
-    load: () => ({ batches: AT_ONCE - free.length, pushes: pushesUnderWay }),
+    load: () => ({ batches: CONCURRENT_BATCHES - free.length, pushes: pushesUnderWay }),
     close: async () => {
       closing = true;
       await worker.close();

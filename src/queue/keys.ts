@@ -6,8 +6,8 @@ export interface RedisKeys {
   partition(partition: number): string;
   /** By partition, the bytes of its pushes; none of an empty one. */
   readonly partitionBytes: string;
-  /** By partition, who is working on what it read and has not finished. */
-  readonly holders: string;
+  /** By partition, its owner and the owners that this one fenced; see owner.ts. */
+  readonly owners: string;
   /** Channel on which one ingress listens for replies. */
   replies(ingressId: string): string;
   /** What each signature of a client was first used for, and when; by minute of its timestamp. */
@@ -39,7 +39,7 @@ export function createRedisKeys(namespace: string): RedisKeys {
     bullPrefix: tag,
     partition: (partition) => `${tag}:partition:${FORMAT}:${partition}`,
     partitionBytes: `${tag}:partition-bytes:${FORMAT}`,
-    holders: `${tag}:holders:${FORMAT}`,
+    owners: `${tag}:owners:${FORMAT}`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,

@@ -34,13 +34,13 @@ for l in pairs(grown) do redis.call('HSET', KEYS[1], ARGV[l + 2], bytes[l]) end
 return {appended, wasEmpty, now}`;
 
 /**
- * KEYS: holders, partitions. ARGV: most items and most bytes of a partition, holder, most displaced, partition numbers.
- * It writes down who reads, and must do so at `maxmemory` too: else nobody could make room.
+ * KEYS: owners, partitions. ARGV: most items and most bytes of a partition, owner, most fenced owners, partition numbers.
+ * It writes down the owner, and must do so at `maxmemory` too: else nobody could make room.
  */
 export const READ = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
-local most, mostBytes, holder = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local records, sizes, displaced = {}, {}, {}
+local most, mostBytes, owner = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local records, sizes, fencedOwners = {}, {}, {}
 for l = 2, #KEYS do
   local items, bytes, from = {}, 0, 0
   while #items < most and bytes < mostBytes do
@@ -52,29 +52,29 @@ for l = 2, #KEYS do
     end
     from = from + 32
   end
-  -- The holder in front, then those that it displaced, until a batch finishes.
+  -- The owner in front, then the owners that it fences, until a batch is acknowledged.
   local partition, others = ARGV[3 + l], {}
   for other in string.gmatch(redis.call('HGET', KEYS[1], partition) or '', '%S+') do
-    if other ~= holder and #others < tonumber(ARGV[4]) then
+    if other ~= owner and #others < tonumber(ARGV[4]) then
       others[#others + 1] = other
-      displaced[#displaced + 1] = other
+      fencedOwners[#fencedOwners + 1] = other
     end
   end
   if #items > 0 then
-    redis.call('HSET', KEYS[1], partition, holder .. ' ' .. table.concat(others, ' '))
+    redis.call('HSET', KEYS[1], partition, owner .. ' ' .. table.concat(others, ' '))
   end
   records[#records + 1] = items
   sizes[#sizes + 1] = bytes
 end
-return {time[1] * 1000 + math.floor(time[2] / 1000), displaced, records, sizes}`;
+return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, records, sizes}`;
 
 /**
- * KEYS: holders, bytes, partitions. ARGV: holder, then per partition its number, how many were read, their bytes
+ * KEYS: owners, bytes, partitions. ARGV: owner, then per partition its number, how many were read, their bytes
  * and the header of the last item, then channel and message of each reply. Where the last one stands where
  * it was read, so do all before it: a batch that overtook took from the front, a failover from the end.
  */
 export const ACKNOWLEDGE = `
-local holder, left = ARGV[1], {}
+local owner, left = ARGV[1], {}
 for i = 4 * #KEYS - 6, #ARGV, 2 do
   redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
 end
@@ -87,7 +87,7 @@ for l = 3, #KEYS do
     if redis.call('HINCRBY', KEYS[2], partition, -bytes) <= 0 then redis.call('HDEL', KEYS[2], partition) end
   end
   local held = redis.call('HGET', KEYS[1], partition) or ''
-  if string.match(held, '^%S*') == holder then redis.call('HDEL', KEYS[1], partition) end
+  if string.match(held, '^%S*') == owner then redis.call('HDEL', KEYS[1], partition) end
   left[#left + 1] = redis.call('LLEN', KEYS[l])
   if left[#left] == 0 then redis.call('HDEL', KEYS[2], partition) end
 end

@@ -8,12 +8,12 @@ import type { RedisTime } from './redis-time';
 
 /** What a worker reads, applies and acknowledges together: the first pushes of some partitions. */
 export interface Batch {
-  readonly holder: string;
+  readonly owner: string;
   /**
-   * Earlier holders that read one of the partitions and never finished: they died, or lost their lock and
-   * may still be at work. Whatever they have open must be ended before this batch commits.
+   * Earlier owners of the partitions that never acknowledged: they died, or lost their lock and may still
+   * be at work. Their open transactions must be ended before this batch commits.
    */
-  readonly displaced: readonly string[];
+  readonly fencedOwners: readonly string[];
   /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
   readonly now: number;
   readonly records: readonly PartitionRecords[];
@@ -62,10 +62,10 @@ export interface Partitions {
   /**
    * Reads the first pushes of each partition, until 4 MiB are reached; each partition has an equal share. Nothing is removed.
    *
-   * @param holder names who will commit what was read
+   * @param owner will commit the batch: see owner.ts
    * @param most pushes of all partitions together (but one of each at least), at most and by default 256
    */
-  read(partitions: readonly number[], holder: string, most?: number): Promise<Batch>;
+  read(partitions: readonly number[], owner: string, most?: number): Promise<Batch>;
   /**
    * Acknowledges a batch: sends the replies, and only then trims what was read, in one step. Of a partition that no longer begins with what
    * the batch read (its job lost its lock, or a failover lost its end) nothing is trimmed: what is still
@@ -79,10 +79,10 @@ export interface Partitions {
 }
 
 /** Pushes of one batch. More would save little, and on a slow database all of them would wait for its commit. */
-export const MAX_READ = 256;
-/** Holders that can die on one partition, one after the other, before the oldest is forgotten. */
-const MAX_DISPLACED = 20;
-const MAX_READ_BYTES = 4 * 1024 * 1024;
+export const MAX_BATCH_SIZE = 256;
+/** Owners that can die on one partition, one after the other, before Redis forgets the oldest. */
+const MAX_FENCED_OWNERS = 20;
+const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 interface PartitionCommands {
   appendToPartitions(
@@ -140,21 +140,21 @@ export function createPartitions(
         toSchedule: distinct.filter((_, index) => wasEmpty[index] === 1),
       };
     },
-    read: async (partitions, holder, most = MAX_READ) => {
+    read: async (partitions, owner, most = MAX_BATCH_SIZE) => {
       const share = (whole: number) => Math.max(1, Math.floor(whole / partitions.length));
-      const [now, displaced, records, sizes] = await commands.readPartitions(
+      const [now, fencedOwners, records, sizes] = await commands.readPartitions(
         1 + partitions.length,
-        keys.holders,
+        keys.owners,
         ...partitions.map(keys.partition),
         share(most),
-        share(MAX_READ_BYTES),
-        holder,
-        MAX_DISPLACED,
+        share(MAX_BATCH_BYTES),
+        owner,
+        MAX_FENCED_OWNERS,
         ...partitions,
       );
       return {
-        holder,
-        displaced: [...new Set(displaced)],
+        owner,
+        fencedOwners: [...new Set(fencedOwners)],
         now,
         records: partitions.map((partition, n) => ({
           partition,
@@ -163,13 +163,13 @@ export function createPartitions(
         })),
       };
     },
-    acknowledge: ({ holder, records }, replies) =>
+    acknowledge: ({ owner, records }, replies) =>
       commands.acknowledgeBatch(
         2 + records.length,
-        keys.holders,
+        keys.owners,
         keys.partitionBytes,
         ...records.map(({ partition }) => keys.partition(partition)),
-        holder,
+        owner,
         ...records.flatMap(({ partition, pushes, bytes }) => {
           const last = pushes.at(-1);
           return [partition, pushes.length, bytes, last ? itemHeader(last) : ''];

@@ -5,8 +5,8 @@
  */
 import type { Redis } from 'ioredis';
 import { PARTITIONS } from '../domain/group';
-import { holderName } from './holder';
 import type { RedisKeys } from './keys';
+import { ownerName } from './owner';
 import { createPartitionJobReader, type PartitionJobView } from './partition-job-view';
 import { createPartitionStates, type PartitionState } from './partition-states';
 import { decodeItem } from './push';
@@ -17,10 +17,10 @@ export interface PartitionView extends PartitionState {
   readonly partition: number;
   /** Null where there is none. */
   readonly job: PartitionJobView | null;
-  /** The process that read the partition last and has not finished: its name, as in the logs. */
-  readonly holder: string | null;
-  /** Those before it that never finished, the latest one first. */
-  readonly displaced: readonly string[];
+  /** The process that works on the partition: its name, as in the logs. */
+  readonly owner: string | null;
+  /** Earlier owners that never acknowledged their batch, the latest one first. */
+  readonly fencedOwners: readonly string[];
 }
 
 export interface PushesView {
@@ -51,14 +51,20 @@ export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
   return {
     partitions: async () => {
       const byPartition = await jobs.read(await time.now());
-      const [states, holders] = await Promise.all([
+      const [states, owners] = await Promise.all([
         look(),
-        redis.hmget(keys.holders, ...ALL_PARTITIONS.map(String)),
+        redis.hmget(keys.owners, ...ALL_PARTITIONS.map(String)),
       ]);
       return states.map((state, partition) => {
-        const names = (holders[partition] ?? '').split(' ').filter(Boolean).map(holderName);
-        const [holder = null, ...displaced] = names;
-        return { partition, ...state, job: byPartition.get(partition) ?? null, holder, displaced };
+        const names = (owners[partition] ?? '').split(' ').filter(Boolean).map(ownerName);
+        const [owner = null, ...fencedOwners] = names;
+        return {
+          partition,
+          ...state,
+          job: byPartition.get(partition) ?? null,
+          owner,
+          fencedOwners,
+        };
       });
     },
     pushes: async (most = MOST) => {

@@ -44,10 +44,10 @@ describe('what waits', () => {
   afterEach(async () => void (await lookup.del(await lookup.keys(`${keys.bullPrefix}:*`))));
   afterAll(() => jobs.close());
 
-  test('pushes in a partition, and their holder', async () => {
+  test('pushes in a partition, and their owner', async () => {
     await lookup.rpush(keys.partition(3), 'a push');
-    await lookup.hset(keys.holders, '3', 'somebody');
-    expect(await left()).toEqual(['holders:3', 'partition:3:3']);
+    await lookup.hset(keys.owners, '3', 'somebody');
+    expect(await left()).toEqual(['owners:3', 'partition:3:3']);
   });
 
   test('a partition job that waits, with what keeps it from being doubled', async () => {

@@ -114,7 +114,7 @@ test('a worker that is killed is silent, and one that ends is gone', async () =>
 test('who works on a partition is told by that name too', async () => {
   const [worker] = service.workers;
   if (!worker) throw new Error('there is a worker');
-  const { holders } = createRedisKeys(String(service.env.REDIS_NAMESPACE));
+  const { owners } = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   const client = new Redis(redis.url);
   let stop = false;
   const load = async () => {
@@ -123,14 +123,14 @@ test('who works on a partition is told by that name too', async () => {
   const callers = Array.from({ length: 8 }, load);
   try {
     await until('the worker to be stopped within a round', async () => {
-      if ((await client.hlen(holders)) === 0) return false;
+      if ((await client.hlen(owners)) === 0) return false;
       worker.kill('SIGSTOP');
-      if ((await client.hlen(holders)) > 0) return true;
+      if ((await client.hlen(owners)) > 0) return true;
       worker.kill('SIGCONT');
       return false;
     });
     const { partitions } = await look();
-    expect(partitions?.map(({ holder }) => holder)).toContain(nameOf('worker', worker));
+    expect(partitions?.map(({ owner }) => owner)).toContain(nameOf('worker', worker));
   } finally {
     stop = true;
     worker.kill('SIGCONT');
@@ -144,7 +144,7 @@ test('the screen has 80 columns', async () => {
   expect(exitCode).toBe(0);
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect(stdout).toMatch(/^SERVER +STATE +VERSION +ROLE +LAST OUTAGE/m);
-  expect(stdout).toMatch(/^PARTITION +WAITING +OLDEST +JOB +WORKS ON IT/m);
+  expect(stdout).toMatch(/^PARTITION +WAITING +OLDEST +JOB +OWNER/m);
 });
 
 test('--watch goes on in plain text through an outage of Redis, until it is interrupted', async () => {

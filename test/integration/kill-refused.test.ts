@@ -93,14 +93,14 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
       tries.set(hex, (tries.get(hex) ?? 0) + 1);
     }
   });
-  const [ofGone, displaced] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
+  const [ofGone, ofFenced] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
   const owners = db.collection<{ _id: string }>('session_owners');
   await owners.insertOne({ _id: 'gone', beat: 1, sessions: [ofGone] } as { _id: string });
   await failCommands(FAILED);
   const sessions = createSessions(db, logger);
   try {
-    await sessions.kill([displaced]);
-    for (const id of [ofGone, displaced]) {
+    await sessions.kill([ofFenced]);
+    for (const id of [ofGone, ofFenced]) {
       await until('a second try', async () => (tries.get(id) ?? 0) > 1, 20_000);
     }
     expect(await owners.countDocuments({ _id: 'gone' })).toBe(1);

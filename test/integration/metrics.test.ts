@@ -98,7 +98,7 @@ const queued = (externalId: string) =>
     return entry ?? undefined;
   });
 const jobToBegin = () =>
-  until('a partition job', async () => (await redis.exists(keysOf().holders)) === 1);
+  until('a partition job', async () => (await redis.exists(keysOf().owners)) === 1);
 
 test('pushes and queries are counted by operation, outcome and reason, and their stages timed', async () => {
   const key = { idempotencyKey: 'metrics-1' };

@@ -106,8 +106,8 @@ test('a batch that died between its first write and its commit is ended by its s
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
   await matterModel(rig.db).updateOne({ externalId: 'DIED' }, half, { session: dead });
   const push = await rig.queued('DIED', status('DONE'));
-  const displaced = [dead.id?.id.toString('hex') ?? ''];
-  const [reply] = await rig.newWorker()({ ...batchOf([push]), displaced });
+  const fencedOwners = [dead.id?.id.toString('hex') ?? ''];
+  const [reply] = await rig.newWorker()({ ...batchOf([push]), fencedOwners });
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
   expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
   await dead.endSession();

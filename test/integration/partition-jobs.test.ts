@@ -64,7 +64,7 @@ function start(more: More = {}): string[] {
     keys,
     partitions: more.partitions ?? partitions,
     jobs,
-    holderOf: (slot) => `holder-${slot}`,
+    ownerOf: (slot) => `owner-${slot}`,
     giveUp: () => {
       givenUp += 1;
     },
@@ -164,7 +164,7 @@ test('a partition job that failed leaves its pushes in the partition, and the ne
   });
   const toSchedule = await append('F');
   await jobs.schedule(toSchedule);
-  await until('the partition job to fail', async () => (await redis.exists(keys.holders)) === 1);
+  await until('the partition job to fail', async () => (await redis.exists(keys.owners)) === 1);
   fail = false;
   await until('the push', async () => {
     await jobs.schedule(await partitions.waiting());

@@ -22,7 +22,7 @@ beforeEach(async () => {
   partitions = openPartitions(redis, keys, { pushes: 4, bytes: 1_000 });
   for (let partition = 0; partition < PARTITIONS; partition += 1)
     await redis.del(keys.partition(partition));
-  await redis.del(keys.holders, keys.partitionBytes);
+  await redis.del(keys.owners, keys.partitionBytes);
 });
 afterAll(async () => {
   const left = await redis.keys(`${keys.bullPrefix}*`);
@@ -42,9 +42,9 @@ const push = (n: number): QueuedPush => ({
 });
 const append = (...numbers: number[]) =>
   partitions.append(numbers.map((n) => ({ push: push(n), timeout: 5_000 })));
-const read = (holder: string) => partitions.read([PARTITION], holder);
+const read = (owner: string) => partitions.read([PARTITION], owner);
 const pushesIn = ({ records }: Batch) => records.flatMap(({ pushes }) => pushes);
-const idsIn = async (holder: string) => pushesIn(await read(holder)).map(({ id }) => id);
+const idsIn = async (owner: string) => pushesIn(await read(owner)).map(({ id }) => id);
 
 test('pushes are read in the order of their acceptance, with their deadline in the time of Redis', async () => {
   await append(0, 1);
@@ -150,16 +150,16 @@ test('of a partition whose end a failover of Redis took, a batch trims nothing t
   expect(await idsIn('a')).toEqual([ids[0], ids[3], ids[4]]);
 });
 
-test('whoever takes a partition over is told of every holder that never finished', async () => {
+test('a batch names every earlier owner of its partitions that never acknowledged', async () => {
   await append(0);
-  expect((await read('a')).displaced).toEqual([]);
-  expect((await read('a')).displaced).toEqual([]);
-  expect((await read('b')).displaced).toEqual(['a']);
+  expect((await read('a')).fencedOwners).toEqual([]);
+  expect((await read('a')).fencedOwners).toEqual([]);
+  expect((await read('b')).fencedOwners).toEqual(['a']);
   const taken = await read('c');
-  expect(taken.displaced).toEqual(['b', 'a']);
+  expect(taken.fencedOwners).toEqual(['b', 'a']);
   await partitions.acknowledge(taken, []);
   await append(1);
-  expect((await read('d')).displaced).toEqual([]);
+  expect((await read('d')).fencedOwners).toEqual([]);
 });
 
 test('replies go out with the trim, a message per ingress', async () => {

@@ -74,8 +74,8 @@ test('an empty queue is told as one', async () => {
       oldestMs: null,
       oldestId: null,
       job: null,
-      holder: null,
-      displaced: [],
+      owner: null,
+      fencedOwners: [],
     })),
     clients: [],
     hottest: [],
@@ -181,7 +181,7 @@ async function aged(externalId: string, ms: number): Promise<string> {
   return item.slice(0, 13) + at + item.slice(26);
 }
 
-test('a worker at work is seen, with those it displaced; once it falls silent, it is stuck', async () => {
+test('a worker at work is seen, with the owners that it fenced; once it falls silent, it is stuck', async () => {
   await append(HOT);
   await jobs.schedule([partition]);
   const worker = new Worker(PARTITION_JOB_QUEUE, null, {
@@ -195,8 +195,8 @@ test('a worker at work is seen, with those it displaced; once it falls silent, i
   await partitions.read([partition], 'second');
   expect(await viewOf(partition)).toMatchObject({
     job: { state: 'active', starts: 1, isLocked: true },
-    holder: 'second',
-    displaced: ['first'],
+    owner: 'second',
+    fencedOwners: ['first'],
     stuck: null,
   });
   await until('the lock to be gone', async () => !(await viewOf(partition))?.job?.isLocked);

@@ -44,13 +44,13 @@ test('after a SIGKILL of all workers in the middle of their jobs, every push is 
     }
   };
   const callers = Array.from({ length: 16 }, caller);
-  const { holders } = createRedisKeys(String(service.env.REDIS_NAMESPACE));
+  const { owners } = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   for (let kill = 0; kill < 3; kill += 1) {
     const before = sent;
     await until('pushes under way', async () => sent > before + 100);
     const victims = service.workers.splice(0);
     await until('a partition job to be under way', async () => {
-      if ((await redis.hlen(holders)) === 0) return false;
+      if ((await redis.hlen(owners)) === 0) return false;
       for (const victim of victims) victim.kill('SIGKILL');
       return true;
     });
@@ -147,7 +147,7 @@ test('Redis killed and back: pushes are refused at once meanwhile, then accepted
 test('after all of it no partition holds a push and no partition job is left behind', async () => {
   await until('the partitions to be empty', async () => {
     const left = await redis.keys('*');
-    const held = new RegExp(`:partition:|:holders|:${PARTITION_JOB_QUEUE}:(\\d|wait|active|de:)`);
+    const held = new RegExp(`:partition:|:owners|:${PARTITION_JOB_QUEUE}:(\\d|wait|active|de:)`);
     return !left.some((key) => held.test(key));
   });
 });

@@ -123,6 +123,6 @@ test('partitions can be read and trimmed, and take nothing', async () => {
   await expect(append()).rejects.toThrow('OOM ');
   const first = await partitions.read(toSchedule, 'one');
   const again = await partitions.read(toSchedule, 'other');
-  expect(again.displaced).toEqual(['one']);
+  expect(again.fencedOwners).toEqual(['one']);
   expect(await partitions.acknowledge(first, [])).toEqual([0]);
 });

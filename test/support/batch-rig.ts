@@ -86,7 +86,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
         logger,
         metrics: NO_METRICS,
       });
-      return (batch) => apply({ ...batch, holder: own.idOf(0) });
+      return (batch) => apply({ ...batch, owner: own.idOf(0) });
     },
     queued: async (externalId, operation, more) => {
       const _id = new Types.ObjectId();
@@ -127,8 +127,8 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
 /** What a batch reads where one partition holds these pushes. */
 export function batchOf(pushes: readonly WaitingPush[]): Batch {
   return {
-    holder: 'none',
-    displaced: [],
+    owner: 'none',
+    fencedOwners: [],
     now: Date.now(),
     records: [{ partition: 0, pushes, bytes: 0 }],
   };

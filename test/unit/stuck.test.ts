@@ -10,8 +10,8 @@ const aPartition = (over: Partial<PartitionView> = {}): PartitionView => ({
   oldestMs: 50,
   oldestId: 'first',
   job: null,
-  holder: null,
-  displaced: [],
+  owner: null,
+  fencedOwners: [],
   ...over,
 });
 const aJob = (over: Partial<PartitionJobView> = {}): PartitionJobView => ({

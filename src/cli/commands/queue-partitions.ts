@@ -16,8 +16,8 @@ const HEAD = [
   'FOR',
   'STARTS',
   'RECLAIMED',
-  'HOLDER',
-  'DISPLACED',
+  'OWNER',
+  'FENCED',
 ];
 
 /** `queue partitions`: who is at work on what. */
@@ -26,7 +26,10 @@ export function addQueuePartitions(parent: Command, tool: Tool): void {
     parent
       .command('partitions')
       .description('each partition, its job and who is at work on it')
-      .addHelpText('after', '\nHolders are processes, by the names that they have in their logs.'),
+      .addHelpText(
+        'after',
+        '\nOwners are processes, by the names that they have in their logs. A fenced owner never finished its\nbatch; the owner after it has ended its transactions.',
+      ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
     const { partitions, stuck } = await withQueueView(tool, (view) =>
       lookForStuck(view.partitions),
@@ -44,7 +47,7 @@ export function addQueuePartitions(parent: Command, tool: Tool): void {
 }
 
 function toRow(view: PartitionView, stuck: readonly StuckPartition[]): Cell[] {
-  const { partition, waiting, oldestMs, job, holder, displaced } = view;
+  const { partition, waiting, oldestMs, job, owner, fencedOwners } = view;
   return [
     partition,
     waiting,
@@ -53,7 +56,7 @@ function toRow(view: PartitionView, stuck: readonly StuckPartition[]): Cell[] {
     age(job?.forMs ?? null),
     job?.starts ?? null,
     job?.reclaimed ?? null,
-    holder,
-    displaced.join(', '),
+    owner,
+    fencedOwners.join(', '),
   ];
 }

@@ -59,11 +59,11 @@ function processLines(processes: readonly ProcessStatus[] | null): string {
 
 function partitionLines({ partitions }: Status): string {
   if (!partitions) return `Partitions: ${UNKNOWN.redis}.`;
-  const rows = partitions.map(({ partition, waiting, oldestMs, job, holder }): Cell[] => [
+  const rows = partitions.map(({ partition, waiting, oldestMs, job, owner }): Cell[] => [
     ...[partition, waiting, age(oldestMs), job?.state ?? null],
-    holder && middle(holder),
+    owner && middle(owner),
   ]);
-  return tableText(['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'WORKS ON IT'], rows);
+  return tableText(['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'OWNER'], rows);
 }
 
 function flowLines({ flow }: Status): string {

@@ -1,27 +1,27 @@
 /**
- * Who works on a partition, as Redis has it: the session of the database in which it commits, by which its
+ * The owner of a partition, as Redis has it: the session of the database in which it commits, by which its
  * work can be ended, and the name of its process. A process of an earlier version writes the session alone.
  */
 const BETWEEN = '@';
 
-export interface Holder {
+export interface Owner {
   /** Hex. */
   readonly session: string;
   /** Null where it did not write it. */
   readonly name: string | null;
 }
 
-/** @param name without blanks: Redis has several holders in one text */
-export const holderText = ({ session, name }: { session: string; name: string }): string =>
+/** @param name without blanks: Redis has several owners in one text */
+export const ownerText = ({ session, name }: { session: string; name: string }): string =>
   session + BETWEEN + name;
 
-export function readHolder(text: string): Holder {
+export function readOwner(text: string): Owner {
   const [session = '', ...name] = text.split(BETWEEN);
   return { session, name: name.length > 0 ? name.join(BETWEEN) : null };
 }
 
 /** As operators meet it: by its name wherever it has one. */
-export function holderName(text: string): string {
-  const { session, name } = readHolder(text);
+export function ownerName(text: string): string {
+  const { session, name } = readOwner(text);
   return name ?? session;
 }
