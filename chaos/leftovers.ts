@@ -61,7 +61,7 @@ async function waitWhile<T>(
  * the processes; the memories of signatures, rates and refusals, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-beats|(worker|first-uses|rate|refusals):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|(worker|first-uses|rate|refusals):.*)$`,
 );
 
 /** @returns the names of all other keys in Redis: partitions, owners, partition jobs, locks, or what is new */

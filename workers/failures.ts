@@ -2,7 +2,7 @@
 import { mongo } from 'mongoose';
 import { AWAY, isSocketError } from '../src/mongo';
 import { LeaseLost } from '../src/queue/worker-number';
-import { SessionRenewed } from '../src/sessions';
+import { SessionReplaced } from '../src/session-pool';
 
 /** A guard failed: what was read is no longer so. Read again, and decide again. */
 export class CommitConflict extends Error {
@@ -14,7 +14,7 @@ export class CommitConflict extends Error {
  * given up: it must fail as a whole, and the partition be read again when the sweep schedules it. Conflicts between transactions are not that.
  */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof LeaseLost || error instanceof SessionRenewed) return true;
+  if (error instanceof LeaseLost || error instanceof SessionReplaced) return true;
   if (isSocketError(error)) return true;
   if (!(error instanceof mongo.MongoError)) return false;
   if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;

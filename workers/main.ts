@@ -16,7 +16,7 @@ import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
-import { createSessions } from '../src/sessions';
+import { createSessionPool } from '../src/session-pool';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
@@ -45,8 +45,8 @@ async function main(): Promise<void> {
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
 
-  const sessions = createSessions(mongo, logger, workerName);
-  lifecycle.onStop('sessions', () => sessions.end());
+  const sessions = createSessionPool(mongo, logger, workerName);
+  lifecycle.onStop('session pool', () => sessions.end());
 
   const processBatch = createProcessBatch({
     ledger: createLedger(mongo),
@@ -77,11 +77,11 @@ async function main(): Promise<void> {
     keys,
     partitions,
     jobs,
-    ownerOf: (slot) => ownerText({ session: sessions.idOf(slot), name: workerName }),
+    ownerOf: (index) => ownerText({ session: sessions.idOf(index), name: workerName }),
     processBatch: tracing
       ? (batch) => tracing.batch(batch, () => processBatch(batch))
       : processBatch,
-    giveUp: sessions.renew,
+    onTimeout: sessions.replace,
     concurrency: config.WORKER_CONCURRENCY,
     logger,
     metrics,

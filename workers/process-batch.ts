@@ -13,7 +13,7 @@ import type { Settlement } from '../src/push-log/settlement';
 import type { ProcessBatch } from '../src/queue/group-worker';
 import { ownerName, readOwner } from '../src/queue/owner';
 import { traceIdsOf, type WaitingPush } from '../src/queue/push';
-import type { Sessions } from '../src/sessions';
+import type { SessionPool } from '../src/session-pool';
 import { CommitConflict, isContention, isOutage } from './failures';
 import { type LoadDependencies, loadBatch } from './load-batch';
 import { type Group, groupPushes, type PlanSettings, planBatch } from './plan-batch';
@@ -30,8 +30,8 @@ const MAX_NAMED = 20;
 export interface BatchDependencies extends LoadDependencies {
   readonly pushLog: PushLog;
   readonly finalize: Finalize;
-  /** The sessions in which batches commit. */
-  readonly sessions: Sessions;
+  /** In which batches commit. */
+  readonly sessions: SessionPool;
   readonly newMatterId: () => bigint;
   readonly concluded: ReadonlySet<string>;
   readonly workerName: string;

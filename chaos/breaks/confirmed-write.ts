@@ -1,12 +1,12 @@
 /** Workers answer when a write is on its way, and commit it a moment later. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
-import * as sessions from '../../src/sessions';
+import * as sessions from '../../src/session-pool';
 import { replace } from './replace';
 
 const LATER = 200;
 
-replace(sessions, 'createSessions', (original) => (connection, logger) => {
+replace(sessions, 'createSessionPool', (original) => (connection, logger) => {
   const real = original(connection, logger);
   const underWay = new Map<string, Promise<unknown>>();
   return {

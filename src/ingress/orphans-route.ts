@@ -2,8 +2,8 @@
 import type { Middleware } from 'koa';
 import { createIdLines } from '../contract/id-lines';
 import { ORPHANS } from '../contract/paths';
+import { createBulkhead } from '../reconcile/bulkhead';
 import type { FindOrphans } from '../reconcile/orphans';
-import { createSlots } from '../reconcile/slots';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
@@ -32,13 +32,13 @@ export interface OrphansRouteDependencies {
 }
 
 export function orphansRoute(deps: OrphansRouteDependencies): Middleware<RequestState> {
-  const slots = createSlots(AT_A_TIME);
-  const strangers = createSlots(STRANGERS_AT_A_TIME);
+  const bulkhead = createBulkhead(AT_A_TIME);
+  const strangers = createBulkhead(STRANGERS_AT_A_TIME);
   // A stranger is refused where a client would be: it must not learn which ids there are.
-  const take = (clientId: string, isKnown: boolean) => {
-    if (isKnown) return slots.take(clientId);
-    slots.take(NOBODY)();
-    return strangers.take(clientId);
+  const acquire = (clientId: string, isKnown: boolean) => {
+    if (isKnown) return bulkhead.acquire(clientId);
+    bulkhead.acquire(NOBODY)();
+    return strangers.acquire(clientId);
   };
   return async (ctx) => {
     const list = createIdLines();
@@ -47,7 +47,7 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
       bodyLimit: deps.bodyLimit,
       bodyTimeout: BODY_TIMEOUT,
       // Until the last line is sent, or the caller is gone.
-      begin: (clientId, isKnown) => whenOver(ctx.res, take(clientId, isKnown)),
+      begin: (clientId, isKnown) => whenOver(ctx.res, acquire(clientId, isKnown)),
       take: list.take,
     });
     ctx.state.rate = await deps.admit({ ...request, path: ctx.path }, deps.timeout);

@@ -1,8 +1,8 @@
 /** The handler of the query endpoints: signed like a push, answered from the database, no trace. */
 import type { Middleware } from 'koa';
 import { parseJsonBody } from '../contract/json-body';
+import type { Bulkhead } from '../reconcile/bulkhead';
 import type { AnswerQuery, OpenQuery } from '../reconcile/open-query';
-import type { Slots } from '../reconcile/slots';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
@@ -12,7 +12,7 @@ export interface QueryRouteDependencies {
   readonly read: ReadSignedRequest;
   readonly admit: Admit;
   /** Bounds what is answered at a time: an answer may be many megabytes. */
-  readonly slots: Slots;
+  readonly bulkhead: Bulkhead;
   /** Milliseconds for the answer. */
   readonly timeout: number;
 }
@@ -32,9 +32,9 @@ export function queryRoute(
   deps: QueryRouteDependencies,
 ): Middleware<RequestState> {
   const timeout = route.timeout ?? deps.timeout;
-  // The place is kept until the answer is there, also where its caller waits no longer.
-  const answerInSlot = async (query: OpenQuery) => {
-    const release = deps.slots.take(query.systemCode);
+  // The place is released when the answer is there, also where its caller waits no longer.
+  const answerInBulkhead = async (query: OpenQuery) => {
+    const release = deps.bulkhead.acquire(query.systemCode);
     try {
       return await answer(query);
     } finally {
@@ -48,7 +48,7 @@ export function queryRoute(
     const { systemCode, clientId } = request.caller;
     const { language } = ctx.state;
     ctx.state.data = await databaseCall(
-      answerInSlot({ systemCode, clientId, language, body }),
+      answerInBulkhead({ systemCode, clientId, language, body }),
       timeout,
     );
   };

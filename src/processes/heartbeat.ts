@@ -10,16 +10,16 @@ import { AT_MAXMEMORY } from '../queue/redis';
 import { repeat } from '../repeat';
 import type { ProcessRecord } from './record';
 
-/** Milliseconds between two beats, lengthened by up to half at random. */
-export const BEAT = 2_000;
-/** Milliseconds after its last beat for which a process is remembered. */
+/** Milliseconds between two heartbeats, lengthened by up to half at random. */
+export const HEARTBEAT_INTERVAL = 2_000;
+/** Milliseconds after its last heartbeat for which a process is remembered. */
 const FORGET = 600_000;
 /** Processes that are remembered: of more, the longest silent ones are forgotten first. */
 const MAX_PROCESSES = 500;
 
 /**
- * KEYS: records and last beats, by process. ARGV: id, record, milliseconds after which others are
- * forgotten, most of them. A record begins with the time of its beat, Redis time.
+ * KEYS: records and last heartbeats, by process. ARGV: id, record, milliseconds after which others are
+ * forgotten, most of them. A record begins with the time of its heartbeat, Redis time.
  */
 const WRITE = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
@@ -38,7 +38,7 @@ for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3]) end
 return 1`;
 
 export interface Heartbeat {
-  /** The process is on its way to its end: the last beat, and no more. */
+  /** The process is on its way to its end: the last heartbeat, and no more. */
   stop(): Promise<void>;
 }
 
@@ -50,25 +50,25 @@ export function startHeartbeat(
   logger: Logger,
 ): Heartbeat {
   const id = randomBytes(8).toString('hex');
-  const { processes, processBeats } = keys;
-  const beat = () =>
+  const { processes, processHeartbeats } = keys;
+  const heartbeat = () =>
     redis.eval(
       WRITE,
       2,
       processes,
-      processBeats,
+      processHeartbeats,
       id,
       JSON.stringify(read()),
       FORGET,
       MAX_PROCESSES,
     );
-  const beating = repeat(beat, BEAT, (error) => {
+  const heartbeats = repeat(heartbeat, HEARTBEAT_INTERVAL, (error) => {
     logger.debug({ error: String(error) }, 'heartbeat not written, tried again soon');
   });
   return {
     stop: async () => {
-      await beating.stop();
-      const left = redis.multi().hdel(processes, id).zrem(processBeats, id).exec();
+      await heartbeats.stop();
+      const left = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).exec();
       // Without Redis its record stays, and is forgotten in time.
       await left.catch(() => undefined);
     },

@@ -1,18 +1,18 @@
 /** The processes of a deployment, by their heartbeats. Changes nothing. */
 import type { Redis } from 'ioredis';
 import type { RedisKeys } from '../queue/keys';
-import { BEAT } from './heartbeat';
+import { HEARTBEAT_INTERVAL } from './heartbeat';
 import { type ProcessRecord, processRecord } from './record';
 
 export interface SeenProcess extends ProcessRecord {
-  /** Milliseconds since its last beat. */
+  /** Milliseconds since its last heartbeat. */
   readonly silentMs: number;
-  /** It has missed its beats: it died, or is stopped, or cut off from Redis. */
+  /** It has missed its heartbeats: it died, or is stopped, or cut off from Redis. */
   readonly isSilent: boolean;
 }
 
-/** Milliseconds without a beat: three of the longest pauses between two. */
-const SILENT = 4.5 * BEAT;
+/** Milliseconds without a heartbeat: three of the longest pauses between two. */
+const SILENT = 4.5 * HEARTBEAT_INTERVAL;
 
 /** @returns by type and name; one of another version whose record this one cannot read is left out */
 export async function readProcesses(redis: Redis, keys: RedisKeys): Promise<SeenProcess[]> {

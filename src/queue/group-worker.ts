@@ -56,11 +56,11 @@ export interface GroupWorkerOptions<S> {
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
   readonly jobs: PartitionJobs;
-  /** The owner of a batch: see owner.ts. Batches under way at the same time have slots of their own. */
-  readonly ownerOf: (slot: number) => string;
+  /** The owner of a batch: see owner.ts. Concurrent batches have different indexes. */
+  readonly ownerOf: (index: number) => string;
   readonly processBatch: ProcessBatch<S>;
-  /** Told that a batch was given up: what its slot holds must not be used by the next one. */
-  readonly giveUp: (slot: number) => void;
+  /** Called when a batch has timed out: the next batch at this index must not use its session. */
+  readonly onTimeout: (index: number) => void;
   readonly concurrency: number;
   /** Milliseconds of one batch; 8,000 where it is not given. */
   readonly processingTimeout?: number;
@@ -76,7 +76,7 @@ export interface GroupWorker {
 }
 
 export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorker {
-  const { partitions, jobs, ownerOf, processBatch, giveUp, logger } = options;
+  const { partitions, jobs, ownerOf, processBatch, onTimeout, logger } = options;
   const { processingTimeout = PROCESSING_TIMEOUT, metrics = NO_METRICS } = options;
   let closing = false;
 
@@ -86,16 +86,16 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
   let pushesUnderWay = 0;
 
   /** @returns how many pushes each of the partitions still holds */
-  const runBatch = async (taken: readonly number[], slot: number): Promise<number[]> => {
+  const runBatch = async (taken: readonly number[], index: number): Promise<number[]> => {
     const began = performance.now();
-    const batch = await partitions.read(taken, ownerOf(slot), batchLimit);
+    const batch = await partitions.read(taken, ownerOf(index), batchLimit);
     const pushes = batch.records.flatMap(({ pushes }) => pushes);
     if (pushes.length === 0) return taken.map(() => 0);
     const readAt = performance.now();
     metrics.batchBegan(pushes, batch.now);
     pushesUnderWay += pushes.length;
     const replies = await withDeadline(processBatch(batch), processingTimeout, () => {
-      giveUp(slot);
+      onTimeout(index);
       // It may just have been too much for a slow database: the same again would never get done.
       batchLimit = Math.max(1, Math.floor(pushes.length / 2));
     }).finally(() => {
@@ -107,12 +107,12 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     metrics.stage('batch', began);
     return left;
   };
-  const free = Array.from({ length: CONCURRENT_BATCHES }, (_, slot) => slot);
+  const free = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
   /** By partition. Partition jobs that are under way at the same time share their batches. */
   const batches = createBatcher<number, number>({
     run: async (taken) => {
-      const slot = Number(free.shift());
-      return runBatch(taken, slot).finally(() => free.unshift(slot));
+      const index = Number(free.shift());
+      return runBatch(taken, index).finally(() => free.unshift(index));
     },
     maxBatch: MAX_PARTITIONS_PER_BATCH,
     maxRunning: CONCURRENT_BATCHES,
@@ -176,10 +176,10 @@ class ProcessingTimeout extends Error {
 }
 
 /** @throws ProcessingTimeout after `timeout` milliseconds; nobody takes notice of the outcome of `work` then */
-function withDeadline<T>(work: Promise<T>, timeout: number, giveUp: () => void): Promise<T> {
+function withDeadline<T>(work: Promise<T>, timeout: number, onTimeout: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      giveUp();
+      onTimeout();
       reject(new ProcessingTimeout(`no end after ${timeout} ms`));
     }, timeout);
     work.then(resolve, reject).finally(() => clearTimeout(timer));

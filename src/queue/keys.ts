@@ -18,7 +18,7 @@ export interface RedisKeys {
   workerNumber(number: number): string;
   /** By process, what it told last of itself; and when it did. */
   readonly processes: string;
-  readonly processBeats: string;
+  readonly processHeartbeats: string;
   /** Written to see whether Redis takes writes. */
   readonly probe: string;
 }
@@ -46,7 +46,7 @@ export function createRedisKeys(namespace: string): RedisKeys {
     refusals: (clientId) => `${tag}:refusals:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
     processes: `${tag}:processes`,
-    processBeats: `${tag}:process-beats`,
+    processHeartbeats: `${tag}:process-heartbeats`,
     probe: `${tag}:probe`,
   };
 }

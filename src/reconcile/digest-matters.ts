@@ -4,9 +4,9 @@ import { TEXTS } from '../contract/texts';
 import type { LocalDay } from '../contract/time';
 import { PushError, problem } from '../errors';
 import type { MatterReader } from '../ledger/matter-reader';
+import { createBulkhead } from './bulkhead';
 import { createDayCalendar } from './day-calendar';
 import { createBucketDigest } from './digest';
-import { createSlots } from './slots';
 
 /** A digest reads everything that a system has. */
 const AT_A_TIME = { perKey: 1, total: 3 };
@@ -26,9 +26,9 @@ export interface DigestQuery {
  *   VALIDATION_FAILED where there would be too many buckets
  */
 export function createDigestMatters(reader: Pick<MatterReader, 'digested'>, timeZone: string) {
-  const slots = createSlots(AT_A_TIME);
+  const bulkhead = createBulkhead(AT_A_TIME);
   return async (systemCode: string, query: DigestQuery): Promise<MatterDigest> => {
-    const release = slots.take(systemCode);
+    const release = bulkhead.acquire(systemCode);
     try {
       const digest = createBucketDigest(createDayCalendar(timeZone));
       for await (const matter of reader.digested(systemCode, windowOf(query))) {

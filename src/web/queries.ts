@@ -10,11 +10,11 @@ import { createMatterReader } from '../ledger/matter-reader';
 import { createFindMended } from '../push-log/mended';
 import { createReadCounts } from '../push-log/read-counts';
 import { createLogSearch } from '../push-log/search';
+import { createBulkhead } from '../reconcile/bulkhead';
 import { createFailures } from '../reconcile/failures';
 import { createMatterQueries } from '../reconcile/matter-queries';
 import { createFindOrphans } from '../reconcile/orphans';
 import { createStatsQuery } from '../reconcile/push-stats';
-import { createSlots } from '../reconcile/slots';
 import { type LogQueryParts, openLogQuery } from './log-query';
 import { openClientSelf, openUsersCheck } from './self-queries';
 
@@ -38,7 +38,7 @@ export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'quer
   const reader = createMatterReader(mongo);
   const matters = createMatterQueries({ reader, timeZone, clock });
   return {
-    query: { read, admit, slots: createSlots(QUERIES_AT_A_TIME), timeout },
+    query: { read, admit, bulkhead: createBulkhead(QUERIES_AT_A_TIME), timeout },
     queries: {
       'push-logs/query': { bodyLimit, answer: openLogQuery({ ...parts, timeZone }) },
       'push-logs/failures': {

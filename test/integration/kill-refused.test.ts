@@ -11,7 +11,7 @@ import { matterModel } from '../../src/ledger/matter-model';
 import { createLogger } from '../../src/logger';
 import { connectMongo } from '../../src/mongo';
 import { entryModel } from '../../src/push-log/entry-model';
-import { createSessions } from '../../src/sessions';
+import { createSessionPool } from '../../src/session-pool';
 import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { anUpsert } from '../support/builders';
 import { loseAborts } from '../support/lost-aborts';
@@ -95,9 +95,9 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
   });
   const [ofGone, ofFenced] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
   const owners = db.collection<{ _id: string }>('session_owners');
-  await owners.insertOne({ _id: 'gone', beat: 1, sessions: [ofGone] } as { _id: string });
+  await owners.insertOne({ _id: 'gone', heartbeat: 1, sessions: [ofGone] } as { _id: string });
   await failCommands(FAILED);
-  const sessions = createSessions(db, logger);
+  const sessions = createSessionPool(db, logger);
   try {
     await sessions.kill([ofFenced]);
     for (const id of [ofGone, ofFenced]) {

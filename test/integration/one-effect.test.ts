@@ -115,13 +115,13 @@ test('a batch that died between its first write and its commit is ended by its s
 
 test('what a dead process left open is ended also where Redis has forgotten it', async () => {
   await rig.newWorker()(batchOf([await rig.queued('FORGOTTEN', upsert('before'))]));
-  // A process that has recorded its session, and then neither commits nor beats.
+  // A process that has recorded its session, and then neither commits nor sends a heartbeat.
   const dead = rig.db.getClient().startSession();
   const sessions = [dead.id?.id.toString('hex') ?? ''];
-  const owners = rig.db.collection<{ _id: string; beat: number; sessions: string[] }>(
+  const owners = rig.db.collection<{ _id: string; heartbeat: number; sessions: string[] }>(
     'session_owners',
   );
-  await owners.insertOne({ _id: 'dead', beat: 7, sessions });
+  await owners.insertOne({ _id: 'dead', heartbeat: 7, sessions });
   dead.startTransaction();
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
   await matterModel(rig.db).updateOne({ externalId: 'FORGOTTEN' }, half, { session: dead });

@@ -64,8 +64,8 @@ function start(more: More = {}): string[] {
     keys,
     partitions: more.partitions ?? partitions,
     jobs,
-    ownerOf: (slot) => `owner-${slot}`,
-    giveUp: () => {
+    ownerOf: (index) => `owner-${index}`,
+    onTimeout: () => {
       givenUp += 1;
     },
     concurrency: 4,

@@ -62,9 +62,9 @@ describe('while it is on', () => {
 
   /** Everything of the deployment in Redis, but for the heartbeats of its processes. */
   async function dump(): Promise<(string | undefined)[][]> {
-    const beats: readonly string[] = [keys.processes, keys.processBeats];
+    const heartbeats: readonly string[] = [keys.processes, keys.processHeartbeats];
     const found = await redis.keys(`${keys.bullPrefix}*`);
-    const names = found.filter((name) => !beats.includes(name)).sort();
+    const names = found.filter((name) => !heartbeats.includes(name)).sort();
     const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
     return names.map((name, n) => [name, values[n]?.toString('hex')]);
   }

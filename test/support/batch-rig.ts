@@ -14,7 +14,7 @@ import { createPushLog, type PushLog } from '../../src/push-log/log';
 import { createLogLookups } from '../../src/push-log/lookups';
 import type { Batch } from '../../src/queue/partitions';
 import type { WaitingPush } from '../../src/queue/push';
-import { createSessions, type Sessions } from '../../src/sessions';
+import { createSessionPool, type SessionPool } from '../../src/session-pool';
 import { createProcessBatch } from '../../workers/process-batch';
 import { testServers, withDatabase } from './service';
 
@@ -48,9 +48,9 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   const pushLog = createPushLog(db);
   const lookups = createLogLookups(db);
   const logger = pino({ level: 'silent' });
-  const sessions: Sessions[] = [];
+  const sessions: SessionPool[] = [];
   const newSessions = () => {
-    const one = createSessions(db, logger);
+    const one = createSessionPool(db, logger);
     sessions.push(one);
     return one;
   };

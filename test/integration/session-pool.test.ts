@@ -1,22 +1,22 @@
-/** Sessions in which batches commit: never two at once in one, and never one that was given up. */
+/** The pool of sessions in which batches commit: never two at once in one, and never one that was given up. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import pino from 'pino';
 import { connectMongo } from '../../src/mongo';
-import { createSessions, type Sessions } from '../../src/sessions';
+import { createSessionPool, type SessionPool } from '../../src/session-pool';
 import { isOutage } from '../../workers/failures';
 import { loseAborts } from '../support/lost-aborts';
 import { testServers, withDatabase } from '../support/service';
 import { until } from '../support/wait';
 
 let db: Connection;
-let sessions: Sessions;
+let sessions: SessionPool;
 beforeAll(async () => {
   const name = `t-${randomBytes(5).toString('hex')}`;
   db = await connectMongo(withDatabase(testServers().mongoUrl, name));
   await db.createCollection('marks');
-  sessions = createSessions(db, pino({ level: 'silent' }));
+  sessions = createSessionPool(db, pino({ level: 'silent' }));
 }, 60_000);
 afterAll(async () => {
   await sessions.end();
@@ -27,10 +27,12 @@ afterAll(async () => {
 const marks = () => db.collection<{ _id: string }>('marks');
 
 test('work that was given up does not commit in the session of its successor', async () => {
-  const given = sessions.idOf(0);
-  sessions.renew(0);
+  const retired = sessions.idOf(0);
+  sessions.replace(0);
   const successor = sessions.idOf(0);
-  const late = sessions.commit(given, (session) => marks().insertOne({ _id: 'late' }, { session }));
+  const late = sessions.commit(retired, (session) =>
+    marks().insertOne({ _id: 'late' }, { session }),
+  );
   const now = sessions.commit(successor, (session) =>
     marks().insertOne({ _id: 'now' }, { session }),
   );
@@ -42,12 +44,12 @@ test('work that was given up does not commit in the session of its successor', a
   expect(await marks().distinct('_id')).toEqual(['now']);
 });
 
-test('a session that was given up is ended, and nobody gets it again', async () => {
+test('a retired session is ended, and nobody gets it again', async () => {
   const client = db.getClient();
   const starting = jest.spyOn(client, 'startSession');
-  const given = Array.from({ length: 20 }, () => {
+  const retired = Array.from({ length: 20 }, () => {
     const id = sessions.idOf(8);
-    sessions.renew(8);
+    sessions.replace(8);
     return id;
   });
   const started = starting.mock.results.map(({ value }) => value as mongo.ClientSession);
@@ -56,15 +58,15 @@ test('a session that was given up is ended, and nobody gets it again', async () 
   const next = Array.from({ length: 20 }, () => client.startSession());
   const ids = next.map(({ id }) => id?.id.toString('hex'));
   await Promise.all(next.map((session) => session.endSession()));
-  expect(ids.filter((id) => given.includes(String(id)))).toEqual([]);
+  expect(ids.filter((id) => retired.includes(String(id)))).toEqual([]);
 });
 
-test('commits of one slot wait for each other, and none is ended by whoever looks after them', async () => {
-  const holder = sessions.idOf(1);
+test('commits in one session wait for each other, and the pool ends none of them', async () => {
+  const id = sessions.idOf(1);
   let running = 0;
   let most = 0;
   const commit = (number: number) =>
-    sessions.commit(holder, async (session) => {
+    sessions.commit(id, async (session) => {
       running += 1;
       most = Math.max(most, running);
       await marks().insertOne({ _id: `slow-${number}` }, { session });
@@ -78,20 +80,18 @@ test('commits of one slot wait for each other, and none is ended by whoever look
 }, 30_000);
 
 test('a commit that fails leaves its session to the next one', async () => {
-  const holder = sessions.idOf(2);
-  const failed = sessions.commit(holder, async (session) => {
+  const id = sessions.idOf(2);
+  const failed = sessions.commit(id, async (session) => {
     await marks().insertOne({ _id: 'undone' }, { session });
     throw new Error('on purpose');
   });
-  const next = sessions.commit(holder, (session) =>
-    marks().insertOne({ _id: 'done' }, { session }),
-  );
+  const next = sessions.commit(id, (session) => marks().insertOne({ _id: 'done' }, { session }));
   await expect(failed).rejects.toThrow('on purpose');
   await next;
   expect(await marks().distinct('_id', { _id: /done$/ })).toEqual(['done']);
 });
 
-test('what a commit left open does not stand in the way of another slot', async () => {
+test('what a commit left open does not stand in the way of another session', async () => {
   await marks().insertOne({ _id: 'shared' });
   const write = (session: mongo.ClientSession) =>
     marks().updateOne({ _id: 'shared' }, { $inc: { writes: 1 } }, { session });
@@ -106,11 +106,11 @@ test('what a commit left open does not stand in the way of another slot', async 
   expect(await marks().findOne({ _id: 'shared' })).toMatchObject({ writes: 1 });
 });
 
-test('a batch that takes over from another slot of its worker does not cut it off', async () => {
-  const holder = sessions.idOf(6);
-  await sessions.commit(holder, async (session) => {
+test('a batch that takes over from another session of its worker does not cut it off', async () => {
+  const id = sessions.idOf(6);
+  await sessions.commit(id, async (session) => {
     await marks().insertOne({ _id: 'first half' }, { session });
-    await sessions.kill([holder]);
+    await sessions.kill([id]);
     await marks().insertOne({ _id: 'second half' }, { session });
   });
   expect(await marks().countDocuments({ _id: /half$/ })).toBe(2);
@@ -128,9 +128,9 @@ test('a connection that breaks while a commit is written leaves its outcome unkn
     return Promise.reject(Object.assign(error, { code: 'ECONNRESET', syscall: 'write' }));
   });
   try {
-    const holder = sessions.idOf(3);
+    const id = sessions.idOf(3);
     const work = (session: mongo.ClientSession) => marks().insertOne({ _id: 'cut' }, { session });
-    const error = await sessions.commit(holder, work).catch((caught: unknown) => caught);
+    const error = await sessions.commit(id, work).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(Error);
     expect({ error: String(error), isOutage: isOutage(error) }).toMatchObject({ isOutage: true });
   } finally {

@@ -1,20 +1,23 @@
-/** Bounds work that is heavy whoever asks for it: so many at a time, and so many of one caller. */
+/** A bulkhead: bounds heavy work to so many at a time, and to so many of one caller. */
 import { PushError } from '../errors';
 
-export interface Slots {
+export interface Bulkhead {
   /**
    * @param key who asks
-   * @returns what gives the slot back; further calls of it do nothing
-   * @throws PushError TOO_MANY_QUERIES where all are taken
+   * @returns release: gives the place back; further calls of it do nothing
+   * @throws PushError TOO_MANY_QUERIES where all places are taken
    */
-  take(key: string): () => void;
+  acquire(key: string): () => void;
 }
 
-export function createSlots(limits: { readonly perKey: number; readonly total: number }): Slots {
+export function createBulkhead(limits: {
+  readonly perKey: number;
+  readonly total: number;
+}): Bulkhead {
   const taken = new Map<string, number>();
   let total = 0;
   return {
-    take: (key) => {
+    acquire: (key) => {
       const ofKey = taken.get(key) ?? 0;
       if (ofKey >= limits.perKey || total >= limits.total) throw new PushError('TOO_MANY_QUERIES');
       taken.set(key, ofKey + 1);
