@@ -58,7 +58,7 @@ const tables = (): Readonly<Record<string, readonly string[]>> => ({
   audit: [],
   'log query': OF_ONE,
   'matter history': ['TEST', 'G-1'],
-  'queue lanes': [],
+  'queue partitions': [],
 });
 
 /** Names and values, one under the other. */

@@ -1,7 +1,7 @@
 /** What operators see of the processes and in their servers: metrics, Redis, MongoDB, a full queue. */
 import { Redis } from 'ioredis';
 import type { Status } from '../../src/cli/status/status';
-import type { LaneView } from '../../src/queue/view';
+import type { PartitionView } from '../../src/queue/view';
 import { matterctl } from '../support/cli-tool';
 import { expectGolden, fieldsOf, normalised, shapeOf } from '../support/golden';
 import { FULL, PUSHES, todo } from '../support/golden-ledger';
@@ -21,7 +21,7 @@ const keysSeen = new Set<string>();
 beforeAll(async () => {
   service = await startService({
     metrics: true,
-    env: { LANE_LIMIT: '1', PUSH_TIMEOUT: '60s', SIGNATURE_GRACE: '0', RATE_LIMIT: '100000' },
+    env: { PARTITION_LIMIT: '1', PUSH_TIMEOUT: '60s', SIGNATURE_GRACE: '0', RATE_LIMIT: '100000' },
   });
   await service.startWeb({ PUSH_TIMEOUT: '500ms' });
   redis = new Redis(String(service.env.REDIS_URL));
@@ -59,8 +59,8 @@ const json = async (...args: string[]) => JSON.parse((await run(...args, '--json
 function keyShape(key: string): string {
   return key
     .replace(String(service.env.REDIS_NAMESPACE), '<namespace>')
-    .replace(/(:turns-\d+).*/, '$1:<BullMQ>')
-    .replace(/(:lane:\d+|:worker):\d+$/, '$1:<number>')
+    .replace(/(:partition-jobs-\d+).*/, '$1:<BullMQ>')
+    .replace(/(:partition:\d+|:worker):\d+$/, '$1:<number>')
     .replace(/(:first-uses):\d+:/, '$1:<minute>:')
     .replace(/(:replies):.*/, '$1:<process>')
     .replace(/:tester$/, ':<client>');
@@ -72,7 +72,7 @@ test('metrics: their names, types, labels and help', async () => {
     // What a slow server does not tell in time is left out.
     const text = await until('metrics of the servers', async () => {
       const scraped = await (await fetch(String(service.metricsUrls[n]))).text();
-      const isWhole = ['lane_waiting{', 'workers{'].every((name) => scraped.includes(name));
+      const isWhole = ['partition_waiting{', 'workers{'].every((name) => scraped.includes(name));
       return isWhole && scraped;
     });
     told[of] = Object.fromEntries(metricsIn(text));
@@ -97,9 +97,9 @@ function metricsIn(text: string): [string, object][] {
 test('the status of the whole: the fields of --json', async () => {
   const status = await until('all processes and pushes', async () => {
     const found: Status = await json('status');
-    const { processes, lanes, flow, clients, resendable } = found;
+    const { processes, partitions, flow, clients, resendable } = found;
     const isKnown = processes?.length === 3 && clients && resendable && flow?.results[0];
-    const isCalm = lanes?.every(({ turn }) => turn === null);
+    const isCalm = partitions?.every(({ job }) => job === null);
     return isKnown && isCalm ? found : undefined;
   });
   // Outages and reasons are there or not, as it happens.
@@ -112,21 +112,21 @@ test('a worker that stands still: what is answered, what the queue holds, how it
   const [worker] = service.workers;
   worker?.kill('SIGSTOP');
   const held = service.push('upsert', HELD, { idempotencyKey: 'held' });
-  const lane = await until('the push to be in its lane', async () => {
-    return (await redis.keys(`{${service.env.REDIS_NAMESPACE}}:lane:*`))[0];
+  const partition = await until('the push to be in its partition', async () => {
+    return (await redis.keys(`{${service.env.REDIS_NAMESPACE}}:partition:*`))[0];
   });
-  await until('its turn to be asked for', async () =>
-    (await json('queue', 'lanes')).some(({ turn }: LaneView) => turn !== null),
+  await until('its partition job to be there', async () =>
+    (await json('queue', 'partitions')).some(({ job }: PartitionView) => job !== null),
   );
   const answers = {
-    LANE_FULL: bodyOf(await service.push('upsert', HELD)),
-    'LANE_FULL, English': bodyOf(await service.push('upsert', HELD, ENGLISH)),
+    PARTITION_FULL: bodyOf(await service.push('upsert', HELD)),
+    'PARTITION_FULL, English': bodyOf(await service.push('upsert', HELD, ENGLISH)),
     CONFIRMATION_TIMEOUT: bodyOf(await unconfirmed()),
     'CONFIRMATION_TIMEOUT, English': bodyOf(await unconfirmed(ENGLISH)),
   };
-  const item = String(await redis.lindex(lane, 0));
+  const item = String(await redis.lindex(partition, 0));
   const commands: Record<string, string[]> = {};
-  for (const command of ['stats', 'lanes', 'oldest']) {
+  for (const command of ['stats', 'partitions', 'oldest']) {
     const fields = fieldsOf(await json('queue', command));
     commands[`queue ${command}`] = fields.filter((field) => !field.startsWith('stuck'));
   }
@@ -142,7 +142,7 @@ test('a worker that stands still: what is answered, what the queue holds, how it
   });
 }, 180_000);
 
-/** A push to a lane that nothing waits in, through a web that waits for half a second. */
+/** A push to a partition that nothing waits in, through a web that waits for half a second. */
 function unconfirmed(more: object = {}): Promise<Answer> {
   let n = 0;
   return until('a push that is not confirmed', async () => {
@@ -174,7 +174,7 @@ test('a signature that was used for something else', async () => {
 
 test('Redis: the shapes of all keys and channels', async () => {
   await until('the last of the keys', async () =>
-    ['process-beats', 'probe', 'holders:3', 'worker:<number>', 'refusals:<client>'].every((end) =>
+    ['process-heartbeats', 'probe', 'owners:3', 'worker:<number>', 'refusals:<client>'].every((end) =>
       [...keysSeen].some((key) => key.endsWith(end)),
     ),
   );
