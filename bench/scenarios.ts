@@ -41,7 +41,8 @@ export const SCENARIOS: readonly Scenario[] = [
       connections: 256,
       contenders: OURS,
       latency: 5,
-      // With its usual eight partition jobs at a time one worker overlaps the waits of all partitions by itself.
+      // With its usual eight partition jobs at a time one worker overlaps the waits of all partitions
+      // by itself.
       env: { WORKER_CONCURRENCY: '1' },
       isLong: true,
     },

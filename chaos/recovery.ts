@@ -1,6 +1,7 @@
 /**
  * How long callers notice the death of a worker, of Redis, of the whole database, or of the primary of
- * its replica set: one fault after the other, under a steady load on all partitions, each with time to recover before the next one.
+ * its replica set: one fault after the other, under a steady load on all partitions, each with time to
+ * recover before the next one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';

@@ -142,7 +142,10 @@ const schema = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-/** Settings that have another name now: nothing reads the old one, so a process that has it does not start. */
+/**
+ * Settings that have another name now: nothing reads the old one, so a process that has it does not
+ * start.
+ */
 const RENAMED = { LANE_LIMIT: 'PARTITION_LIMIT', LANE_BYTES: 'PARTITION_BYTES' };
 
 const consistent = schema

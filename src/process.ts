@@ -54,7 +54,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   const traces = await startTracing({
     on: config.TRACING === 'on',
     type,
-    trouble: (problem, untold) => logger.warn({ problem, untold }, 'traces suffer'),
+    trouble: (problem, untold) => logger.warn({ problem, untold }, 'span export failing'),
   });
   const tracing = traces?.tracing;
   const logger = createLogger(type, config.LOG_LEVEL, tracing?.logFields);
@@ -119,6 +119,6 @@ async function openMetrics(
     redisTime: redisTime.now,
   });
   lifecycle.onStop('metrics', close);
-  if (url) logger.info({ url, board: board && new URL(BOARD_PATH, url).href }, 'telling metrics');
+  if (url) logger.info({ url, board: board && new URL(BOARD_PATH, url).href }, 'metrics listening');
   return metrics;
 }

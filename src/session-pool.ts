@@ -1,8 +1,8 @@
 /**
- * The pool of database sessions in which a process commits. A process that dies, or whose connection is cut,
- * between its first write and its commit leaves a transaction open, and what it wrote locked, until
- * the server gives it up (a minute at best). So every process keeps a record of its sessions in the
- * database itself, where no loss of Redis reaches it, and looks after those of the others.
+ * The pool of database sessions in which a process commits. A process that dies, or whose connection is
+ * cut, between its first write and its commit leaves a transaction open, and what it wrote locked,
+ * until the server gives it up (a minute at best). So every process keeps a record of its sessions in
+ * the database itself, where no loss of Redis reaches it, and looks after those of the others.
  */
 import { randomBytes } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
@@ -16,7 +16,9 @@ import { repeat } from './repeat';
 type Work<T> = (session: mongo.ClientSession) => Promise<T>;
 
 export interface SessionPool {
-  /** The id of the session at an index of the pool, hex; the session starts when it is first asked for. */
+  /**
+   * The id of the session at an index of the pool, hex; the session starts when it is first asked for.
+   */
   idOf(index: number): string;
   /**
    * Runs writes in one transaction of a pooled session; those of one session never overlap.

@@ -1,6 +1,6 @@
 /**
- * Ends the log entries of pushes that never reached a partition, or whose partition was lost with Redis: long
- * past their deadline nobody waits for them, and settled they can never be applied late.
+ * Ends the log entries of pushes that never reached a partition, or whose partition was lost with
+ * Redis: long past their deadline nobody waits for them, and settled they can never be applied late.
  */
 import type { Clock } from '../src/clock';
 import type { Logger } from '../src/logger';

@@ -11,7 +11,8 @@ export class CommitConflict extends Error {
 
 /**
  * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, or the batch was
- * given up: it must fail as a whole, and the partition be read again when the sweep schedules it. Conflicts between transactions are not that.
+ * given up: it must fail as a whole, and the partition be read again when the sweep schedules it.
+ * Conflicts between transactions are not that.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof LeaseLost || error instanceof SessionReplaced) return true;

@@ -90,7 +90,7 @@ async function main(): Promise<void> {
   const sweep = startSweep(partitions, jobs, logger, metrics);
   lifecycle.onStop('sweep', () => sweep.stop());
   tellOfItself(() => ({ work: { ...worker.load() } }));
-  logger.info('taking partition jobs');
+  logger.info('worker ready');
   announceReady({ workerName });
 }
 

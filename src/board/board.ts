@@ -1,6 +1,6 @@
 /**
- * Bull Board over the queue of partition jobs, read only: which job waits and which is active, as BullMQ has it. What pushes hold is
- * not in there: a job knows its partition, no more.
+ * Bull Board over the queue of partition jobs, read only: which job waits and which is active, as
+ * BullMQ has it. What pushes hold is not in there: a job knows its partition, no more.
  */
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';

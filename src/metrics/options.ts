@@ -9,8 +9,8 @@ export interface Servers {
   /** By a write: without it the queue is of no use. */
   pingQueue(): Promise<unknown>;
   /**
-   * Per partition how many pushes it holds, and for how many milliseconds the first one has waited; null
-   * where there is none.
+   * Per partition how many pushes it holds, and for how many milliseconds the first one has waited;
+   * null where there is none.
    */
   partitions(): Promise<readonly { readonly waiting: number; readonly oldestMs: number | null }[]>;
   /** How many workers there are. */

@@ -1,4 +1,7 @@
-/** The ingress' end of the job groups: append a push to its group's partition, and schedule the partition's job. */
+/**
+ * The ingress' end of the job groups: append a push to its group's partition, and schedule the
+ * partition's job.
+ */
 import { createBatcher } from '../batcher';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
@@ -44,7 +47,8 @@ export function createGroupQueue(
         }),
       );
       const { appended, toSchedule } = await partitions.append(pushes);
-      // The pushes are in their partitions now: a job that was not scheduled costs time, until the sweep, not a push.
+      // The pushes are in their partitions now: a job that was not scheduled costs time, until the
+      // sweep, not a push.
       jobs.schedule(toSchedule).catch((error: Error) => {
         tell(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
       });

@@ -1,7 +1,7 @@
 /**
- * The worker's end of the job groups: takes the partitions' jobs and runs them until the partitions are empty.
- * What waits in the partitions whose jobs a worker has is applied together, two partitions in a batch: a batch
- * costs the database and Redis much the same however many pushes it has.
+ * The worker's end of the job groups: takes the partitions' jobs and runs them until the partitions are
+ * empty. What waits in the partitions whose jobs a worker has is applied together, two partitions in a
+ * batch: a batch costs the database and Redis much the same however many pushes it has.
  */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -28,9 +28,15 @@ const STALLED_INTERVAL = 500;
 const PROCESSING_TIMEOUT = 8_000;
 /** Batches of one job before it makes room for other partitions. */
 const MAX_BATCHES_PER_JOB = 20;
-/** Batches of a worker at the same time: while one waits for its commit, the next one is read and folded. */
+/**
+ * Batches of a worker at the same time: while one waits for its commit, the next one is read and
+ * folded.
+ */
 const CONCURRENT_BATCHES = 2;
-/** Partitions of one batch. With all partitions in one batch, only one batch would ever run at a time under load. */
+/**
+ * Partitions of one batch. With all partitions in one batch, only one batch would ever run at a time
+ * under load.
+ */
 const MAX_PARTITIONS_PER_BATCH = PARTITIONS / CONCURRENT_BATCHES;
 
 /** BullMQ reports each try to reconnect of each of its connections. */
@@ -40,13 +46,14 @@ const JOB_FAILED = {
   text: 'partition job failed, will be swept',
   dueTo: ['mongodb', 'redis'],
 } as const;
-const JOB_RECLAIMED = { level: 'warn', text: 'turn taken over from a silent worker' } as const;
+const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;
 
 /**
  * Applies the pushes of a batch.
  *
  * @returns a reply for each push
- * @throws where the outcome of some is unknown: the partition jobs fail and the partitions are read again later
+ * @throws where the outcome of some is unknown: the partition jobs fail and the partitions are read
+ *   again later
  */
 export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
@@ -175,7 +182,10 @@ class ProcessingTimeout extends Error {
   override readonly name = 'ProcessingTimeout';
 }
 
-/** @throws ProcessingTimeout after `timeout` milliseconds; nobody takes notice of the outcome of `work` then */
+/**
+ * @throws ProcessingTimeout after `timeout` milliseconds; nobody takes notice of the outcome of `work`
+ * then
+ */
 function withDeadline<T>(work: Promise<T>, timeout: number, onTimeout: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

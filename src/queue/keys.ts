@@ -24,9 +24,10 @@ export interface RedisKeys {
 }
 
 /**
- * Of what travels through partitions: the form of an item (push.ts), and how many partitions there are. Processes
- * of two formats share neither partitions nor jobs. While one replaces the other, both work, but between
- * them nothing keeps the order of a key but its sourceUpdatedAt; see docs/operations.md, "Upgrading".
+ * Of what travels through partitions: the form of an item (push.ts), and how many partitions there are.
+ * Processes of two formats share neither partitions nor jobs. While one replaces the other, both work,
+ * but between them nothing keeps the order of a key but its sourceUpdatedAt; see docs/operations.md,
+ * "Upgrading".
  */
 const FORMAT = 3;
 

@@ -1,6 +1,7 @@
 /**
- * The owner of a partition, as Redis has it: the session of the database in which it commits, by which its
- * work can be ended, and the name of its process. A process of an earlier version writes the session alone.
+ * The owner of a partition, as Redis has it: the session of the database in which it commits, by which
+ * its work can be ended, and the name of its process. A process of an earlier version writes the
+ * session alone.
  */
 const BETWEEN = '@';
 

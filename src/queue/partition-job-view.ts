@@ -8,8 +8,8 @@ export interface PartitionJobView {
   readonly state: 'waiting' | 'active';
   readonly jobId: string;
   /**
-   * Milliseconds since it was added (waiting) or since a worker took it (active). Both instants are from the
-   * clocks of processes: the figure is off by as much as those differ from that of Redis.
+   * Milliseconds since it was added (waiting) or since a worker took it (active). Both instants are
+   * from the clocks of processes: the figure is off by as much as those differ from that of Redis.
    */
   readonly forMs: number;
   /** How often a worker began with it. */

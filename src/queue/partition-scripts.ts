@@ -2,8 +2,9 @@
 import { AT_MAXMEMORY } from './redis';
 
 /**
- * KEYS: bytes, partitions. ARGV: most pushes and most bytes of a partition, the partitions' numbers, then per push
- * index of its partition, deadline (Redis time) and text. Per push 0: appended, 1 or 2: which limit refuses.
+ * KEYS: bytes, partitions. ARGV: most pushes and most bytes of a partition, the partitions' numbers,
+ * then per push index of its partition, deadline (Redis time) and text. Per push 0: appended, 1 or 2:
+ * which limit refuses.
  */
 export const APPEND = `
 local time = redis.call('TIME')
@@ -34,8 +35,9 @@ for l in pairs(grown) do redis.call('HSET', KEYS[1], ARGV[l + 2], bytes[l]) end
 return {appended, wasEmpty, now}`;
 
 /**
- * KEYS: owners, partitions. ARGV: most items and most bytes of a partition, owner, most fenced owners, partition numbers.
- * It writes down the owner, and must do so at `maxmemory` too: else nobody could make room.
+ * KEYS: owners, partitions. ARGV: most items and most bytes of a partition, owner, most fenced owners,
+ * partition numbers. It writes down the owner, and must do so at `maxmemory` too: else nobody could
+ * make room.
  */
 export const READ = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
@@ -69,9 +71,10 @@ end
 return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, records, sizes}`;
 
 /**
- * KEYS: owners, bytes, partitions. ARGV: owner, then per partition its number, how many were read, their bytes
- * and the header of the last item, then channel and message of each reply. Where the last one stands where
- * it was read, so do all before it: a batch that overtook took from the front, a failover from the end.
+ * KEYS: owners, bytes, partitions. ARGV: owner, then per partition its number, how many were read,
+ * their bytes and the header of the last item, then channel and message of each reply. Where the last
+ * one stands where it was read, so do all before it: a batch that overtook took from the front, a
+ * failover from the end.
  */
 export const ACKNOWLEDGE = `
 local owner, left = ARGV[1], {}

@@ -13,7 +13,10 @@ export interface PartitionState {
   readonly oldestId: string | null;
 }
 
-/** KEYS: the partitions. ARGV: characters of an item header. Returns the time, then per partition length and header of the first item. */
+/**
+ * KEYS: the partitions. ARGV: characters of an item header. Returns the time, then per partition length
+ * and header of the first item.
+ */
 const LOOK = `
 local time = redis.call('TIME')
 local seen = {time[1] * 1000 + math.floor(time[2] / 1000)}
@@ -27,7 +30,9 @@ interface LookCommand {
   lookAtPartitions(...args: (string | number)[]): Promise<(string | number)[]>;
 }
 
-/** @returns a function that tells the state of each partition; it rejects where Redis cannot be asked */
+/**
+ * @returns a function that tells the state of each partition; it rejects where Redis cannot be asked
+ */
 export function createPartitionStates(
   redis: Redis,
   keys: RedisKeys,

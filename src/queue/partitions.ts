@@ -10,8 +10,8 @@ import type { RedisTime } from './redis-time';
 export interface Batch {
   readonly owner: string;
   /**
-   * Earlier owners of the partitions that never acknowledged: they died, or lost their lock and may still
-   * be at work. Their open transactions must be ended before this batch commits.
+   * Earlier owners of the partitions that never acknowledged: they died, or lost their lock and may
+   * still be at work. Their open transactions must be ended before this batch commits.
    */
   readonly fencedOwners: readonly string[];
   /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
@@ -60,16 +60,18 @@ export interface Partitions {
    */
   append(pushes: readonly TimedPush[]): Promise<{ appended: Appended[]; toSchedule: number[] }>;
   /**
-   * Reads the first pushes of each partition, until 4 MiB are reached; each partition has an equal share. Nothing is removed.
+   * Reads the first pushes of each partition, until 4 MiB are reached; each partition has an equal
+   * share. Nothing is removed.
    *
    * @param owner will commit the batch: see owner.ts
-   * @param most pushes of all partitions together (but one of each at least), at most and by default 256
+   * @param most pushes of all partitions together (but one of each at least), at most and by default
+   *   256
    */
   read(partitions: readonly number[], owner: string, most?: number): Promise<Batch>;
   /**
-   * Acknowledges a batch: sends the replies, and only then trims what was read, in one step. Of a partition that no longer begins with what
-   * the batch read (its job lost its lock, or a failover lost its end) nothing is trimmed: what is still
-   * there is read again, and found settled.
+   * Acknowledges a batch: sends the replies, and only then trims what was read, in one step. Of a
+   * partition that no longer begins with what the batch read (its job lost its lock, or a failover lost
+   * its end) nothing is trimmed: what is still there is read again, and found settled.
    *
    * @returns how many pushes each partition still holds
    */
@@ -78,7 +80,10 @@ export interface Partitions {
   waiting(): Promise<number[]>;
 }
 
-/** Pushes of one batch. More would save little, and on a slow database all of them would wait for its commit. */
+/**
+ * Pushes of one batch. More would save little, and on a slow database all of them would wait for its
+ * commit.
+ */
 export const MAX_BATCH_SIZE = 256;
 /** Owners that can die on one partition, one after the other, before Redis forgets the oldest. */
 const MAX_FENCED_OWNERS = 20;

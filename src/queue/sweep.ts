@@ -1,7 +1,7 @@
 /**
- * The sweep: schedules a job for every partition that holds pushes. Where one waits or runs, the new one
- * is absorbed; where it was lost (a crash between append and schedule, a failed job, an emptied Redis),
- * the partition moves on.
+ * The sweep: schedules a job for every partition that holds pushes. Where one waits or runs, the new
+ * one is absorbed; where it was lost (a crash between append and schedule, a failed job, an emptied
+ * Redis), the partition moves on.
  */
 import type { Logger } from '../logger';
 import type { Metrics } from '../metrics/metrics';

@@ -1,4 +1,7 @@
-/** The spans of a batch: its own, which has the commands of the database, and one for each of its pushes. */
+/**
+ * The spans of a batch: its own, which has the commands of the database, and one for each of its
+ * pushes.
+ */
 import {
   type Context,
   propagation,

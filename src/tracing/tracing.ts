@@ -4,7 +4,10 @@
  */
 import type { mongo } from 'mongoose';
 
-/** W3C trace context, as it stands in HTTP headers and rides in a partition: 55 and at most 512 characters. */
+/**
+ * W3C trace context, as it stands in HTTP headers and rides in a partition: 55 and at most 512
+ * characters.
+ */
 export interface TraceHeaders {
   readonly traceparent?: string;
   readonly tracestate?: string;

@@ -31,7 +31,10 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Batches stand still before they write: what is in their partitions is alive for longer than between two looks at lost ones. */
+/**
+ * Batches stand still before they write: what is in their partitions is alive for longer than between
+ * two looks at lost ones.
+ */
 const holdBatches = (mode: 'alwaysOn' | 'off') =>
   service.db
     .getClient()

@@ -1,4 +1,6 @@
-/** Partition jobs without the sweep: the job groups alone must leave no push behind in its partition. */
+/**
+ * Partition jobs without the sweep: the job groups alone must leave no push behind in its partition.
+ */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';

@@ -1,4 +1,6 @@
-/** The partitions in Redis: order, bounds, deadlines, and what a batch that was overtaken may not do. */
+/**
+ * The partitions in Redis: order, bounds, deadlines, and what a batch that was overtaken may not do.
+ */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';

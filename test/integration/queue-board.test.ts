@@ -1,4 +1,7 @@
-/** The queue board: it shows partition jobs, changes nothing, tells nothing of pushes, and is off unless asked for. */
+/**
+ * The queue board: it shows partition jobs, changes nothing, tells nothing of pushes, and is off unless
+ * asked for.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

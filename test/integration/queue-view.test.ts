@@ -1,4 +1,6 @@
-/** Looking into the queue: what waits, which jobs there are, what is stuck; and that it changes nothing. */
+/**
+ * Looking into the queue: what waits, which jobs there are, what is stuck; and that it changes nothing.
+ */
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

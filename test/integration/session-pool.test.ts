@@ -1,4 +1,7 @@
-/** The pool of sessions in which batches commit: never two at once in one, and never one that was given up. */
+/**
+ * The pool of sessions in which batches commit: never two at once in one, and never one that was given
+ * up.
+ */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';

@@ -288,7 +288,7 @@ describe.each(['away', 'deaf'])('a collector that is %s', (kind) => {
 });
 
 const tracesLines = (logFile: string) =>
-  linesOf(logFile).filter(({ msg }) => msg === 'traces suffer');
+  linesOf(logFile).filter(({ msg }) => msg === 'span export failing');
 
 test.each([
   ['off', 0],

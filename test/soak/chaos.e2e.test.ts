@@ -88,7 +88,10 @@ const FOUND: Readonly<Record<Mechanism, (violation: Violation) => boolean>> = {
 
 /** A fault meets the processes as chance has it: what is gone may take more than one run to show. */
 const SPELLS = [1, 2, 3];
-/** To be found out, a worker has to be stopped within a partition job: with few callers it mostly has none. */
+/**
+ * To be found out, a worker has to be stopped within a partition job: with few callers it mostly has
+ * none.
+ */
 const CROWDS: Partial<Record<Mechanism, number>> = { 'revision-guard': 64 };
 /** Milliseconds of a run: a primary's death and the next one's election take their time. */
 const DURATION = 14_000;

@@ -1,4 +1,7 @@
-/** The queue board in a browser: it opens, lists the partition jobs, complains of nothing and asks nobody else. */
+/**
+ * The queue board in a browser: it opens, lists the partition jobs, complains of nothing and asks
+ * nobody else.
+ */
 import { Redis } from 'ioredis';
 import type { Browser, Page } from 'puppeteer-core';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';

@@ -1,4 +1,6 @@
-/** Who works on a partition: a session by which its work can be ended, and a name that the logs have. */
+/**
+ * Who works on a partition: a session by which its work can be ended, and a name that the logs have.
+ */
 import { ownerName, ownerText, readOwner } from '../../src/queue/owner';
 
 const SESSION = '0123456789abcdef0123456789abcdef';

@@ -20,12 +20,12 @@ const HEAD = [
   'FENCED',
 ];
 
-/** `queue partitions`: who is at work on what. */
+/** `queue partitions`: which worker is at work on which partition. */
 export function addQueuePartitions(parent: Command, tool: Tool): void {
   withJson(
     parent
       .command('partitions')
-      .description('each partition, its job and who is at work on it')
+      .description('each partition, its job and its owner')
       .addHelpText(
         'after',
         '\nOwners are processes, by the names that they have in their logs. A fenced owner never finished its\nbatch; the owner after it has ended its transactions.',
