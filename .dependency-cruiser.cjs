@@ -134,7 +134,7 @@ module.exports = {
       'one-at-a-time\\.',
       'ingress/signature\\.',
       // A replay is an ingress whose requests come from the log.
-      'ingress/(replay-push|settle-push|endings|validate-push|lost-replies)\\.',
+      'ingress/(replay-push|settle-push|finalize-push|validate-push|lost-replies)\\.',
       'queue/',
       'processes/',
       'config\\.',

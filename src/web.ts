@@ -13,7 +13,7 @@ import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
 import { createApp } from './ingress/app';
 import { createBacklog } from './ingress/backlog';
-import { createEndings } from './ingress/endings';
+import { createPushFinalizer } from './ingress/finalize-push';
 import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
 import { createRefusalLog, REFUSALS, SHED } from './ingress/refusal-log';
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const clock = systemClock;
   const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout } = config;
 
-  // Where the word of a worker arrives, and where it is looked up should it be lost.
+  // Reply inbox, and the fallback that reads lost replies from the push log.
   const subscriber = connectSubscriber(config.REDIS_URL, logger);
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
@@ -112,12 +112,18 @@ async function main(): Promise<void> {
 
   // Into its partition, and the wait for what becomes of it.
   const finalize = createFinalize(pushLog, lookups);
-  const endings = createEndings({ finalize, name: processName('web'), clock, logger, tracing });
-  lifecycle.onStop('endings', () => endings.stop());
+  const finalizer = createPushFinalizer({
+    finalize,
+    name: processName('web'),
+    clock,
+    logger,
+    tracing,
+  });
+  lifecycle.onStop('finalizer', () => finalizer.stop());
   const jobs = createPartitionJobs(redis, keys);
   lifecycle.onStop('partition jobs', () => jobs.close());
   const queue = createGroupQueue(partitions, jobs, logger, metrics, tracing);
-  const settle = createSettlePush({ queue, inbox, endings, ingressId, clock, logger });
+  const settle = createSettlePush({ queue, inbox, finalizer, ingressId, clock, logger });
 
   const accept = createAcceptPush({
     backlog: createBacklog({ timeout, clock: () => performance.now() }),
@@ -128,7 +134,7 @@ async function main(): Promise<void> {
     logRefusal: createRefusalLog(forRefusals, REFUSALS),
     logShed: createRefusalLog(forRefusals, SHED),
     settle,
-    endings,
+    finalizer,
     counts,
     clock,
     timeout,

@@ -1,6 +1,6 @@
 /**
- * Ends the log entries of pushes that never reached a partition, or whose partition was lost with
- * Redis: long past their deadline nobody waits for them, and settled they can never be applied late.
+ * Expires the log entries of pushes that never reached a partition, or whose partition was lost with Redis. Long
+ * past their deadline no caller waits for them, and a settled push can never be applied late.
  */
 import type { Clock } from '../src/clock';
 import type { Logger } from '../src/logger';
@@ -9,8 +9,9 @@ import { type Repeated, repeat } from '../src/repeat';
 
 const INTERVAL = 2_000;
 /**
- * Beyond the deadline, milliseconds. An ingress ends its own unanswered pushes; here are only those of
- * one that died. No two clocks are compared: request ids and `queueTime` both tell the time of the queue.
+ * Milliseconds after the deadline. A web process finalizes its own unanswered pushes; a worker expires
+ * only those of a web process that died. No two clocks are compared: request ids and `queueTime` are both
+ * times of the queue.
  */
 const GRACE = 60_000;
 

@@ -22,7 +22,7 @@ import { type Group, groupPushes, type PlanSettings, planBatch } from './plan-ba
 const MAX_TRIES = 4;
 /** Milliseconds of a batch for such tries, all groups together: what else waits does so meanwhile. */
 const PATIENCE = 1_000;
-/** Groups that are ended together once that time is over: a partition must not stand for one by one. */
+/** Groups that are given up together once that time is over: one by one would hold up the partition. */
 const FEW = 8;
 /** Traces in one line of the log. */
 const MAX_NAMED = 20;
@@ -54,8 +54,8 @@ interface Work {
   readonly startedAt: number;
   /** Until when groups are tried again, by the process' own clock. */
   readonly patientUntil: number;
-  /** Pushes that are to end without an effect, all of them at the end of the batch. */
-  readonly ending: SettledPush[];
+  /** Pushes without an effect; they are finalized together at the end of the batch. */
+  readonly unsettled: SettledPush[];
 }
 
 /** Builds the function that applies the pushes of a batch. */
@@ -70,11 +70,11 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
     // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
-    const ending = withEnd(late, { state: 'EXPIRED' });
+    const unsettled = withFinalState(late, { state: 'EXPIRED' });
     const { session } = readOwner(owner);
-    const work = { session, startedAt: now, patientUntil: performance.now() + PATIENCE, ending };
+    const work = { session, startedAt: now, patientUntil: performance.now() + PATIENCE, unsettled };
     const applied = await applyAll(deps, work, groupPushes(live));
-    const settled = [...applied, ...(await end(deps, work))];
+    const settled = [...applied, ...(await finalizeRest(deps, work))];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
     return pushes.flatMap(({ id, replyTo }) => {
       const settlement = settlements.get(id);
@@ -104,7 +104,7 @@ async function applyAll(
     noteFailure(deps, error);
     deps.metrics.retried();
     const isOver = isContention(error) && performance.now() > work.patientUntil;
-    if (isOver && groups.length <= FEW) return endTogether(deps, work, groups, error);
+    if (isOver && groups.length <= FEW) return giveUpTogether(deps, work, groups, error);
     foldedLog(deps.logger)(SPLIT, { error: String(error), groups: groups.length });
   }
   const pushes = groups.flatMap((group) => group.pushes);
@@ -117,7 +117,7 @@ async function applyAll(
 }
 
 /** Groups some of which are held, after so many others that nobody has time to find out which. */
-async function endTogether(
+async function giveUpTogether(
   deps: BatchDependencies,
   work: Work,
   groups: readonly Group[],
@@ -126,7 +126,7 @@ async function endTogether(
   const pushes = groups.flatMap((group) => group.pushes);
   const { kept, open } = await splitSettled(deps, work, pushes);
   for (const group of groupPushes(open)) {
-    work.ending.push(...giveUp(deps, group, { open: group.pushes, error }));
+    work.unsettled.push(...giveUp(deps, group, { open: group.pushes, error }));
   }
   return kept;
 }
@@ -177,7 +177,7 @@ async function applyAlone(
       if (isOutage(error)) throw error;
       noteFailure(deps, error);
       if (tries >= MAX_TRIES || performance.now() > work.patientUntil) {
-        work.ending.push(...giveUp(deps, group, { open, error }));
+        work.unsettled.push(...giveUp(deps, group, { open, error }));
         return kept;
       }
       deps.metrics.retried();
@@ -190,7 +190,7 @@ function noteFailure({ metrics }: BatchDependencies, error: unknown): void {
   if (isContention(error)) metrics.conflict();
 }
 
-/** A group that cannot be written must not hold up its partition: its pushes end without an effect. */
+/** A group that cannot be written must not hold up its partition: its pushes are rejected without an effect. */
 function giveUp(
   deps: BatchDependencies,
   { systemCode, externalId }: Group,
@@ -201,25 +201,25 @@ function giveUp(
   const traced = traceIds.length > 0 && { traceIds };
   const line = { systemCode, externalId, error: String(error), ...traced };
   foldedLog(deps.logger)({ ...GIVEN_UP, reason }, line);
-  return withEnd(open, { state: 'REFUSED', reason });
+  return withFinalState(open, { state: 'REFUSED', reason });
 }
 
-function withEnd(pushes: readonly WaitingPush[], settlement: Settlement): SettledPush[] {
+function withFinalState(pushes: readonly WaitingPush[], settlement: Settlement): SettledPush[] {
   return pushes.map(({ id, queuedAt }) => ({ id, queuedAt, settlement }));
 }
 
 /**
- * Ends pushes without an effect, unless somebody settled them first. One whose entry is held by a
- * transaction that is open gets no word: it leaves its partition, so it takes no effect any more unless
- * that transaction gives it one, and its ingress ends it in the log later.
+ * Finalizes pushes that take no effect, unless another process settled them first. A push whose entry
+ * is held by an open transaction gets no reply: it leaves its partition, so it takes no effect any more unless
+ * that transaction commits one, and its web process finalizes it in the log later.
  */
-async function end(
+async function finalizeRest(
   deps: BatchDependencies,
-  { startedAt, ending }: Work,
+  { startedAt, unsettled }: Work,
 ): Promise<readonly SettledPush[]> {
   const by = { now: deps.clock(), startedAt, worker: deps.workerName };
-  const final = await deps.finalize(ending, by);
-  return ending.flatMap(({ id }, index) => {
+  const final = await deps.finalize(unsettled, by);
+  return unsettled.flatMap(({ id }, index) => {
     const settlement = final[index];
     return settlement ? [{ id, settlement }] : [];
   });
@@ -245,6 +245,8 @@ async function splitSettled(
   // Without its entry (gone by its retention, or with a database that was restored) nothing can guard
   // a push against a second effect. It has none, and may be tried again. Just after an election the
   // entry may be there all the same, so the log is told too.
-  work.ending.push(...withEnd(gone, { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' }));
+  work.unsettled.push(
+    ...withFinalState(gone, { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' }),
+  );
   return { kept, open };
 }

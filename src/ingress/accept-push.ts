@@ -1,6 +1,6 @@
 /**
  * The synchronous way of an authenticated push: admit, validate, record, queue, wait for the
- * worker's word. Whatever happens, it ends by the caller's deadline, with a settlement or an error.
+ * worker's reply. It always ends by the caller's deadline, with a settlement or an error.
  */
 import type { Clock } from '../clock';
 import type { PushData } from '../contract/envelope';
@@ -24,7 +24,7 @@ import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
 import { counted, endedPush } from './count-pushes';
-import type { Endings } from './endings';
+import type { PushFinalizer } from './finalize-push';
 import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry';
 import type { LogRefusal } from './refusal-log';
 import type { SettlePush } from './settle-push';
@@ -59,7 +59,7 @@ export interface AcceptDependencies {
   /** The same for what is shed. */
   readonly logShed: LogRefusal;
   readonly settle: SettlePush;
-  readonly endings: Endings;
+  readonly finalizer: PushFinalizer;
   readonly counts: PushCounts;
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
@@ -80,7 +80,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     await databaseCall(deps.pushLog.append(entry, request.rawBody), left(request));
     inLog.add(request);
   };
-  /** The same for one that is to be queued: where it fails, the entry is ended should it be there. */
+  /** Records a push that is to be queued. If the write fails, its entry is finalized in case it exists. */
   const recordQueued = async (request: PushRequest, entry: LogEntry) => {
     const began = performance.now();
     const written = deps.pushLog.append(entry, request.rawBody);
@@ -90,8 +90,9 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       deps.metrics.stage('log', began);
     } catch (error) {
       const settlement = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
-      const giveUp = () => deps.endings.end({ id: request.requestId, settlement }, deps.clock());
-      // Not before the write is over: what is not there yet cannot be ended.
+      const giveUp = () =>
+        deps.finalizer.finalize({ id: request.requestId, settlement }, deps.clock());
+      // Only after the write is over: an entry that does not exist yet cannot be finalized.
       void written.then(giveUp, giveUp);
       throw error;
     }
@@ -197,7 +198,10 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   };
 }
 
-/** By a worker, whatever it said: not given up, and not for want of a server. */
+/**
+ * True if a worker processed the push (successfully or not); false if it timed out or a server was
+ * unavailable.
+ */
 function wasSettled(settlement: Settlement | undefined): boolean {
   if (!settlement || settlement.state === 'EXPIRED') return false;
   return settlement.state !== 'REFUSED' || new PushError(settlement.reason).code < 500;

@@ -1,6 +1,7 @@
 /**
- * From a recorded push to what became of it: into its partition, the wait for the worker's word, and the
- * push log's last word where none comes. It always ends, shortly after the deadline at the latest.
+ * From a recorded push to its final state: puts it into its partition, waits for the worker's reply, and
+ * finalizes it in the push log where no reply comes. It always resolves, at most FINALIZE_GRACE_MS
+ * after the deadline.
  */
 import type { Clock } from '../clock';
 import { PushError } from '../errors';
@@ -11,12 +12,12 @@ import type { GroupQueue } from '../queue/group-queue';
 import type { QueuedPush } from '../queue/push';
 import type { ReplyInbox } from '../queue/replies';
 import { queueCall } from './availability';
-import type { Endings } from './endings';
+import type { PushFinalizer } from './finalize-push';
 
 export interface SettleDependencies {
   readonly queue: GroupQueue;
   readonly inbox: ReplyInbox<Settlement>;
-  readonly endings: Endings;
+  readonly finalizer: PushFinalizer;
   readonly ingressId: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -25,40 +26,43 @@ export interface SettleDependencies {
 /**
  * @param push recorded in the push log as QUEUED
  * @param deadline epoch milliseconds: how long its caller waits
- * @returns its settlement; undefined where the database cannot be asked at that moment
+ * @returns its final state; undefined where the database is away at that moment
  */
 export type SettlePush = (
   push: Omit<QueuedPush, 'replyTo'>,
   deadline: number,
 ) => Promise<Settlement | undefined>;
 
-/** Milliseconds after the caller's deadline in which the log's last word is waited for. */
-const LAST_WORD = 300;
+/** Milliseconds after the caller's deadline in which the push log may confirm the final state. */
+const FINALIZE_GRACE_MS = 300;
 
 export function createSettlePush(deps: SettleDependencies): SettlePush {
-  const { inbox, clock, ingressId, endings } = deps;
+  const { inbox, clock, ingressId, finalizer } = deps;
   return async (push, deadline) => {
     const { id } = push;
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
     const refusal = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
     if (refusal) {
-      // It may be in its partition all the same, where nobody said that it is not. Ended here, it can take no
-      // effect there; or a worker was first, and then its word counts.
+      // Without an answer of Redis the push may be in its partition all the same. Once it is finalized here it
+      // can take no effect there; or a worker settled it first, and then the worker's settlement counts.
       const isCertain = refusal.reason !== 'QUEUE_UNAVAILABLE';
-      const word = endings.end(
+      const finalizing = finalizer.finalize(
         { id, settlement: refusal },
-        (isCertain ? clock() : deadline) + LAST_WORD,
+        (isCertain ? clock() : deadline) + FINALIZE_GRACE_MS,
       );
-      const ended = isCertain ? ((await word) ?? refusal) : await Promise.race([word, reply]);
-      if (ended) {
-        inbox.deliver(id, ended);
-        return ended;
+      const finalState = isCertain
+        ? ((await finalizing) ?? refusal)
+        : await Promise.race([finalizing, reply]);
+      if (finalState) {
+        inbox.deliver(id, finalState);
+        return finalState;
       }
-      // The database cannot be asked either: a refusal would be a guess.
+      // The database is away too: a rejection would be a guess.
     }
     // At the deadline: from here on the push is not applied any more, or it was.
     return (
-      (await reply) ?? endings.end({ id, settlement: { state: 'EXPIRED' } }, deadline + LAST_WORD)
+      (await reply) ??
+      finalizer.finalize({ id, settlement: { state: 'EXPIRED' } }, deadline + FINALIZE_GRACE_MS)
     );
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Ends the entries of pushes that were lost on the way to a worker (a crash between log and queue, a
+ * Expires the entries of pushes that were lost on the way to a worker (a crash between log and queue, a
  * Redis that was emptied), so that they can never be applied later. Ids are in the order of receipt, so
  * each entry is looked at once, when nobody can be at work on it any more: how far that has come is kept
  * in the database, for all workers. No index is needed for it, so none is touched by a settlement.
@@ -16,7 +16,7 @@ import { resultOf } from './settlement';
  *
  * @param before entries that were received before it, epoch milliseconds of the queue's clock
  * @param stopping leaves the rest for another look
- * @returns how many were ended
+ * @returns how many were expired
  */
 export type ExpireLost = (
   before: number,

@@ -1,17 +1,15 @@
-/** Ending pushes without an effect, exactly: whoever settles first counts, and everybody is told. */
+/** Writes the final state of pushes that take no effect; the first settlement counts. */
 import { mongo } from 'mongoose';
 import type { PushLog, SettledPush, Settling } from './log';
 import type { LogLookups } from './lookups';
 import type { Settlement } from './settlement';
 
 /**
- * Settles pushes that are still queued and reads what each of them finally came to: the given
- * settlement, or that of a worker who was first. Where it says so, the push can take no effect any
- * more.
+ * Settles pushes that are still queued and reads the final state of each: the given settlement, or the
+ * one that a worker wrote first. A push with a final state can take no effect any more.
  *
- * @returns a settlement per push, in their order; undefined where a transaction that is open (of a
- *   worker that died or stands still) holds the entry: only its end can tell; and where the majority
- *   did not confirm it in time
+ * @returns a final state per push, in their order; undefined where an open transaction (of a worker
+ *   that died or stands still) holds the entry, and where the majority did not confirm it in time
  */
 export type Finalize = (
   pushes: readonly SettledPush[],
@@ -25,11 +23,14 @@ const AT_ONCE = 8;
 const PATIENCE_ALONE = 1_000;
 const MAX_TIME_EXPIRED = 50;
 
-/** What a command came to: all are settled; some are held, those behind them not met; or no word yet. */
-type End = 'settled' | 'held' | 'unconfirmed';
+/**
+ * Result of one settle command: all entries are settled; some are held by a transaction and the ones
+ * behind them were not reached; or the majority did not confirm the write yet.
+ */
+type SettleResult = 'settled' | 'held' | 'unconfirmed';
 
 export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize {
-  const settle = async (pushes: readonly SettledPush[], by: Settling): Promise<End> => {
+  const settle = async (pushes: readonly SettledPush[], by: Settling): Promise<SettleResult> => {
     try {
       await pushLog.settle(pushes, { ...by, patience: PATIENCE });
       return 'settled';

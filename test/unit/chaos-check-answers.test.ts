@@ -118,7 +118,7 @@ test.each<[string, Step, Spoil]>([
     (e, p) => withAnswer(e, p, told('CONFIRMATION_TIMEOUT', 504)),
   ],
   [
-    '504 for one that its ingress ended, where the word of the log did not reach it in time',
+    '504 for one that its web process finalized, where the answer of the log came too late',
     'expired',
     (e, p) => withEntry(e, p, QUEUE_WAS_AWAY),
   ],

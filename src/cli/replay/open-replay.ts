@@ -4,7 +4,7 @@ import type { Connection } from 'mongoose';
 import { systemClock } from '../../clock';
 import { createBodyParsers } from '../../contract/requests';
 import { createUserDirectory } from '../../directory/users';
-import { createEndings } from '../../ingress/endings';
+import { createPushFinalizer } from '../../ingress/finalize-push';
 import { watchLostReplies } from '../../ingress/lost-replies';
 import { createReplayPush, type ReplayPush } from '../../ingress/replay-push';
 import { createSettlePush } from '../../ingress/settle-push';
@@ -92,11 +92,11 @@ export async function withReplay<T>(
     const queue = createGroupQueue(partitions, jobs, logger);
     const name = processName('matterctl');
     const about = { ingressId, name, clock: systemClock, logger };
-    const endings = createEndings({ ...about, finalize: createFinalize(pushLog, lookups) });
+    const finalizer = createPushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
     const replay = createReplayPush({
       validate: openValidation(connection, settings),
       pushLog,
-      settle: createSettlePush({ ...about, queue, inbox, endings }),
+      settle: createSettlePush({ ...about, queue, inbox, finalizer }),
       newRequestId: createRequestIds(() => redisTime.aheadOf(systemClock)),
       clock: systemClock,
       timeout: PUSH_TIMEOUT,
@@ -107,7 +107,7 @@ export async function withReplay<T>(
       return await work(replay);
     } finally {
       stopWatching();
-      await endings.stop();
+      await finalizer.stop();
     }
   } finally {
     await jobs.close();
