@@ -133,8 +133,8 @@ module.exports = {
       'client/',
       'one-at-a-time\\.',
       'ingress/signature\\.',
-      // A replay is an ingress whose requests come from the log.
-      'ingress/(replay-push|settle-push|finalize-push|validate-push|lost-replies)\\.',
+      // A resend is a web process whose requests come from the log.
+      'ingress/(resend-push|settle-push|finalize-push|validate-push|lost-replies)\\.',
       'queue/',
       'processes/',
       'config\\.',

@@ -11,7 +11,7 @@ import { BIG, entryOf, matterOf, type Scale, SMALL } from './generate';
 import { SECRET_KEYS } from './service';
 
 const UNREAD = [
-  { model: entryModel, names: ['precedents', 'replays', 'retention'] },
+  { model: entryModel, names: ['idempotency_fingerprints', 'resends', 'retention'] },
   { model: matterModel, names: ['party_lists', 'past_handlers', 'drafts'] },
 ] as const;
 const DAY = 86_400_000;

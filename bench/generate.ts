@@ -59,7 +59,7 @@ export function entryOf(n: number, scale: Scale): LogEntry {
     operation,
     externalId: externalIdOf(Math.floor(scramble(n + 2) * (scale.entries / PER_MATTER))),
     idempotencyKey: keyOf(n),
-    precedentKey: mongo.ObjectId.createFromTime(n).toHexString().slice(2),
+    idempotencyFingerprint: mongo.ObjectId.createFromTime(n).toHexString().slice(2),
     bodyHash: requestIdOf(n, scale).repeat(3).slice(0, 64),
     bodySize: 300 + (n % 700),
     secretId: '0123456789ab',

@@ -53,7 +53,7 @@ export const MECHANISMS = {
     faults: ['orphan-primary'],
     pace: 3,
   },
-  replay: {
+  idempotency: {
     carries: 'a retry repeats the outcome of its first try',
     faults: ['kill-web', 'reset-redis'],
     pace: 3,

@@ -13,6 +13,13 @@ import { beginWithOldStates, OLD_STATES } from './push-log/expire-lost';
 const RETENTION = 'retention';
 /** Of the push log's first form, which had `outcome` and `reason` in place of `result`. */
 const FIRST_FORM = ['client_newest', 'key_reuse'];
+/** Indexes of the push log under the names that its fields had before `RENAMED_FIELDS`. */
+const RENAMED_INDEXES = ['precedents', 'replays'];
+const RENAMED_FIELDS = {
+  precedentKey: 'idempotencyFingerprint',
+  origin: 'duplicateOf',
+  replayOf: 'resentFrom',
+} as const;
 /** Of matters: it covered the guard of a commit, which finds its matter by the id as well. */
 const OLD_GUARD = 'guard';
 
@@ -61,9 +68,13 @@ async function bringUpToDate(connection: Connection, now: number): Promise<strin
     const unnamed = { state: { $ne: 'QUEUED' }, result: { $exists: false } };
     await log.updateMany(unnamed, [{ $set: { result: told } }]);
   }
+  if (RENAMED_INDEXES.some((name) => names.has(name))) {
+    const hasOldName = Object.keys(RENAMED_FIELDS).map((name) => ({ [name]: { $exists: true } }));
+    await log.updateMany({ $or: hasOldName }, { $rename: RENAMED_FIELDS });
+  }
   if (names.has(OLD_STATES)) await beginWithOldStates(connection, now);
   return [
-    ...(await dropIndexes(log, [...FIRST_FORM, OLD_STATES])),
+    ...(await dropIndexes(log, [...FIRST_FORM, ...RENAMED_INDEXES, OLD_STATES])),
     ...(await dropIndexes(matterModel(connection).collection, [OLD_GUARD])),
   ];
 }

@@ -13,38 +13,38 @@ export interface LoadDependencies {
   readonly clock: () => number;
 }
 
-/** @throws CommitConflict where a precedent is too new to be told of */
-export async function loadBatch(deps: LoadDependencies, groups: readonly Group[]): Promise<Loaded> {
+/** @throws CommitConflict where the majority did not confirm a prior result yet */
+export async function loadRound(deps: LoadDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const [matters, names, keyUses] = await Promise.all([
     deps.ledger.load(groups),
     deps.users.names(pushes.flatMap(({ operation }) => usernamesOf(operation))),
     deps.lookups.keyUses(pushes.map(keyOwnerOf)),
   ]);
-  // Not before the matters: a first try whose effect is in them must be among the precedents.
-  const precedents = await loadPrecedents(
+  // Not before the matters: a first try whose effect is in them must be among the priorResults.
+  const priorResults = await loadPriorResults(
     deps,
-    pushes.flatMap((push) => push.replayKey ?? []),
+    pushes.flatMap((push) => push.idempotencyFingerprint ?? []),
   );
   const byGroup = matters.map(
     (matter) => [groupOf(matter.systemCode, matter.externalId), matter] as const,
   );
-  return { matters: new Map(byGroup), names, precedents, keyUses };
+  return { matters: new Map(byGroup), names, priorResults, keyUses };
 }
 
 /**
- * They are as new as the matters, which are not confirmed by the majority either: one that lacked here
- * what the matters have would be applied twice. But no guard of the commit holds a precedent, so one
- * that could still be undone by an election is told to nobody.
+ * Prior results are read as new as the matters, which the majority has not confirmed either: a prior
+ * result that is missing here while its effect is in the matters would be applied twice. But no guard of
+ * the commit holds a prior result, so one that an election could still undo is not answered with.
  */
-async function loadPrecedents(
+async function loadPriorResults(
   { lookups, clock }: LoadDependencies,
-  replayKeys: readonly string[],
-): Promise<Loaded['precedents']> {
+  fingerprints: readonly string[],
+): Promise<Loaded['priorResults']> {
   const since = clock() - REPLAY_WINDOW;
-  const newest = await lookups.precedents(replayKeys, since, 'local');
-  const confirmed = await lookups.precedents([...newest.keys()], since);
-  if (confirmed.size < newest.size) throw new CommitConflict('a precedent is not confirmed yet');
+  const newest = await lookups.priorResults(fingerprints, since, 'local');
+  const confirmed = await lookups.priorResults([...newest.keys()], since);
+  if (confirmed.size < newest.size) throw new CommitConflict('a prior result is not confirmed yet');
   return confirmed;
 }
 

@@ -1,7 +1,7 @@
 /** Pure part of a batch: from what was read and loaded to what is to be written and answered. */
 import { changesOf } from '../src/domain/changes';
 import type { Surroundings } from '../src/domain/decide';
-import { type FoldResult, fold, type Precedent } from '../src/domain/fold';
+import { type FoldResult, fold, type PriorResult } from '../src/domain/fold';
 import { groupOf } from '../src/domain/group';
 import type { Matter } from '../src/domain/matter';
 import { isUnseen } from '../src/domain/parties';
@@ -23,7 +23,7 @@ export interface Loaded {
   /** By group. */
   readonly matters: ReadonlyMap<string, Matter>;
   readonly names: ReadonlyMap<string, string>;
-  readonly precedents: ReadonlyMap<string, Precedent>;
+  readonly priorResults: ReadonlyMap<string, PriorResult>;
   readonly keyUses: Pick<KeyUses, 'firstBody'>;
 }
 
@@ -74,7 +74,7 @@ export function planBatch(
       names: loaded.names,
       concluded: settings.concluded,
     };
-    const { matter: after, results } = fold(before, pushes, around, loaded.precedents);
+    const { matter: after, results } = fold(before, pushes, around, loaded.priorResults);
     if (after && after !== before) changes.push({ before, after });
     pushes.forEach((push, index) => {
       const result = results[index];
@@ -95,7 +95,9 @@ function settledPush(push: WaitingPush, result: FoldResult, { keyUses }: Loaded)
     ...effectOf(result),
     ...staleness(push, result),
     ...(settlement.state === 'PERSISTED' &&
-      push.replayKey !== undefined && { precedentKey: push.replayKey }),
+      push.idempotencyFingerprint !== undefined && {
+        idempotencyFingerprint: push.idempotencyFingerprint,
+      }),
     ...(reused && { mark: 'KEY_REUSED' }),
   };
 }
@@ -118,21 +120,21 @@ function effectOf({ decision, before, changed }: FoldResult) {
 }
 
 /** Which instant lost against which (4.1 rule 3). */
-function staleness({ operation }: WaitingPush, { decision, before, replayOf }: FoldResult) {
+function staleness({ operation }: WaitingPush, { decision, before, duplicateOf }: FoldResult) {
   const { sourceUpdatedAt: sent } = operation;
   const stored = before?.sourceUpdatedAt ?? undefined;
   const isStale = decision.kind === 'accepted' && decision.outcome === 'STALE_IGNORED';
-  if (!isStale || replayOf || sent === undefined || stored === undefined) return undefined;
+  if (!isStale || duplicateOf || sent === undefined || stored === undefined) return undefined;
   return { stale: { sent, stored } };
 }
 
-function settlementOf({ decision, replayOf }: FoldResult): Settlement {
+function settlementOf({ decision, duplicateOf }: FoldResult): Settlement {
   if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.rejection };
   const { outcome, matter } = decision;
   const matterId = String(matter.matterId);
   // A push that was ignored as stale says nothing of the parties that a newer one left.
   const unseen = outcome !== 'STALE_IGNORED' && isUnseen(matter) && { unseen: true as const };
-  return replayOf
-    ? { state: 'REPLAYED', outcome, matterId, origin: replayOf.pushId, ...unseen }
+  return duplicateOf
+    ? { state: 'REPLAYED', outcome, matterId, duplicateOf: duplicateOf.pushId, ...unseen }
     : { state: 'PERSISTED', outcome, matterId, ...unseen };
 }

@@ -25,11 +25,11 @@ function againApplied(push: Push, persisted: Map<string, Push>): string | undefi
 }
 
 function wronglyMarked({ entry }: Push, byId: ReadonlyMap<string, Push>): string | undefined {
-  const { state, revision, origin } = entry;
+  const { state, revision, duplicateOf } = entry;
   if (revision !== undefined) return `${state} with revision ${revision}: due is none`;
   if (state !== 'REPLAYED') return undefined;
-  const first = byId.get(String(origin))?.entry;
-  if (!first) return `REPLAYED from ${origin}, which is not in the log`;
+  const first = byId.get(String(duplicateOf))?.entry;
+  if (!first) return `REPLAYED from ${duplicateOf}, which is not in the log`;
   const isSame =
     first.state === 'PERSISTED' &&
     tryIdentity(first) !== undefined &&
@@ -38,7 +38,7 @@ function wronglyMarked({ entry }: Push, byId: ReadonlyMap<string, Push>): string
     first.result === entry.result;
   return isSame
     ? undefined
-    : `REPLAYED ${entry.result} from ${origin}, which is ${first.state} ${first.result} of ` +
+    : `REPLAYED ${entry.result} from ${duplicateOf}, which is ${first.state} ${first.result} of ` +
         `${first.externalId}: due is what the same push came to`;
 }
 

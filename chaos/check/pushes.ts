@@ -62,10 +62,10 @@ function findReplays(
   attempts: ReadonlyMap<string, Attempt>,
 ): Map<string, number> {
   const told = new Map<string, number>();
-  for (const { _id, origin } of entries) {
-    if (!origin) continue;
+  for (const { _id, duplicateOf } of entries) {
+    if (!duplicateOf) continue;
     const time = toldAt(attempts.get(String(_id)));
-    const first = String(origin);
+    const first = String(duplicateOf);
     told.set(first, Math.min(time, told.get(first) ?? Number.POSITIVE_INFINITY));
   }
   return told;

@@ -10,7 +10,7 @@ import { addClientRotate } from './commands/client-rotate';
 import { addDoctor } from './commands/doctor';
 import { addLogExport } from './commands/log-export';
 import { addLogQuery } from './commands/log-query';
-import { addLogReplay } from './commands/log-replay';
+import { addLogResend } from './commands/log-resend';
 import { addLogShow } from './commands/log-show';
 import { addLogTail } from './commands/log-tail';
 import { addMatterExport } from './commands/matter-export';
@@ -78,7 +78,7 @@ function createProgram(tool: Tool): Command {
   addLogShow(log, tool);
   addLogTail(log, tool);
   addLogExport(log, tool);
-  addLogReplay(log, tool);
+  addLogResend(log, tool);
   const queue = program
     .command('queue')
     .description('shows what waits; pauses and resumes clients');

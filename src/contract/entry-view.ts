@@ -39,9 +39,9 @@ export interface EntryView {
   readonly revision: number | null;
   readonly changes: readonly FieldChange[];
   /** The request whose outcome this retry was answered with. */
-  readonly origin: string | null;
+  readonly duplicateOf: string | null;
   /** The request that an operator sent again with this one. */
-  readonly replayOf: string | null;
+  readonly resentFrom: string | null;
   readonly mark: 'KEY_REUSED' | null;
   /** The trace of the request, where the service keeps traces. */
   readonly traceId: string | null;

@@ -9,12 +9,12 @@ import type { Operation } from './operation';
 /** One push as the fold needs it. */
 export interface FoldablePush {
   readonly operation: Operation;
-  /** Identity of client, operation, idempotency key and body; the same again is a replay. */
-  readonly replayKey?: string;
+  /** Digest of client, operation, idempotency key and body; the same digest again is a duplicate. */
+  readonly idempotencyFingerprint?: string;
 }
 
-/** What an earlier push with the same replay key came to. */
-export interface Precedent {
+/** The result of an earlier push with the same idempotency fingerprint. */
+export interface PriorResult {
   readonly pushId: string;
   readonly outcome: Outcome;
   readonly matterId: bigint;
@@ -26,36 +26,41 @@ export interface FoldResult {
   readonly before: Matter | undefined;
   /** Whether the matter is another one after it. */
   readonly changed: boolean;
-  /** Set where the push repeats an earlier one and therefore was not applied again. */
-  readonly replayOf?: Precedent;
+  /** Set if the push repeats an earlier one; it was not applied again. */
+  readonly duplicateOf?: PriorResult;
 }
 
 /**
- * @param precedents what pushes settled before came to, by replay key
+ * @param priorResults results of pushes that were settled before, by idempotency fingerprint
  * @returns the matter after all pushes (the same object if nothing changed) and a result per push
  */
 export function fold<P extends FoldablePush & { readonly id: string }>(
   matter: Matter | undefined,
   pushes: readonly P[],
   around: Surroundings,
-  precedents: ReadonlyMap<string, Precedent>,
+  priorResults: ReadonlyMap<string, PriorResult>,
 ): { matter: Matter | undefined; results: FoldResult[] } {
-  const seen = new Map(precedents);
+  const seen = new Map(priorResults);
   let current = matter;
   const results = pushes.map((push): FoldResult => {
-    const earlier = push.replayKey === undefined ? undefined : seen.get(push.replayKey);
+    const earlier =
+      push.idempotencyFingerprint === undefined ? undefined : seen.get(push.idempotencyFingerprint);
     if (earlier && current) {
       const decision: Decision = { kind: 'accepted', outcome: earlier.outcome, matter: current };
-      return { decision, before: current, changed: false, replayOf: earlier };
+      return { decision, before: current, changed: false, duplicateOf: earlier };
     }
     const before = current;
     const decision = decide(before, push.operation, around);
     const changed = decision.kind === 'accepted' && decision.matter !== before;
     if (decision.kind === 'accepted') {
       current = decision.matter;
-      if (push.replayKey !== undefined) {
+      if (push.idempotencyFingerprint !== undefined) {
         const { outcome } = decision;
-        seen.set(push.replayKey, { pushId: push.id, outcome, matterId: current.matterId });
+        seen.set(push.idempotencyFingerprint, {
+          pushId: push.id,
+          outcome,
+          matterId: current.matterId,
+        });
       }
     }
     return { decision, before, changed };

@@ -25,7 +25,7 @@ import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
 import { counted, endedPush } from './count-pushes';
 import type { PushFinalizer } from './finalize-push';
-import { newEntry, refusedEntry, replayedEntry, replayKeyOf } from './log-entry';
+import { idempotencyFingerprintOf, newEntry, refusedEntry, replayedEntry } from './log-entry';
 import type { LogRefusal } from './refusal-log';
 import type { SettlePush } from './settle-push';
 import type { SignedRequest } from './signed-request';
@@ -71,7 +71,8 @@ export interface AcceptDependencies {
 export type AcceptPush = (request: PushRequest) => Promise<AcceptedPush>;
 
 export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
-  const replayKeyFor = (entry: LogEntry) => (deps.replays ? replayKeyOf(entry) : undefined);
+  const fingerprintFor = (entry: LogEntry) =>
+    deps.replays ? idempotencyFingerprintOf(entry) : undefined;
   const deadlineOf = ({ receivedAt }: PushRequest) => receivedAt + deps.timeout;
   const left = (request: PushRequest) => deadlineOf(request) - deps.clock();
   /** Those with an entry in the log; of the ones that the refusal log was given, it tells. */
@@ -100,7 +101,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
 
   const validate = (request: PushRequest): Promise<ValidPush> => {
     const { caller, operation, signature, idempotencyKey, headerErrors, strictFields } = request;
-    const origin = {
+    const requestContext = {
       clientId: caller.clientId,
       operation,
       signature,
@@ -108,7 +109,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       headerErrors,
       strictFields,
     };
-    return databaseCall(deps.validate(request.rawBody, origin), left(request));
+    return databaseCall(deps.validate(request.rawBody, requestContext), left(request));
   };
 
   /**
@@ -118,9 +119,9 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const refuse = async (request: PushRequest, entry: LogEntry, error: unknown) => {
     if (!(error instanceof PushError) || error.code >= 500) throw error;
     const now = deps.clock();
-    const replayKey = replayKeyFor(entry);
-    const keys = replayKey === undefined ? [] : [replayKey];
-    const found = deps.lookups.precedentEntries(keys, now - REPLAY_WINDOW);
+    const idempotencyFingerprint = fingerprintFor(entry);
+    const keys = idempotencyFingerprint === undefined ? [] : [idempotencyFingerprint];
+    const found = deps.lookups.priorEntries(keys, now - REPLAY_WINDOW);
     const [first] = (await databaseCall(found, left(request))).values();
     const ended = first
       ? replayedEntry(entry, first, now)
@@ -165,7 +166,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const { operation, externalId, warnings } = valid;
     const warned = warnings.length > 0 && { warnings };
     await recordQueued(request, { ...entry, externalId, ...warned });
-    const replayKey = replayKeyFor(entry);
+    const idempotencyFingerprint = fingerprintFor(entry);
     const push = {
       id: request.requestId,
       clientId: caller.clientId,
@@ -174,7 +175,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       operation,
       bodyHash: entry.bodyHash,
       ...(entry.idempotencyKey && { idempotencyKey: entry.idempotencyKey }),
-      ...(replayKey && { replayKey }),
+      ...(idempotencyFingerprint && { idempotencyFingerprint }),
     };
     const settlement = await deps.settle(push, deadlineOf(request));
     leave(wasSettled(settlement));

@@ -43,8 +43,8 @@ export function newEntry(source: EntrySource): LogEntry {
   };
 }
 
-/** What a retry has in common with its first try: client, operation, idempotency key and body. */
-export function replayKeyOf(entry: LogEntry): string | undefined {
+/** Digest of what a retry shares with its first try: client, operation, idempotency key and body. */
+export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
   const { clientId, operation, idempotencyKey, bodyHash } = entry;
   if (idempotencyKey === undefined) return undefined;
   const identity = [clientId, operation, idempotencyKey, bodyHash].join('\n');
@@ -61,7 +61,7 @@ export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): Lo
     ...(matterId !== undefined && { matterId }),
     ...(warnings && { warnings }),
     state: 'REPLAYED',
-    origin: first._id,
+    duplicateOf: first._id,
     settledAt: new Date(now),
   };
 }

@@ -37,8 +37,8 @@ export interface ValidatorDependencies {
   readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
 }
 
-/** What validation needs besides the body. */
-export interface PushOrigin {
+/** What validation needs to know of the request besides its body. */
+export interface RequestContext {
   readonly clientId: string;
   readonly operation: OperationName;
   readonly signature: string;
@@ -50,17 +50,20 @@ export interface PushOrigin {
   readonly strictFields?: boolean;
 }
 
-export type ValidatePush = (rawBody: Uint8Array, origin: PushOrigin) => Promise<ValidPush>;
+export type ValidatePush = (
+  rawBody: Uint8Array,
+  requestContext: RequestContext,
+) => Promise<ValidPush>;
 export type CheckBody = (
   body: JsonObject,
-  origin: Pick<PushOrigin, 'operation' | 'headerErrors' | 'strictFields'>,
+  requestContext: Pick<RequestContext, 'operation' | 'headerErrors' | 'strictFields'>,
 ) => Promise<CheckedBody>;
 
 /** @throws (the built function) PushError INVALID_*, VALIDATION_FAILED or UNKNOWN_USER */
 export function createValidatePush(checkBody: CheckBody): ValidatePush {
-  return async (rawBody, origin) => {
-    const checked = await checkBody(parseJsonObject(rawBody), origin);
-    return { ...checked, externalId: checked.externalId ?? assignId(origin, rawBody) };
+  return async (rawBody, requestContext) => {
+    const checked = await checkBody(parseJsonObject(rawBody), requestContext);
+    return { ...checked, externalId: checked.externalId ?? assignId(requestContext, rawBody) };
   };
 }
 
@@ -104,8 +107,8 @@ export function externalIdIn(rawBody: Uint8Array): string | undefined {
  * A notice without an id gets one that its retry gets again (decisions, "No externalId"). The body
  * counts too: another notice under a reused key is a new push and must not overwrite the first.
  */
-function assignId(origin: PushOrigin, rawBody: Uint8Array): string {
-  const { clientId, idempotencyKey, signature } = origin;
+function assignId(requestContext: RequestContext, rawBody: Uint8Array): string {
+  const { clientId, idempotencyKey, signature } = requestContext;
   const digest = createHash('sha256');
   if (idempotencyKey === undefined) digest.update(`signature\n${clientId}\n${signature}`);
   else digest.update(`key\n${clientId}\n${idempotencyKey}\n`).update(rawBody);

@@ -33,8 +33,8 @@ export function verifyRoute(deps: VerifyRouteDependencies): Middleware<RequestSt
     const key = readIdempotencyKey(ctx.req.rawHeaders);
     const { strictFields, ...strict } = readStrictFields(ctx.req.rawHeaders);
     const headerErrors = [...key.headerErrors, ...strict.headerErrors];
-    const origin = { operation, strictFields, headerErrors };
-    const checked = await databaseCall(checkBody(push, origin), timeout);
+    const requestContext = { operation, strictFields, headerErrors };
+    const checked = await databaseCall(checkBody(push, requestContext), timeout);
     const { externalId = null } = checked;
     const warnings = renderWarnings(checked.warnings, ctx.state.language);
     ctx.state.data = { valid: true, externalId, warnings } satisfies Verified;

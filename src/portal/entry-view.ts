@@ -43,8 +43,8 @@ export function toEntryView(
     matterId: entry.matterId === undefined ? null : String(entry.matterId),
     revision: entry.revision ?? null,
     changes: entry.changes ?? [],
-    origin: toText(entry.origin),
-    replayOf: toText(entry.replayOf),
+    duplicateOf: toText(entry.duplicateOf),
+    resentFrom: toText(entry.resentFrom),
     mark: entry.mark ?? null,
     traceId: entry.traceId ?? null,
   };
@@ -59,4 +59,4 @@ export function toOperatorEntryView(
 }
 
 const toIso = (date: Date | undefined) => date?.toISOString() ?? null;
-const toText = (id: LogEntry['origin']) => (id === undefined ? null : String(id));
+const toText = (id: LogEntry['duplicateOf']) => (id === undefined ? null : String(id));

@@ -18,10 +18,10 @@ export interface LogEntry {
   externalId?: string;
   idempotencyKey?: string;
   /**
-   * Digest of client, operation, idempotency key and body, set when the push was persisted: finds
-   * the outcome that a retry is answered with.
+   * Digest of client, operation, idempotency key and body, set when the push was persisted: a retry
+   * finds its prior result by it.
    */
-  precedentKey?: string;
+  idempotencyFingerprint?: string;
   /** SHA-256 of the raw body, hex. */
   bodyHash: string;
   bodySize: number;
@@ -54,10 +54,10 @@ export interface LogEntry {
   revision?: number;
   /** What it changed in the matter. */
   changes?: readonly FieldChange[];
-  /** The entry whose outcome a retry was answered with. */
-  origin?: Types.ObjectId;
-  /** The entry whose push an operator sent again with this one. */
-  replayOf?: Types.ObjectId;
+  /** Of a retry: the entry whose outcome it was answered with. */
+  duplicateOf?: Types.ObjectId;
+  /** Of an operator's resend: the entry whose push it sent again. */
+  resentFrom?: Types.ObjectId;
   /** Who sent it again. */
   operator?: string;
   mark?: 'KEY_REUSED';
@@ -74,7 +74,7 @@ const entrySchema = new Schema<LogEntry>(
     operation: { type: String, required: true },
     externalId: String,
     idempotencyKey: String,
-    precedentKey: String,
+    idempotencyFingerprint: String,
     bodyHash: { type: String, required: true },
     bodySize: { type: Number, required: true },
     secretId: String,
@@ -93,8 +93,8 @@ const entrySchema = new Schema<LogEntry>(
     matterId: Schema.Types.BigInt,
     revision: Number,
     changes: { type: Schema.Types.Mixed, default: undefined },
-    origin: Schema.Types.ObjectId,
-    replayOf: Schema.Types.ObjectId,
+    duplicateOf: Schema.Types.ObjectId,
+    resentFrom: Schema.Types.ObjectId,
     operator: String,
     mark: String,
     worker: String,
@@ -110,8 +110,11 @@ entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });
 entrySchema.index({ systemCode: 1, result: 1, _id: -1 }, { name: 'results' });
 entrySchema.index({ systemCode: 1, externalId: 1, _id: -1 }, { name: 'matter_history' });
 entrySchema.index({ systemCode: 1, idempotencyKey: 1, _id: -1 }, { name: 'key_uses' });
-entrySchema.index({ precedentKey: 1 }, { name: 'precedents', sparse: true });
-entrySchema.index({ replayOf: 1 }, { name: 'replays', sparse: true });
+entrySchema.index(
+  { idempotencyFingerprint: 1 },
+  { name: 'idempotency_fingerprints', sparse: true },
+);
+entrySchema.index({ resentFrom: 1 }, { name: 'resends', sparse: true });
 
 export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);

@@ -14,8 +14,8 @@ export interface SettledPush {
   readonly settlement: Settlement;
   /** The matter's revision after it, where it changed the matter: the order of effects. */
   readonly revision?: number;
-  /** Makes it the precedent of retries with the same key and body. */
-  readonly precedentKey?: string;
+  /** Lets retries with the same key and body find this push as their prior result. */
+  readonly idempotencyFingerprint?: string;
   /** The idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';
   /** When it was in its partition, epoch milliseconds of the queue's clock. */
@@ -92,7 +92,7 @@ function toWrite(
   push: SettledPush,
   { now, startedAt, worker }: Settling,
 ): mongo.AnyBulkWriteOperation<LogEntry> {
-  const { id, settlement, revision, precedentKey, mark, queuedAt, changes, stale } = push;
+  const { id, settlement, revision, idempotencyFingerprint, mark, queuedAt, changes, stale } = push;
   const isUnseen = 'unseen' in settlement && settlement.unseen;
   return {
     updateOne: {
@@ -105,7 +105,7 @@ function toWrite(
           ...(queuedAt !== undefined && { queuedAt: new Date(queuedAt) }),
           ...(startedAt !== undefined && { startedAt: new Date(startedAt) }),
           ...(revision !== undefined && { revision }),
-          ...(precedentKey !== undefined && { precedentKey }),
+          ...(idempotencyFingerprint !== undefined && { idempotencyFingerprint }),
           ...(mark && { mark }),
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),

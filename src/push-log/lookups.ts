@@ -1,7 +1,7 @@
 /** Reads of the push log that the way of a push needs. */
 import { type Connection, Types } from 'mongoose';
 import type { Outcome } from '../domain/decide';
-import type { Precedent } from '../domain/fold';
+import type { PriorResult } from '../domain/fold';
 import { nativeCollection } from '../mongo';
 import { entryModel, type LogEntry } from './entry-model';
 import { createKeyUses, type FindKeyUses } from './key-uses';
@@ -13,8 +13,8 @@ export const REPLAY_WINDOW = 24 * 3_600_000;
 /** Answers rest on these reads: they must not see what the majority has not confirmed yet. */
 const CONFIRMED_READ = { readConcern: { level: 'majority' } } as const;
 
-const OF_PRECEDENTS = {
-  precedentKey: 1,
+const PRIOR_ENTRY_FIELDS = {
+  idempotencyFingerprint: 1,
   externalId: 1,
   result: 1,
   matterId: 1,
@@ -26,67 +26,70 @@ export interface LogLookups {
   /** What became of pushes, by request id; `undefined` for those still queued, no entry for unknown. */
   settlements(ids: readonly string[]): Promise<Map<string, Settlement | undefined>>;
   /**
-   * The first persisted push of each replay key.
+   * The first persisted push of each idempotency fingerprint.
    *
    * @param since epoch milliseconds
    * @param level `local`: also those that the majority has not confirmed
    */
-  precedents(
-    replayKeys: readonly string[],
+  priorResults(
+    fingerprints: readonly string[],
     since: number,
     level?: 'majority' | 'local',
-  ): Promise<Map<string, Precedent>>;
+  ): Promise<Map<string, PriorResult>>;
   /** The same as entries, confirmed: their id, externalId, result, matterId and warnings. */
-  precedentEntries(replayKeys: readonly string[], since: number): Promise<Map<string, LogEntry>>;
+  priorEntries(fingerprints: readonly string[], since: number): Promise<Map<string, LogEntry>>;
   /** Of some request ids, those that an operator sent again and that were persisted then. */
-  sentAgain(ids: readonly string[]): Promise<Set<string>>;
+  resent(ids: readonly string[]): Promise<Set<string>>;
   /** Who used these idempotency keys before. */
   readonly keyUses: FindKeyUses;
 }
 
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  const findPrecedents = async (
-    replayKeys: readonly string[],
+  const findPriorEntries = async (
+    fingerprints: readonly string[],
     since: number,
     level: 'majority' | 'local',
   ) => {
-    if (replayKeys.length === 0) return new Map<string, LogEntry>();
+    if (fingerprints.length === 0) return new Map<string, LogEntry>();
     const found = await collection
-      .find({ precedentKey: { $in: [...new Set(replayKeys)] } }, { readConcern: { level } })
-      .project<LogEntry>(OF_PRECEDENTS)
+      .find(
+        { idempotencyFingerprint: { $in: [...new Set(fingerprints)] } },
+        { readConcern: { level } },
+      )
+      .project<LogEntry>(PRIOR_ENTRY_FIELDS)
       .toArray();
     const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
     // Newest first, so that the map keeps the first one of each key.
     recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
-    return new Map(recent.map((entry) => [String(entry.precedentKey), entry]));
+    return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
   };
   return {
     settlements: async (ids) => {
       const found = await collection
         .find({ _id: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
-        .project<LogEntry>({ state: 1, result: 1, matterId: 1, origin: 1, warnings: 1 })
+        .project<LogEntry>({ state: 1, result: 1, matterId: 1, duplicateOf: 1, warnings: 1 })
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
     },
-    precedentEntries: (replayKeys, since) => findPrecedents(replayKeys, since, 'majority'),
-    precedents: async (replayKeys, since, level = 'majority') => {
-      const found = await findPrecedents(replayKeys, since, level);
-      return new Map([...found].map(([key, entry]) => [key, precedentOf(entry)]));
+    priorEntries: (fingerprints, since) => findPriorEntries(fingerprints, since, 'majority'),
+    priorResults: async (fingerprints, since, level = 'majority') => {
+      const found = await findPriorEntries(fingerprints, since, level);
+      return new Map([...found].map(([key, entry]) => [key, priorResultOf(entry)]));
     },
-    sentAgain: async (ids) => {
+    resent: async (ids) => {
       const found = await collection
-        .find({ replayOf: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
-        .project<LogEntry>({ replayOf: 1, state: 1 })
+        .find({ resentFrom: { $in: ids.map((id) => new Types.ObjectId(id)) } }, CONFIRMED_READ)
+        .project<LogEntry>({ resentFrom: 1, state: 1 })
         .toArray();
       const done = found.filter(({ state }) => state === 'PERSISTED' || state === 'REPLAYED');
-      return new Set(done.map(({ replayOf }) => String(replayOf)));
+      return new Set(done.map(({ resentFrom }) => String(resentFrom)));
     },
     keyUses: createKeyUses(connection),
   };
 }
 
-function precedentOf(entry: LogEntry): Precedent {
+function priorResultOf(entry: LogEntry): PriorResult {
   return {
     pushId: String(entry._id),
     outcome: entry.result as Outcome,

@@ -17,8 +17,8 @@ export type Settlement =
       readonly state: 'REPLAYED';
       readonly outcome: Outcome;
       readonly matterId: string;
-      /** Request id of the push whose outcome is repeated. */
-      readonly origin: string;
+      /** Request id of the first push, whose outcome is repeated. */
+      readonly duplicateOf: string;
       readonly unseen?: true;
     }
   | { readonly state: 'REFUSED'; readonly reason: Reason }
@@ -30,13 +30,15 @@ const EXPIRED: Reason = 'CONFIRMATION_TIMEOUT';
 /** A settlement as an entry keeps it. */
 export function resultOf(
   settlement: Settlement,
-): Pick<LogEntry, 'state' | 'result' | 'matterId' | 'origin'> {
+): Pick<LogEntry, 'state' | 'result' | 'matterId' | 'duplicateOf'> {
   const { state } = settlement;
   if (state === 'EXPIRED') return { state, result: EXPIRED };
   if (state === 'REFUSED') return { state, result: settlement.reason };
   const { outcome: result, matterId } = settlement;
-  const origin = state === 'REPLAYED' && { origin: new Types.ObjectId(settlement.origin) };
-  return { state, result, matterId: BigInt(matterId), ...origin };
+  const duplicateOf = state === 'REPLAYED' && {
+    duplicateOf: new Types.ObjectId(settlement.duplicateOf),
+  };
+  return { state, result, matterId: BigInt(matterId), ...duplicateOf };
 }
 
 /** Reads a settlement back from a stored entry; undefined while it is still queued. */
@@ -52,7 +54,13 @@ export function settlementOf(entry: LogEntry): Settlement | undefined {
     case 'PERSISTED':
       return { state: 'PERSISTED', outcome, matterId, ...unseen };
     case 'REPLAYED':
-      return { state: 'REPLAYED', outcome, matterId, origin: String(entry.origin), ...unseen };
+      return {
+        state: 'REPLAYED',
+        outcome,
+        matterId,
+        duplicateOf: String(entry.duplicateOf),
+        ...unseen,
+      };
     case 'REFUSED':
       return { state: 'REFUSED', reason: entry.result as Reason };
     case 'EXPIRED':

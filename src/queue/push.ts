@@ -14,7 +14,7 @@ export interface QueuedPush {
   readonly replyTo: string;
   readonly bodyHash: string;
   readonly idempotencyKey?: string;
-  readonly replayKey?: string;
+  readonly idempotencyFingerprint?: string;
   /**
    * Where its trace goes on, if its ingress has TRACING on. A worker that knows nothing of it, or has
    * tracing off, takes no notice.

@@ -99,7 +99,7 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['user import', 'users.csv', { users: 1 }, { created: 1, updated: 0 }],
   ]);
   // The other one that does has tests of its own.
-  const known = [...entries.map(({ command }) => command), 'log replay'];
+  const known = [...entries.map(({ command }) => command), 'log resend'];
   expect(known.sort()).toEqual((await changing()).sort());
   for (const entry of entries) {
     expect(entry).toMatchObject({
@@ -140,7 +140,7 @@ test('a command that fails leaves one too, with the reason; one that only reads 
   await run('client', 'list');
   await run('user', 'list');
   await run('log', 'query');
-  await run('log', 'replay', '--from', '1h');
+  await run('log', 'resend', '--from', '1h');
   expect(await audit()).toHaveLength(failing.length);
 });
 
@@ -160,7 +160,7 @@ test('where the trail cannot be written, nothing is changed', async () => {
       ['queue', 'pause', 'oa'],
       ['queue', 'resume', 'oa'],
       ['user', 'import', await csv()],
-      ['log', 'replay', '--from', '1h', '--apply'],
+      ['log', 'resend', '--from', '1h', '--apply'],
     ];
     for (const args of commands) {
       const { exitCode, stderr } = await run(...args);

@@ -205,7 +205,7 @@ describe('log show', () => {
 
   test('a replayed push names the one it was answered as; a reused key is marked', async () => {
     const text = await show('retried');
-    expect(text).toMatch(new RegExp(`^answered as +${made.created.requestId}`, 'm'));
+    expect(text).toMatch(new RegExp(`^duplicate of +${made.created.requestId}`, 'm'));
     expect(text).toMatch(/^replayed {2}/m);
     expect(await show('reused')).toMatch(/^mark +KEY_REUSED/m);
   });

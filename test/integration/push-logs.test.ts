@@ -101,7 +101,7 @@ test('a refused push names what was wrong, and a mended try under the same key i
   expect(await only(retried.requestId)).toMatchObject({
     attempt: 3,
     state: 'REPLAYED',
-    origin: mended.requestId,
+    duplicateOf: mended.requestId,
   });
   const other = await upsert('L-3', { summary: 'another body' }, key);
   expect(await only(other.requestId)).toMatchObject({ attempt: 4, mark: 'KEY_REUSED' });

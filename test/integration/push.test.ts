@@ -127,7 +127,7 @@ describe('the push log', () => {
     expect(await stored('RETRY')).toMatchObject({ bizStatus: 'REOPENED' });
     const entry = await entryOf(late.requestId);
     expect(entry).toMatchObject({ state: 'REPLAYED' });
-    expect(String(entry?.origin)).toBe(first.requestId);
+    expect(String(entry?.duplicateOf)).toBe(first.requestId);
   });
 
   test('a retry is answered with the first outcome even where its party has left since', async () => {

@@ -57,6 +57,27 @@ test('entries of the log’s first form are found by what they came to, and its 
   for (const gone of ['client_newest', 'key_reuse']) expect(names).not.toContain(gone);
 });
 
+test('links and fingerprints of log entries get their new names, and indexes of the old names go', async () => {
+  const { collection } = entryModel(db);
+  await collection.createIndex({ precedentKey: 1 }, { name: 'precedents', sparse: true });
+  await collection.createIndex({ replayOf: 1 }, { name: 'replays', sparse: true });
+  const [first, ...ids] = Array.from({ length: 3 }, () => new Types.ObjectId());
+  const common = { clientId: 'c', systemCode: 'RENAMED', operation: 'upsert' };
+  await collection.insertMany([
+    { _id: ids[0], ...common, state: 'PERSISTED', precedentKey: 'digest', replayOf: first },
+    { _id: ids[1], ...common, state: 'REPLAYED', origin: first },
+  ]);
+  expect(await prepareDatabase(db, SETTINGS)).toEqual(['push_log.precedents', 'push_log.replays']);
+  expect(await collection.find({ systemCode: 'RENAMED' }).sort({ _id: 1 }).toArray()).toEqual([
+    {
+      ...{ _id: ids[0], ...common, state: 'PERSISTED' },
+      ...{ idempotencyFingerprint: 'digest', resentFrom: first },
+    },
+    { _id: ids[1], ...common, state: 'REPLAYED', duplicateOf: first },
+  ]);
+  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
+});
+
 test('indexes that settlements and commits no longer touch are dropped, and named once', async () => {
   await entryModel(db).collection.createIndex({ state: 1, _id: 1 }, { name: 'states' });
   await matterModel(db).collection.createIndex({ _id: 1, revision: 1 }, { name: 'guard' });

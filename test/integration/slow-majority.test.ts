@@ -78,8 +78,8 @@ test('a push that was sent again takes one effect, also while nobody knows wheth
   await first(batchOf([await rig.queued('TWICE', upsert('one'))]));
   await second(batchOf([await rig.queued('TWICE', upsert('two'))]));
   const pushes = [
-    await rig.queued('TWICE', upsert('three'), { replayKey: 'the same' }),
-    await rig.queued('TWICE', upsert('three'), { replayKey: 'the same' }),
+    await rig.queued('TWICE', upsert('three'), { idempotencyFingerprint: 'the same' }),
+    await rig.queued('TWICE', upsert('three'), { idempotencyFingerprint: 'the same' }),
   ] as const;
   await followed('alwaysOn');
   const sent = first(batchOf([pushes[0]]));

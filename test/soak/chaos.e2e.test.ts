@@ -83,7 +83,7 @@ const FOUND: Readonly<Record<Mechanism, (violation: Violation) => boolean>> = {
   deadline: isOf('late-effect'),
   'confirmed-write': isOf('acknowledged'),
   majority: isOf('acknowledged'),
-  replay: isOf('one-effect'),
+  idempotency: isOf('one-effect'),
 };
 
 /** A fault meets the processes as chance has it: what is gone may take more than one run to show. */

@@ -56,9 +56,9 @@ function aLedger() {
     const before = matters.get(externalId);
     const first = sent.idempotencyKey === undefined ? undefined : persisted.get(sent.operation);
     if (first && before) {
-      const { requestId: origin, result: outcome } = first;
+      const { requestId: duplicateOf, result: outcome } = first;
       const matterId = String(before.matterId);
-      return { settlement: { state: 'REPLAYED', outcome, matterId, origin } };
+      return { settlement: { state: 'REPLAYED', outcome, matterId, duplicateOf } };
     }
     const { data } = parsers[sent.name](JSON.parse(sent.body));
     if (!data) return { settlement: { state: 'REFUSED', reason: 'VALIDATION_FAILED' } };

@@ -52,7 +52,7 @@ test.each([
 
 test('a retry that is applied again is found, also where it changed nothing', () => {
   const { run, keyed, replayed } = anHonestRun();
-  const applied = { state: 'PERSISTED', origin: undefined, result: 'STALE_IGNORED' } as const;
+  const applied = { state: 'PERSISTED', duplicateOf: undefined, result: 'STALE_IGNORED' } as const;
   const evidence = withAnswer(withEntry(run.evidence(), replayed, applied), replayed, {
     outcome: 'STALE_IGNORED',
     replayed: false,
@@ -71,8 +71,8 @@ test('without a key each try is a push of its own', () => {
 });
 
 test.each([
-  ['that is not there', { origin: new Types.ObjectId(idOf(99)) }],
-  ['of another push', { origin: new Types.ObjectId(idOf(1)) }],
+  ['that is not there', { duplicateOf: new Types.ObjectId(idOf(99)) }],
+  ['of another push', { duplicateOf: new Types.ObjectId(idOf(1)) }],
   ['with another outcome', { result: 'CREATED' }],
 ])('a replay from an entry %s is found', (_what, change) => {
   const { run, replayed } = anHonestRun();
@@ -113,6 +113,6 @@ test('a replay from another push that came to the same is found', () => {
   const other = run.push('status', { bizStatus: 'DONE' }, { key: 'a' });
   const replayed = run.retry(run.push('status', { bizStatus: 'PENDING' }, { key: 'b' }));
   expect(check(run.evidence())).toEqual([]);
-  const origin = new Types.ObjectId(other.requestId);
-  expect(brokenRules(withEntry(run.evidence(), replayed, { origin }))).toEqual(['one-effect']);
+  const duplicateOf = new Types.ObjectId(other.requestId);
+  expect(brokenRules(withEntry(run.evidence(), replayed, { duplicateOf }))).toEqual(['one-effect']);
 });

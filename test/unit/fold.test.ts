@@ -1,26 +1,26 @@
 /** Folding: what a batch makes of all waiting pushes of one matter, and that it makes it only once. */
 import fc from 'fast-check';
-import { type FoldablePush, type FoldResult, fold, type Precedent } from '../../src/domain/fold';
+import { type FoldablePush, type FoldResult, fold, type PriorResult } from '../../src/domain/fold';
 import type { Matter } from '../../src/domain/matter';
 import { operations } from '../support/arbitraries';
 import { aDelete, aMatter, anUpsert, around, aStatus } from '../support/builders';
 
 type Push = FoldablePush & { readonly id: string };
-const NONE: ReadonlyMap<string, Precedent> = new Map();
+const NONE: ReadonlyMap<string, PriorResult> = new Map();
 
 /** Few keys, so that repeats are common; an undefined one is a push without a key. */
-const replayKey = fc.constantFrom(undefined, 'k1', 'k2', 'k3');
+const idempotencyFingerprint = fc.constantFrom(undefined, 'k1', 'k2', 'k3');
 const partition: fc.Arbitrary<Push[]> = fc
-  .array(fc.record({ operation: operations, replayKey }), { maxLength: 12 })
+  .array(fc.record({ operation: operations, idempotencyFingerprint }), { maxLength: 12 })
   .map((pushes) =>
-    pushes.map(({ operation, replayKey: key }, index) => ({
+    pushes.map(({ operation, idempotencyFingerprint: key }, index) => ({
       id: `push-${index}`,
       operation,
-      ...(key !== undefined && { replayKey: key }),
+      ...(key !== undefined && { idempotencyFingerprint: key }),
     })),
   );
 const keyedPartition = partition.map((pushes) =>
-  pushes.map((push) => ({ ...push, replayKey: push.id })),
+  pushes.map((push) => ({ ...push, idempotencyFingerprint: push.id })),
 );
 const start: fc.Arbitrary<Matter | undefined> = fc.constantFrom(
   undefined,
@@ -30,19 +30,19 @@ const start: fc.Arbitrary<Matter | undefined> = fc.constantFrom(
 
 /** What the push log knows after these pushes were settled. */
 function settled(pushes: readonly Push[], results: readonly FoldResult[]) {
-  const known = new Map<string, Precedent>();
-  pushes.forEach(({ id, replayKey: key }, index) => {
+  const known = new Map<string, PriorResult>();
+  pushes.forEach(({ id, idempotencyFingerprint: key }, index) => {
     const result = results[index];
-    if (key === undefined || result?.decision.kind !== 'accepted' || result.replayOf) return;
+    if (key === undefined || result?.decision.kind !== 'accepted' || result.duplicateOf) return;
     const { outcome, matter } = result.decision;
     if (!known.has(key)) known.set(key, { pushId: id, outcome, matterId: matter.matterId });
   });
   return known;
 }
 
-const briefly = ({ decision, replayOf }: FoldResult) =>
+const briefly = ({ decision, duplicateOf }: FoldResult) =>
   decision.kind === 'accepted'
-    ? [decision.outcome, decision.matter.matterId, replayOf?.pushId]
+    ? [decision.outcome, decision.matter.matterId, duplicateOf?.pushId]
     : [decision.rejection];
 
 test('folding a list at once equals folding it push by push', () => {
@@ -50,11 +50,11 @@ test('folding a list at once equals folding it push by push', () => {
     fc.property(start, partition, (before, pushes) => {
       const atOnce = fold(before, pushes, around(), NONE);
       let matter = before;
-      const known = new Map<string, Precedent>();
+      const known = new Map<string, PriorResult>();
       const results = pushes.map((push) => {
         const step = fold(matter, [push], around(), known);
         matter = step.matter;
-        for (const [key, precedent] of settled([push], step.results)) known.set(key, precedent);
+        for (const [key, priorResult] of settled([push], step.results)) known.set(key, priorResult);
         return step.results[0];
       });
       expect(atOnce.matter).toEqual(matter);
@@ -105,11 +105,11 @@ test('the revision counts the operations that changed the matter, and nothing el
       const changes = results.filter(({ changed }) => changed);
       expect((matter?.revision ?? 0) - (before?.revision ?? 0)).toBe(changes.length);
       let last = before;
-      for (const { decision, changed, replayOf } of results) {
+      for (const { decision, changed, duplicateOf } of results) {
         const after = decision.kind === 'accepted' ? decision.matter : last;
         if (!changed) expect(after).toBe(last);
         else expect(last && after && said(after)).not.toEqual(last ? said(last) : null);
-        if (replayOf || decision.kind === 'rejected') expect(changed).toBe(false);
+        if (duplicateOf || decision.kind === 'rejected') expect(changed).toBe(false);
         last = after;
       }
     }),
@@ -118,29 +118,29 @@ test('the revision counts the operations that changed the matter, and nothing el
 });
 
 test('a late retry does not undo what came after it', () => {
-  const first = { id: 'p1', operation: anUpsert({ title: 'first' }), replayKey: 'k' };
+  const first = { id: 'p1', operation: anUpsert({ title: 'first' }), idempotencyFingerprint: 'k' };
   const second = { id: 'p2', operation: anUpsert({ title: 'second' }) };
   const retry = { ...first, id: 'p3' };
   const { matter, results } = fold(undefined, [first, second, retry], around(), NONE);
   expect(matter).toMatchObject({ title: 'second', revision: 2 });
   expect(results[2]).toMatchObject({
     decision: { outcome: 'CREATED' },
-    replayOf: { pushId: 'p1', outcome: 'CREATED', matterId: 99n },
+    duplicateOf: { pushId: 'p1', outcome: 'CREATED', matterId: 99n },
   });
 });
 
 test('a retry of a retry is traced to the first push', () => {
-  const push = { operation: anUpsert(), replayKey: 'k' };
+  const push = { operation: anUpsert(), idempotencyFingerprint: 'k' };
   const pushes = ['p1', 'p2', 'p3'].map((id) => ({ ...push, id }));
   const { results } = fold(undefined, pushes, around(), NONE);
-  expect(results.map(({ replayOf }) => replayOf?.pushId)).toEqual([undefined, 'p1', 'p1']);
+  expect(results.map(({ duplicateOf }) => duplicateOf?.pushId)).toEqual([undefined, 'p1', 'p1']);
 });
 
 test('a failure is never replayed', () => {
   const status = (id: string) => ({
     id,
     operation: aStatus({ bizStatus: 'DONE' }),
-    replayKey: 'k',
+    idempotencyFingerprint: 'k',
   });
   const pushes = [status('p1'), { id: 'p2', operation: anUpsert() }, status('p3')];
   const { matter, results } = fold(undefined, pushes, around(), NONE);
@@ -149,7 +149,7 @@ test('a failure is never replayed', () => {
     'CREATED',
     'UPDATED',
   ]);
-  expect(results[2]?.replayOf).toBeUndefined();
+  expect(results[2]?.duplicateOf).toBeUndefined();
   expect(matter?.bizStatus).toBe('DONE');
 });
 

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { PushError } from '../../src/errors';
 import {
   type EntrySource,
+  idempotencyFingerprintOf,
   newEntry,
   refusedEntry,
   replayedEntry,
-  replayKeyOf,
 } from '../../src/ingress/log-entry';
 import { NOW } from '../support/builders';
 
@@ -22,7 +22,8 @@ const source: EntrySource = {
   receivedAt: NOW,
   timeout: 10_000,
 };
-const replayKey = (over: Partial<EntrySource>) => replayKeyOf(newEntry({ ...source, ...over }));
+const idempotencyFingerprint = (over: Partial<EntrySource>) =>
+  idempotencyFingerprintOf(newEntry({ ...source, ...over }));
 
 test('an entry says who sent what when, and which secret signed', () => {
   const entry = newEntry(source);
@@ -46,22 +47,24 @@ test('the body itself is not kept', () => {
 });
 
 test('the same client, operation, key and body is the same push; anything else is not', () => {
-  const same = replayKey({});
-  expect(replayKey({ requestId: 'f'.repeat(24), receivedAt: NOW + 1, secretId: 's2' })).toBe(same);
+  const same = idempotencyFingerprint({});
+  expect(
+    idempotencyFingerprint({ requestId: 'f'.repeat(24), receivedAt: NOW + 1, secretId: 's2' }),
+  ).toBe(same);
   const others: Partial<EntrySource>[] = [
     { clientId: 'other' },
     { operation: 'delete' },
     { idempotencyKey: 'key-2' },
     { rawBody: Buffer.from('{}') },
   ];
-  for (const other of others) expect(replayKey(other)).not.toBe(same);
+  for (const other of others) expect(idempotencyFingerprint(other)).not.toBe(same);
 });
 
 test('without a key there is an entry, and neither reuse nor replay', () => {
   const entry = newEntry({ ...source, idempotencyKey: undefined });
   expect(entry.state).toBe('QUEUED');
   expect(entry).not.toHaveProperty('idempotencyKey');
-  expect(replayKeyOf(entry)).toBeUndefined();
+  expect(idempotencyFingerprintOf(entry)).toBeUndefined();
 });
 
 test('a refused request can be found by its key, and is never replayed', () => {
@@ -78,7 +81,7 @@ test('a refused request can be found by its key, and is never replayed', () => {
     settledAt: new Date(NOW + 5),
     idempotencyKey: 'key-1',
   });
-  expect(refused).not.toHaveProperty('precedentKey');
+  expect(refused).not.toHaveProperty('idempotencyFingerprint');
 });
 
 test('a retry that was answered from its first try points at it', () => {
@@ -87,7 +90,7 @@ test('a retry that was answered from its first try points at it', () => {
   expect(replayedEntry(retry, first, NOW + 5)).toMatchObject({
     _id: retry._id,
     state: 'REPLAYED',
-    origin: first._id,
+    duplicateOf: first._id,
     externalId: 'A-1',
     result: 'CREATED',
     matterId: 7n,

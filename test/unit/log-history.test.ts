@@ -42,7 +42,7 @@ test.each<[string, Partial<OperatorEntryView>, string[]]>([
   ],
   [
     'a retry',
-    { state: 'REPLAYED', origin: 'first' },
+    { state: 'REPLAYED', duplicateOf: 'first' },
     ['UPDATED (replayed)', '-', ID, 'answered as first'],
   ],
   [

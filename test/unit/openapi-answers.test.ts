@@ -71,7 +71,7 @@ test('an entry of the log is shown as it says', () => {
       { field: 'deleted', from: false, to: true },
       { field: 'parties', added: ['CC li'] },
     ],
-    ...{ queuedAt: at, startedAt: at, settledAt: at, origin: id, replayOf: id },
+    ...{ queuedAt: at, startedAt: at, settledAt: at, duplicateOf: id, resentFrom: id },
     mark: 'KEY_REUSED' as const,
   };
   for (const entry of [least, most]) {

@@ -1,5 +1,5 @@
-/** A batch's plan: what is written and what each caller is told, from what was read. */
-import type { Precedent } from '../../src/domain/fold';
+/** A turn's plan: what is written and what each caller is told, from what was read. */
+import type { PriorResult } from '../../src/domain/fold';
 import { groupOf } from '../../src/domain/group';
 import type { Matter } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
@@ -27,7 +27,7 @@ const push = (id: string, over: Partial<WaitingPush> = {}): WaitingPush => ({
 interface Known {
   readonly matters?: readonly Matter[];
   readonly names?: ReadonlyMap<string, string>;
-  readonly precedents?: ReadonlyMap<string, Precedent>;
+  readonly priorResults?: ReadonlyMap<string, PriorResult>;
   /** By idempotency key, the body that it was first used with. */
   readonly firstBodies?: ReadonlyMap<string, string>;
 }
@@ -39,7 +39,7 @@ function plan(pushes: readonly WaitingPush[], known: Known = {}) {
       (known.matters ?? []).map((m) => [groupOf(m.systemCode, m.externalId), m] as const),
     ),
     names: known.names ?? new Map(),
-    precedents: known.precedents ?? new Map(),
+    priorResults: known.priorResults ?? new Map(),
     keyUses: { firstBody: ({ idempotencyKey }) => known.firstBodies?.get(idempotencyKey ?? '') },
   };
   const newMatterId = () => {
@@ -166,16 +166,16 @@ describe('a push after which nobody sees the to-do says so', () => {
 });
 
 test('a push that changed the matter tells the revision it made; a stale or repeated one made none', () => {
-  const precedent = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
+  const priorResult = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
   const { settled } = plan(
     [
       push('p1'),
       push('p2', { operation: anUpsert({ sourceUpdatedAt: 1000 }) }),
-      push('p3', { replayKey: 'k' }),
+      push('p3', { idempotencyFingerprint: 'k' }),
       push('p4'),
       push('p5', { operation: anUpsert({ title: 'another' }) }),
     ],
-    { matters: [aMatter({ sourceUpdatedAt: 2000 })], precedents: new Map([['k', precedent]]) },
+    { matters: [aMatter({ sourceUpdatedAt: 2000 })], priorResults: new Map([['k', priorResult]]) },
   );
   expect(settled.map(({ revision }) => revision)).toEqual([6, undefined, undefined, undefined, 7]);
 });
@@ -196,10 +196,10 @@ test('an id beyond the safe integers is told digit by digit', () => {
 });
 
 test('a retry of an earlier push is answered with its outcome and not applied', () => {
-  const precedent = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
-  const { changes, settled } = plan([push('p1', { replayKey: 'k' })], {
+  const priorResult = { pushId: 'first', outcome: 'CREATED', matterId: 7n } as const;
+  const { changes, settled } = plan([push('p1', { idempotencyFingerprint: 'k' })], {
     matters: [aMatter()],
-    precedents: new Map([['k', precedent]]),
+    priorResults: new Map([['k', priorResult]]),
   });
   expect(changes).toEqual([]);
   expect(settled).toEqual([
@@ -210,7 +210,7 @@ test('a retry of an earlier push is answered with its outcome and not applied', 
         state: 'REPLAYED',
         outcome: 'CREATED',
         matterId: '7',
-        origin: 'first',
+        duplicateOf: 'first',
         unseen: true,
       },
     },

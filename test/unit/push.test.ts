@@ -25,7 +25,7 @@ const pushes: fc.Arbitrary<QueuedPush> = fc.record(
     replyTo: wellFormedText,
     bodyHash: wellFormedText,
     idempotencyKey: wellFormedText,
-    replayKey: wellFormedText,
+    idempotencyFingerprint: wellFormedText,
     trace: fc.record(
       { traceparent: wellFormedText, tracestate: wellFormedText },
       { requiredKeys: ['traceparent'] },

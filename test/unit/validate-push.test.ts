@@ -4,7 +4,7 @@ import type { OperationName } from '../../src/domain/operation';
 import {
   createCheckBody,
   createValidatePush,
-  type PushOrigin,
+  type RequestContext,
 } from '../../src/ingress/validate-push';
 import { aBody, type Body, CONTRACT } from '../support/bodies';
 import { NOW } from '../support/builders';
@@ -26,7 +26,10 @@ const checkBody = createCheckBody({
 });
 const validatePush = createValidatePush(checkBody);
 
-const origin = (operation: OperationName, over: Partial<PushOrigin> = {}): PushOrigin => ({
+const requestContext = (
+  operation: OperationName,
+  over: Partial<RequestContext> = {},
+): RequestContext => ({
   clientId: 'demo-oa',
   operation,
   signature: 'ab'.repeat(32),
@@ -35,8 +38,11 @@ const origin = (operation: OperationName, over: Partial<PushOrigin> = {}): PushO
   ...over,
 });
 
-function validate(operation: OperationName, over: Body = {}, from: Partial<PushOrigin> = {}) {
-  return validatePush(Buffer.from(JSON.stringify(aBody(operation, over))), origin(operation, from));
+function validate(operation: OperationName, over: Body = {}, from: Partial<RequestContext> = {}) {
+  return validatePush(
+    Buffer.from(JSON.stringify(aBody(operation, over))),
+    requestContext(operation, from),
+  );
 }
 
 const failed = (...fields: string[]) => ({
@@ -147,11 +153,14 @@ test('a time far in the future is named together with the problems of other fiel
 
 test('too deep a body is named together with the problems of the headers', async () => {
   const nested = `{"a":${'['.repeat(40)}${']'.repeat(40)}}`;
-  const push = validatePush(Buffer.from(nested), origin('upsert', { headerErrors: [header] }));
+  const push = validatePush(
+    Buffer.from(nested),
+    requestContext('upsert', { headerErrors: [header] }),
+  );
   await expect(push).rejects.toMatchObject(failed('X-Idempotency-Key', '(body)'));
 });
 
-const idOf = async (from: Partial<PushOrigin>) =>
+const idOf = async (from: Partial<RequestContext>) =>
   (await validate('upsert', { matterType: 'NOTICE', externalId: undefined }, from)).externalId;
 
 test('a notice without an id gets one that its retry gets again', async () => {

@@ -42,15 +42,15 @@ export function createHistoryLines(timeZone: string): HistoryLines {
   };
 }
 
-const againText = ({ replayOf, operator }: ShownEntry) =>
-  replayOf === null ? '' : `${replayOf} sent again by ${operator ?? 'an operator'}`;
+const againText = ({ resentFrom, operator }: ShownEntry) =>
+  resentFrom === null ? '' : `${resentFrom} sent again by ${operator ?? 'an operator'}`;
 
 /** What a push did, or why it did nothing. */
 function effectText(view: ShownEntry, timeZone: string): string {
-  const { state, stale, changes, problems, origin } = view;
+  const { state, stale, changes, problems, duplicateOf } = view;
   if (state === 'QUEUED') return 'not settled yet';
   if (state === 'EXPIRED') return 'without effect';
-  if (state === 'REPLAYED') return `answered as ${origin}`;
+  if (state === 'REPLAYED') return `answered as ${duplicateOf}`;
   if (state === 'REFUSED') {
     const named = problems.slice(0, MAX_PROBLEMS).map((it) => `${it.field}: ${it.message}`);
     return [...named, ...(problems.length > MAX_PROBLEMS ? ['…'] : [])].join(', ');

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { fieldErrors, parseJsonBody } from '../../contract/json-body';
 import { createBodyParsers, type ParsedBody } from '../../contract/requests';
-import { fold, type Precedent } from '../../domain/fold';
+import { fold, type PriorResult } from '../../domain/fold';
 import type { Matter } from '../../domain/matter';
 import { PushError } from '../../errors';
 import { type PushLine, parsePushLine } from '../push/push-line';
@@ -26,10 +26,10 @@ interface State {
   /** Undefined: no push made a matter of it yet. */
   readonly matter: Matter | undefined;
   /** Of pushes with an idempotency key of their own. */
-  readonly precedents: ReadonlyMap<string, Precedent>;
+  readonly priorResults: ReadonlyMap<string, PriorResult>;
 }
 
-const NEW: State = { matter: undefined, precedents: new Map() };
+const NEW: State = { matter: undefined, priorResults: new Map() };
 
 /** @param onLine called with each line that was read */
 export async function openPushes(
@@ -101,24 +101,31 @@ function createBodyParser(timeZone: string): (line: PushLine) => ParsedBody | st
 
 /** A push that the domain rejects changes nothing, as in the service. */
 function apply(
-  { matter, precedents }: State,
+  { matter, priorResults }: State,
   push: ParsedBody & PushLine,
   { systemCode, concluded }: PushFile,
 ): State {
   const { externalId = '', operation } = push;
   // The service answers a repeated key with the first outcome, if the body is the same too.
-  const replayKey =
+  const idempotencyFingerprint =
     push.key === undefined ? undefined : `${push.op}\n${push.key}\n${digestOf(push.body)}`;
   const around = { systemCode, externalId, now: 0, newMatterId: 0n, names: new Map(), concluded };
-  const pushes = [{ id: String(push.number), operation, replayKey }];
-  const { matter: after, results } = fold(matter, pushes, around, precedents);
+  const pushes = [{ id: String(push.number), operation, idempotencyFingerprint }];
+  const { matter: after, results } = fold(matter, pushes, around, priorResults);
   const [result] = results;
-  if (replayKey === undefined || result?.replayOf || result?.decision.kind !== 'accepted') {
-    return { matter: after, precedents };
+  if (
+    idempotencyFingerprint === undefined ||
+    result?.duplicateOf ||
+    result?.decision.kind !== 'accepted'
+  ) {
+    return { matter: after, priorResults };
   }
   const { outcome } = result.decision;
-  const precedent = { pushId: String(push.number), outcome, matterId: 0n };
-  return { matter: after, precedents: new Map(precedents).set(replayKey, precedent) };
+  const priorResult = { pushId: String(push.number), outcome, matterId: 0n };
+  return {
+    matter: after,
+    priorResults: new Map(priorResults).set(idempotencyFingerprint, priorResult),
+  };
 }
 
 const digestOf = (body: Buffer) => createHash('sha256').update(body).digest('base64');

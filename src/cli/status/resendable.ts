@@ -1,4 +1,4 @@
-/** Which failed pushes of the last day `matterctl log replay` would send. */
+/** Which failed pushes of the last day `matterctl log resend` would send. */
 import { type Connection, Types } from 'mongoose';
 import { ALL_REASONS, PushError } from '../../errors';
 import { nativeCollection } from '../../mongo';
@@ -6,7 +6,7 @@ import { bodyModel, type LoggedBody } from '../../push-log/body-model';
 import type { LogEntry } from '../../push-log/entry-model';
 import { createLogLookups } from '../../push-log/lookups';
 import { createLogSearch } from '../../push-log/search';
-import { selectPushes } from '../replay/select';
+import { selectPushes } from '../resend/select';
 import type { Resendable } from './status';
 
 const DAY = 86_400_000;

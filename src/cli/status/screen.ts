@@ -108,7 +108,7 @@ function resendLines(found: Resendable | null): string {
   if (found.count === 0) return 'Could be sent again: nothing of the last day.';
   const reasons = Object.entries(found.reasons).map(([reason, count]) => `  ${count} ${reason}`);
   const head = `Could be sent again, of the last day${found.isCut ? ' (at least)' : ''}:`;
-  return [head, ...reasons, '  matterctl log replay --from 24h --reason <reason>'].join('\n');
+  return [head, ...reasons, '  matterctl log resend --from 24h --reason <reason>'].join('\n');
 }
 
 function middle(name: string): string {

@@ -66,8 +66,8 @@ export function entrySchemas() {
     matterId: matterId().nullable(),
     revision: count().nullable(),
     changes: z.array(change),
-    origin: requestId().nullable(),
-    replayOf: requestId().nullable(),
+    duplicateOf: requestId().nullable(),
+    resentFrom: requestId().nullable(),
     mark: z.literal('KEY_REUSED').nullable(),
     traceId: z
       .string()

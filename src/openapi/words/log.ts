@@ -89,10 +89,13 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
   added: ['Parties that came, as `ROLE username`', '新增的参与人，形如 ROLE username'],
   removed: ['Parties that left', '移除的参与人'],
   'FieldChange.unread': ['Parties that have it unread again', '重新变为未读的参与人'],
-  origin: ['The request whose outcome this retry was answered with', '重试所返回结果的首次请求'],
-  replayOf: [
-    'The request that an operator sent again with this one',
-    '运维人员用本次请求重放的原请求',
+  duplicateOf: [
+    'Of a retry: the request whose outcome it was answered with',
+    '重试所返回结果的首次请求',
+  ],
+  resentFrom: [
+    'Of a resend: the request that an operator sent again with this one',
+    '运维人员用本次请求重发的原请求',
   ],
   mark: [
     'KEY_REUSED: the key came with another body before',

@@ -1,4 +1,4 @@
-/** log replay: what was lost on the way is sent again by an operator, in order, once, and logged. */
+/** log resend: what was lost on the way is sent again by an operator, in order, once, and logged. */
 import { auditModel } from '../../src/audit/audit-model';
 import { matterModel } from '../../src/ledger/matter-model';
 import { bodyModel } from '../../src/push-log/body-model';
@@ -21,8 +21,8 @@ const lose = async (name: string, sending: Promise<Answer>) => {
 };
 const matter = (externalId: string) =>
   matterModel(service.db).findOne({ externalId }).lean().exec();
-const replay = async (...args: string[]) => {
-  const run = await matterctl(['log', 'replay', '--json', ...args], { env: service.env });
+const resend = async (...args: string[]) => {
+  const run = await matterctl(['log', 'resend', '--json', ...args], { env: service.env });
   const lines = run.stdout.trim().split('\n').filter(Boolean);
   const parsed = lines.map((line) => JSON.parse(line));
   return { ...run, pushes: parsed.slice(0, -1), summary: parsed.at(-1)?.summary };
@@ -50,11 +50,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test('without a place to begin it is refused: the whole log is never sent again', async () => {
-  expect(await replay('--reason', 'CONFIRMATION_TIMEOUT')).toMatchObject({ exitCode: 2 });
+  expect(await resend('--reason', 'CONFIRMATION_TIMEOUT')).toMatchObject({ exitCode: 2 });
 });
 
-test('a dry run foresees, push by push, and changes nothing', async () => {
-  const { exitCode, pushes, summary } = await replay('--from', '1h', '--system-code', 'TEST');
+test('a dry run previews, push by push, and changes nothing', async () => {
+  const { exitCode, pushes, summary } = await resend('--from', '1h', '--system-code', 'TEST');
   expect(exitCode).toBe(0);
   const ofFirst = pushes.filter(({ externalId }) => externalId === 'R-1');
   expect(ofFirst.map(({ result }) => result)).toEqual(['CREATED', 'UPDATED', 'UPDATED']);
@@ -79,45 +79,45 @@ test('a caller’s own retry that came through is not undone: the lost push is l
     { idempotencyKey: 'R-3/key', state: 'PERSISTED' },
     { $set: { settledAt: new Date(Date.now() - 3 * 86_400_000) } },
   );
-  const { summary } = await replay(...only('retried'), '--apply');
+  const { summary } = await resend(...only('retried'), '--apply');
   expect(summary).toMatchObject({ pushes: 0, skipped: { CALLER_RETRIED: 1 } });
   expect(await matter('R-3')).toMatchObject({ title: 'later' });
 });
 
 test('applied, the lost ones are in the ledger in their order, and the log links them', async () => {
   const from = ['--from', '1h', '--system-code', 'TEST', '--reason', 'CONFIRMATION_TIMEOUT'];
-  const { exitCode, pushes, summary } = await replay(...from, '--apply', '--operator', 'li.lei');
+  const { exitCode, pushes, summary } = await resend(...from, '--apply', '--operator', 'li.lei');
   expect(exitCode).toBe(0);
   expect(summary).toMatchObject({ applied: true, pushes: 5, refused: 0 });
   expect(summary.skipped).toEqual({ BODY_GONE: 1, CALLER_RETRIED: 1 });
   expect(await matter('R-1')).toMatchObject({ title: 'two', bizStatus: 'DONE', revision: 3 });
-  const third = pushes.find(({ origin }) => origin === lost.get('third')?.requestId);
+  const third = pushes.find(({ resentFrom }) => resentFrom === lost.get('third')?.requestId);
   const entry = await entryModel(service.db).findById(third.requestId).lean();
   expect(entry).toMatchObject({ state: 'PERSISTED', result: 'UPDATED', externalId: 'R-1' });
-  expect(String(entry?.replayOf)).toBe(lost.get('third')?.requestId);
+  expect(String(entry?.resentFrom)).toBe(lost.get('third')?.requestId);
   expect(entry?.operator).toMatch(/^li\.lei@./);
   const [newest] = await auditModel(service.db).find().sort({ at: -1, _id: -1 }).lean();
   expect(newest).toMatchObject({
-    ...{ operator: 'li.lei', command: 'log replay', subject: 'TEST', outcome: 'DONE' },
+    ...{ operator: 'li.lei', command: 'log resend', subject: 'TEST', outcome: 'DONE' },
     details: { systemCode: 'TEST', result: 'CONFIRMATION_TIMEOUT' },
     result: { pushes: 5, refused: 0 },
   });
   expect(await bodyModel(service.db).countDocuments({ _id: third.requestId })).toBe(1);
 
-  const again = await replay(...from, '--apply');
-  expect(again.summary).toMatchObject({ pushes: 0, skipped: { SENT_AGAIN: 5, BODY_GONE: 1 } });
+  const again = await resend(...from, '--apply');
+  expect(again.summary).toMatchObject({ pushes: 0, skipped: { ALREADY_RESENT: 5, BODY_GONE: 1 } });
 });
 
-test('neither replays nor retries that were only answered are sent by a wide selection', async () => {
+test('neither resends nor retries that were only answered are sent by a wide selection', async () => {
   const { requestId } = await upsert('R-10', {}, { idempotencyKey: 'R-10/key' });
   await service.push('status', { externalId: 'R-10', bizStatus: 'DONE' });
   const retry = await upsert('R-10', {}, { idempotencyKey: 'R-10/key' });
   expect(retry.headers['idempotency-replayed']).toBe('true');
-  const { pushes, summary } = await replay('--from', '1h', '--system-code', 'TEST');
+  const { pushes, summary } = await resend('--from', '1h', '--system-code', 'TEST');
   const chosen = pushes.flatMap((push) => (push.skipped ? [] : [push.requestId]));
   expect(chosen).toContain(requestId);
   expect(chosen).not.toContain(retry.requestId);
-  expect(summary.skipped).toMatchObject({ A_REPLAY: 5, SENT_AGAIN: 5, ONLY_ANSWERED: 1 });
+  expect(summary.skipped).toMatchObject({ A_RESEND: 5, ALREADY_RESENT: 5, ONLY_ANSWERED: 1 });
 });
 
 test('what the guard against captured bodies refused is never sent', async () => {
@@ -128,7 +128,7 @@ test('what the guard against captured bodies refused is never sent', async () =>
   expect(captured.reason).toBe('SIGNATURE_REUSED');
   // Recorded in the background, so that nobody can fill the log with it.
   await until('its entry', () => entryModel(service.db).findById(captured.requestId).lean());
-  const { summary } = await replay('--request-id', captured.requestId, '--again', '--apply');
+  const { summary } = await resend('--request-id', captured.requestId, '--again', '--apply');
   expect(summary).toMatchObject({ pushes: 0, skipped: { NOT_AUTHENTICATED: 1 } });
   expect(await matter('R-1')).toMatchObject({ deleted: false });
 });
@@ -136,12 +136,12 @@ test('what the guard against captured bodies refused is never sent', async () =>
 test('a notice without an id got one, and the same one when it is sent again once more', async () => {
   const notices = () => matterModel(service.db).find({ matterType: 'NOTICE' }).lean();
   expect(await notices()).toHaveLength(1);
-  const { pushes } = await replay(...only('notice'), '--again', '--apply');
+  const { pushes } = await resend(...only('notice'), '--again', '--apply');
   expect(pushes).toMatchObject([{ accepted: true }]);
   expect(await notices()).toHaveLength(1);
 });
 
-test('its caller’s late retry is answered from the replay, and not applied', async () => {
+test('its caller’s late retry is answered from the resend, and not applied', async () => {
   await upsert('R-2', { title: 'later' });
   const retry = await upsert('R-2', {}, { idempotencyKey: 'R-2/key' });
   expect(retry.headers['idempotency-replayed']).toBe('true');
@@ -151,21 +151,21 @@ test('its caller’s late retry is answered from the replay, and not applied', a
 test('what took effect is applied once more where it is asked for, unless the ledger is newer', async () => {
   const { requestId } = await upsert('R-6', { title: 'first' }, { idempotencyKey: 'R-6/key' });
   await upsert('R-6', { title: 'by mistake' });
-  await replay('--request-id', requestId, '--apply');
+  await resend('--request-id', requestId, '--apply');
   expect(await matter('R-6')).toMatchObject({ title: 'first' });
 
   const dated = await upsert('R-7', { title: 'old', sourceUpdatedAt: '2024-06-01T00:00:00Z' });
   await upsert('R-7', { title: 'new', sourceUpdatedAt: '2024-06-02T00:00:00Z' });
-  const dryRun = await replay('--request-id', dated.requestId);
+  const dryRun = await resend('--request-id', dated.requestId);
   expect(dryRun.pushes).toMatchObject([{ result: 'STALE_IGNORED', changes: [] }]);
-  const applied = await replay('--request-id', dated.requestId, '--apply');
+  const applied = await resend('--request-id', dated.requestId, '--apply');
   expect(applied.pushes).toMatchObject([{ accepted: true, result: 'STALE_IGNORED' }]);
   expect(await matter('R-7')).toMatchObject({ title: 'new' });
 });
 
 test('a forged push is never sent, however it is asked for', async () => {
   const forged = ['--request-id', String(lost.get('forged')?.requestId), '--again', '--apply'];
-  expect((await replay(...forged)).summary).toMatchObject({
+  expect((await resend(...forged)).summary).toMatchObject({
     pushes: 0,
     skipped: { NOT_AUTHENTICATED: 1 },
   });
@@ -177,7 +177,7 @@ test('what passes no longer is told, and the command fails', async () => {
   await service.db
     .collection('users')
     .updateOne({ _id: 'bob' as never }, { $set: { enabled: false } });
-  const run = await replay('--request-id', requestId, '--apply');
+  const run = await resend('--request-id', requestId, '--apply');
   expect(run).toMatchObject({ exitCode: 1, summary: { refused: 1, results: { UNKNOWN_USER: 1 } } });
   const entry = await auditModel(service.db).findOne({ subject: requestId }).lean();
   expect(entry).toMatchObject({ outcome: 'FAILED', error: '1 pushes were refused' });
@@ -186,7 +186,7 @@ test('what passes no longer is told, and the command fails', async () => {
 
 test('for people there is a line for each, and what to do next', async () => {
   const { requestId } = await upsert('R-9');
-  const run = await matterctl(['log', 'replay', '--request-id', requestId], { env: service.env });
+  const run = await matterctl(['log', 'resend', '--request-id', requestId], { env: service.env });
   expect(run.stdout).toContain('upsert TEST/R-9  UPDATED: nothing changes');
   expect(run.stdout).toContain('--apply sends them');
 });

@@ -1,14 +1,14 @@
-/** A replay as the audit trail tells it. */
+/** A resend as the audit trail tells it. */
 import type { AuditDetails } from '../../audit/audit-model';
 import type { LogFilter } from '../../push-log/log-filter';
 import type { Change } from '../with-trail';
-import type { ReplaySummary } from './report';
+import type { ResendSummary } from './report';
 
 /** What was selected. @param options that decide with the filter what is sent */
-export function replayChange({ from, to, ...filter }: LogFilter, options: AuditDetails): Change {
+export function resendChange({ from, to, ...filter }: LogFilter, options: AuditDetails): Change {
   const { clientId, requestId, externalId, systemCode } = filter;
   return {
-    command: 'log replay',
+    command: 'log resend',
     subject: requestId ?? externalId ?? clientId ?? systemCode ?? null,
     ...(clientId !== undefined && { clientId }),
     details: { ...filter, from: iso(from), to: iso(to), ...options },
@@ -16,7 +16,7 @@ export function replayChange({ from, to, ...filter }: LogFilter, options: AuditD
 }
 
 /** What came of it; each push is in the push log, with its operator. */
-export function replayResult({ pushes, matters, refused, results }: ReplaySummary): AuditDetails {
+export function resendResult({ pushes, matters, refused, results }: ResendSummary): AuditDetails {
   return { pushes, matters, refused, results };
 }
 

@@ -4,5 +4,5 @@ import { replace } from './replace';
 
 replace(lookups, 'createLogLookups', (original) => (connection) => ({
   ...original(connection),
-  precedents: async () => new Map(),
+  priorResults: async () => new Map(),
 }));

@@ -1,15 +1,15 @@
 /** The dry run: what sending pushes again would change, folded over the ledger as it is now. */
 import { changesOf, type FieldChange } from '../../domain/changes';
-import { fold, type Precedent } from '../../domain/fold';
+import { fold, type PriorResult } from '../../domain/fold';
 import { groupOf } from '../../domain/group';
 import type { Matter } from '../../domain/matter';
 import { PushError } from '../../errors';
-import { type LoggedPush, replayKeyAgain, validateAgain } from '../../ingress/replay-push';
+import { type LoggedPush, resendFingerprint, validateAgain } from '../../ingress/resend-push';
 import type { ValidatePush, ValidPush } from '../../ingress/validate-push';
 import type { Ledger } from '../../ledger/matters';
 import { type LogLookups, REPLAY_WINDOW } from '../../push-log/lookups';
 
-export interface Foreseen {
+export interface Preview {
   readonly requestId: string;
   readonly systemCode: string;
   readonly externalId: string | null;
@@ -20,22 +20,22 @@ export interface Foreseen {
   readonly changes: readonly FieldChange[];
 }
 
-export interface ForeseeDependencies {
+export interface PreviewDependencies {
   readonly validate: ValidatePush;
   readonly ledger: Pick<Ledger, 'load'>;
-  readonly lookups: Pick<LogLookups, 'precedents'>;
+  readonly lookups: Pick<LogLookups, 'priorResults'>;
   readonly names: (usernames: readonly string[]) => Promise<Map<string, string>>;
   readonly concluded: ReadonlySet<string>;
   readonly clock: () => number;
 }
 
-/** Foresees one push; those before it of the same matter are taken as applied. */
-export type Foresee = (push: LoggedPush) => Promise<Foreseen>;
+/** Previews one push; the pushes of the same matter before it count as applied. */
+export type PreviewPush = (push: LoggedPush) => Promise<Preview>;
 
 /** @returns a function that remembers the matters that it was asked about */
-export function createForesee(deps: ForeseeDependencies): Foresee {
+export function createPreview(deps: PreviewDependencies): PreviewPush {
   const matters = new Map<string, Matter | undefined>();
-  const settled = new Map<string, Precedent>();
+  const settled = new Map<string, PriorResult>();
 
   const current = async (systemCode: string, externalId: string) => {
     const group = groupOf(systemCode, externalId);
@@ -47,17 +47,26 @@ export function createForesee(deps: ForeseeDependencies): Foresee {
 
   const apply = async (push: LoggedPush, { operation, externalId }: ValidPush) => {
     const { systemCode, _id } = push.entry;
-    const replayKey = replayKeyAgain(push.entry);
-    const keys = replayKey === undefined || settled.has(replayKey) ? [] : [replayKey];
+    const idempotencyFingerprint = resendFingerprint(push.entry);
+    const keys =
+      idempotencyFingerprint === undefined || settled.has(idempotencyFingerprint)
+        ? []
+        : [idempotencyFingerprint];
     const now = deps.clock();
-    for (const [key, precedent] of await deps.lookups.precedents(keys, now - REPLAY_WINDOW)) {
-      settled.set(key, precedent);
+    for (const [key, priorResult] of await deps.lookups.priorResults(keys, now - REPLAY_WINDOW)) {
+      settled.set(key, priorResult);
     }
     const usernames = operation.op === 'upsert' ? (operation.parties ?? []) : [];
     const before = await current(systemCode, externalId);
     const { matter, results } = fold(
       before,
-      [{ id: String(_id), operation, ...(replayKey !== undefined && { replayKey }) }],
+      [
+        {
+          id: String(_id),
+          operation,
+          ...(idempotencyFingerprint !== undefined && { idempotencyFingerprint }),
+        },
+      ],
       {
         systemCode,
         externalId,
@@ -72,16 +81,20 @@ export function createForesee(deps: ForeseeDependencies): Foresee {
     matters.set(groupOf(systemCode, externalId), matter);
     const [folded] = results;
     if (!folded) throw new Error('a fold must give one result per push');
-    const { decision, replayOf, changed } = folded;
+    const { decision, duplicateOf, changed } = folded;
     if (decision.kind === 'rejected') {
       return { accepted: false, result: decision.rejection, changes: [] };
     }
     const { outcome, matter: after } = decision;
-    if (replayKey !== undefined && !replayOf) {
-      settled.set(replayKey, { pushId: String(_id), outcome, matterId: after.matterId });
+    if (idempotencyFingerprint !== undefined && !duplicateOf) {
+      settled.set(idempotencyFingerprint, {
+        pushId: String(_id),
+        outcome,
+        matterId: after.matterId,
+      });
     }
     const changes = changed ? changesOf(folded.before, after) : [];
-    return { accepted: true, result: replayOf ? `REPLAYED ${outcome}` : outcome, changes };
+    return { accepted: true, result: duplicateOf ? `REPLAYED ${outcome}` : outcome, changes };
   };
 
   return async (push) => {

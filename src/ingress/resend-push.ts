@@ -1,6 +1,6 @@
 /**
- * One logged push sent again by an operator: validated, recorded with a link to its origin, queued
- * and waited for like any other. Only its signature was checked earlier, when it first came.
+ * An operator's resend of one logged push: validated, recorded with a link to the logged push
+ * (`resentFrom`), queued and waited for like any other. Its signature was checked when it first came.
  */
 import type { Clock } from '../clock';
 import type { OperationName } from '../domain/operation';
@@ -8,11 +8,11 @@ import { PushError } from '../errors';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 import type { Settlement } from '../push-log/settlement';
-import { newEntry, replayKeyOf } from './log-entry';
+import { idempotencyFingerprintOf, newEntry } from './log-entry';
 import type { SettlePush } from './settle-push';
 import type { ValidatePush, ValidPush } from './validate-push';
 
-export interface ReplayDependencies {
+export interface ResendDependencies {
   readonly validate: ValidatePush;
   readonly pushLog: PushLog;
   readonly settle: SettlePush;
@@ -32,19 +32,20 @@ export interface LoggedPush {
   readonly body: Uint8Array;
 }
 
-export interface ReplayResult {
+export interface ResendResult {
   readonly requestId: string;
   /** Undefined where the database could not be asked at that moment. */
   readonly settlement: Settlement | undefined;
 }
 
 /** @throws PushError where the body does not pass (any more); it is not recorded then */
-export type ReplayPush = (push: LoggedPush) => Promise<ReplayResult>;
+export type ResendPush = (push: LoggedPush) => Promise<ResendResult>;
 
-export function createReplayPush(deps: ReplayDependencies): ReplayPush {
-  return async ({ entry: origin, body }) => {
-    const { clientId, systemCode, operation } = origin;
-    const valid = await validateAgain(deps.validate, { entry: origin, body });
+export function createResendPush(deps: ResendDependencies): ResendPush {
+  return async (push) => {
+    const { entry: logged, body } = push;
+    const { clientId, systemCode, operation } = logged;
+    const valid = await validateAgain(deps.validate, push);
     const receivedAt = deps.clock();
     const requestId = deps.newRequestId(receivedAt);
     const about = { requestId, clientId, systemCode, operation, receivedAt };
@@ -52,12 +53,12 @@ export function createReplayPush(deps: ReplayDependencies): ReplayPush {
       ...newEntry({ ...about, rawBody: body, timeout: deps.timeout }),
       externalId: valid.externalId,
       ...(valid.warnings.length > 0 && { warnings: valid.warnings }),
-      replayOf: origin._id,
+      resentFrom: logged._id,
       operator: deps.operator,
     };
     await deps.pushLog.append(entry, body);
     // Tried once more after a lost answer, it must not be applied twice: the run is its identity.
-    const replayKey = replayKeyAgain(origin) ?? `${deps.runId}.${origin._id}`;
+    const idempotencyFingerprint = resendFingerprint(logged) ?? `${deps.runId}.${logged._id}`;
     const settlement = await deps.settle(
       {
         id: requestId,
@@ -66,7 +67,7 @@ export function createReplayPush(deps: ReplayDependencies): ReplayPush {
         externalId: valid.externalId,
         operation: valid.operation,
         bodyHash: entry.bodyHash,
-        replayKey,
+        idempotencyFingerprint,
       },
       receivedAt + deps.timeout,
     );
@@ -86,17 +87,18 @@ export async function validateAgain(
   const { clientId, operation, idempotencyKey } = entry;
   // Its signature is not kept. Where it would give a notice its id, the request id does.
   const signature = String(entry._id);
-  const origin = { clientId, operation, signature, idempotencyKey, headerErrors: [] };
-  const valid = await validate(body, origin);
+  const requestContext = { clientId, operation, signature, idempotencyKey, headerErrors: [] };
+  const valid = await validate(body, requestContext);
   return { ...valid, externalId: entry.externalId ?? valid.externalId };
 }
 
 /**
- * A push that took no effect keeps its identity: it is answered from a retry that did, and a later
- * retry is answered from it. One that took effect is to be applied once more, so it gives it up.
+ * A push without an effect is resent with its own fingerprint: it is answered from a retry that took
+ * effect, and a later retry is answered from it. A push with an effect is to be applied once more, so it
+ * is resent without its fingerprint.
  */
-export function replayKeyAgain(origin: LogEntry): string | undefined {
-  return hadEffect(origin) ? undefined : replayKeyOf(origin);
+export function resendFingerprint(logged: LogEntry): string | undefined {
+  return hadEffect(logged) ? undefined : idempotencyFingerprintOf(logged);
 }
 
 /** Whether a push was accepted when it came, itself or the one that it repeats. */

@@ -1,7 +1,7 @@
 /** Which entries of the log can be sent again, and why the others cannot. */
 import { OPERATIONS } from '../../domain/operation';
 import { isReason, PushError } from '../../errors';
-import { hadEffect, type LoggedPush } from '../../ingress/replay-push';
+import { hadEffect, type LoggedPush } from '../../ingress/resend-push';
 import { externalIdIn } from '../../ingress/validate-push';
 import type { Bodies } from '../../push-log/bodies';
 import type { LogEntry } from '../../push-log/entry-model';
@@ -10,10 +10,10 @@ import type { LogLookups } from '../../push-log/lookups';
 export const SKIPPED = {
   NOT_A_PUSH: 'not a push',
   NOT_AUTHENTICATED: 'refused for its signature or its client',
-  A_REPLAY: 'itself sent again by an operator (--request-id sends it all the same)',
+  A_RESEND: 'itself sent again by an operator (--request-id sends it all the same)',
   ONLY_ANSWERED: 'a retry that was answered with the outcome of its first try',
   STILL_QUEUED: 'still waiting for its turn',
-  SENT_AGAIN: 'was sent again already (--again sends it once more)',
+  ALREADY_RESENT: 'was sent again already (--again sends it once more)',
   CALLER_RETRIED: 'its caller sent it again itself, and that one was persisted',
   BODY_GONE: 'its body is not kept, or not any more',
   HELD_BACK: 'behind a push of its matter that failed: run it again',
@@ -26,7 +26,7 @@ export type Selected =
 
 export interface SelectDependencies {
   readonly bodies: Bodies;
-  readonly lookups: Pick<LogLookups, 'sentAgain' | 'keyUses'>;
+  readonly lookups: Pick<LogLookups, 'resent' | 'keyUses'>;
   /** Send again also what was sent again before. */
   readonly again: boolean;
   /** It was asked for by its request id: what stands for another push is sent too. */
@@ -74,7 +74,7 @@ async function selectBatch(
   const ids = entries.map(({ _id }) => String(_id));
   const [kept, sent, uses] = await Promise.all([
     deps.bodies.find(ids),
-    deps.again ? new Set<string>() : deps.lookups.sentAgain(ids),
+    deps.again ? new Set<string>() : deps.lookups.resent(ids),
     // However long ago: a push must not undo what came after its caller's own retry.
     deps.lookups.keyUses(entries),
   ]);
@@ -84,7 +84,13 @@ async function selectBatch(
     const isRetried = !hadEffect(entry) && uses.tookEffect(entry);
     const why =
       whyNot(entry, deps.byId) ??
-      (sent.has(id) ? 'SENT_AGAIN' : isRetried ? 'CALLER_RETRIED' : body ? undefined : 'BODY_GONE');
+      (sent.has(id)
+        ? 'ALREADY_RESENT'
+        : isRetried
+          ? 'CALLER_RETRIED'
+          : body
+            ? undefined
+            : 'BODY_GONE');
     if (why !== undefined || !body || !isPush(entry)) {
       return { kind: 'skipped', entry, why: why ?? 'NOT_A_PUSH' };
     }
@@ -101,12 +107,12 @@ function whyNot(entry: LogEntry, byId: boolean): Skipped | undefined {
   if (!isPush(entry)) return 'NOT_A_PUSH';
   if (entry.state === 'QUEUED') return 'STILL_QUEUED';
   if (byId) return undefined;
-  if (entry.replayOf !== undefined) return 'A_REPLAY';
+  if (entry.resentFrom !== undefined) return 'A_RESEND';
   return entry.state === 'REPLAYED' ? 'ONLY_ANSWERED' : undefined;
 }
 
-function isSigned({ secretId, replayOf, state, result }: LogEntry): boolean {
-  if (secretId === undefined && replayOf === undefined) return false;
+function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
+  if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
   // What a newer version refused may have been refused for its signature.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);

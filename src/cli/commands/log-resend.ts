@@ -11,11 +11,11 @@ import { operatorOf } from '../operator';
 import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import { showProgress } from '../progress';
-import { replayChange, replayResult } from '../replay/change';
-import { openForesee, withReplay } from '../replay/open-replay';
-import { createReplayReport, type ReplayReport } from '../replay/report';
-import { runReplay } from '../replay/run-replay';
-import { type Selected, selectPushes, upTo } from '../replay/select';
+import { resendChange, resendResult } from '../resend/change';
+import { openPreview, withResend } from '../resend/open-resend';
+import { createResendReport, type ResendReport } from '../resend/report';
+import { runResend } from '../resend/run-resend';
+import { type Selected, selectPushes, upTo } from '../resend/select';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
 import { type ChangeOptions, withTrail } from '../with-trail';
@@ -30,10 +30,10 @@ interface Options extends ChangeOptions, FilterOptions {
 const ABOUT = `
 Without --apply nothing is sent: it tells how many pushes there are and what they would change in the
 ledger as it is now. With --apply they go through the queue like any push, those of one matter in
-their order, and are logged with a link to their origin. Out-of-order control holds for them too: what
-is older than the ledger is ignored as stale. A push that took effect is applied once more; one that
-did not is left out where its caller's own retry under the same idempotency key did; without a key
-nobody can tell, and it is applied.
+their order, and are logged with a link to the push that they resend (resentFrom). Out-of-order control
+holds for them too: what is older than the ledger is ignored as stale. A push that took effect is applied
+once more; one that did not is left out where its caller's own retry under the same idempotency key did;
+without a key nobody can tell, and it is applied.
 
 What was refused for its signature or its client is never sent, nor what was sent again already
 (unless --again), nor retries that were only answered. Bodies are read with the settings of this
@@ -42,10 +42,10 @@ command: PORTAL_TIME_ZONE and CONCLUDED_STATUSES must be those of the service. N
 
 Exit code: 0 all were accepted (or it was a dry run), 1 some were refused, 2 wrong usage.`;
 
-/** `log replay`: a dry run, unless it is told to apply. */
-export function addLogReplay(parent: Command, tool: Tool): void {
+/** `log resend`: a dry run, unless it is told to apply. */
+export function addLogResend(parent: Command, tool: Tool): void {
   const command = withLogFilters(
-    parent.command('replay').description('send logged pushes again; without --apply a dry run'),
+    parent.command('resend').description('send logged pushes again; without --apply a dry run'),
     tool,
   )
     .option('--apply', 'really send them')
@@ -53,10 +53,10 @@ export function addLogReplay(parent: Command, tool: Tool): void {
     .option('--limit <n>', 'most entries to look at', wholeNumber(1, 1_000_000), 10_000)
     .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 256), 16)
     .addHelpText('after', ABOUT);
-  withOperator(command).action((options: Options) => replay(options, tool));
+  withOperator(command).action((options: Options) => resend(options, tool));
 }
 
-async function replay(options: Options, tool: Tool): Promise<void> {
+async function resend(options: Options, tool: Tool): Promise<void> {
   const { limit } = options;
   // What is sent again is logged again: nothing from here on is looked at.
   const { to = Date.now(), ...narrowed } = toLogFilter(options);
@@ -68,7 +68,7 @@ async function replay(options: Options, tool: Tool): Promise<void> {
     );
   }
   const filter = { ...narrowed, to };
-  const report = createReplayReport(tool, { timeZone: tool.settings.timeZone(), ...options });
+  const report = createResendReport(tool, { timeZone: tool.settings.timeZone(), ...options });
   const run = async (connection: Connection) => {
     const entries = createLogSearch(connection).all(filter, { oldestFirst: true });
     const bounded = upTo(limit, entries, report.cutAt);
@@ -84,13 +84,13 @@ async function replay(options: Options, tool: Tool): Promise<void> {
       things: 'pushes',
       state: report.progress,
     });
-    const work = options.apply ? apply : foresee;
+    const work = options.apply ? apply : preview;
     await work(selected, { connection, report, tool, options }).finally(hideProgress);
   };
-  const change = replayChange(filter, { again: options.again, limit });
+  const change = resendChange(filter, { again: options.again, limit });
   const runRecorded = () =>
     withTrail(tool, options, change, async (connection, tell) => {
-      await run(connection).finally(() => tell(replayResult(report.summary())));
+      await run(connection).finally(() => tell(resendResult(report.summary())));
       const { refused } = report.summary();
       if (refused > 0) throw new CommandFailure(`${refused} pushes were refused`);
     });
@@ -104,16 +104,16 @@ async function replay(options: Options, tool: Tool): Promise<void> {
 
 interface Run {
   readonly connection: Connection;
-  readonly report: ReplayReport;
+  readonly report: ResendReport;
   readonly tool: Tool;
   readonly options: Options;
 }
 
-async function foresee(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
+async function preview(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
   const { connection, report, tool } = run;
-  const foreseeOne = openForesee(connection, tool.settings);
+  const previewOne = openPreview(connection, tool.settings);
   for await (const one of selected) {
-    if (one.kind === 'push') await report.foreseen(await foreseeOne(one.push));
+    if (one.kind === 'push') await report.previewed(await previewOne(one.push));
     else await report.skipped(one);
   }
 }
@@ -127,8 +127,8 @@ async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void>
     () => process.exit(128 + constants.signals.SIGINT),
   );
   const joining = { settings: tool.settings, by: operatorOf(options) };
-  await withReplay(connection, joining, (replayOne) =>
-    runReplay(selected, replayOne, {
+  await withResend(connection, joining, (resendOne) =>
+    runResend(selected, resendOne, {
       concurrency: options.concurrency,
       stop,
       onDone: report.sent,

@@ -1,4 +1,4 @@
-/** What a replay needs: the ledger and the log to look into, and a place in the queue to push from. */
+/** What a resend needs: the ledger and the log to look into, and a place in the queue to push from. */
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { systemClock } from '../../clock';
@@ -6,7 +6,7 @@ import { createBodyParsers } from '../../contract/requests';
 import { createUserDirectory } from '../../directory/users';
 import { createPushFinalizer } from '../../ingress/finalize-push';
 import { watchLostReplies } from '../../ingress/lost-replies';
-import { createReplayPush, type ReplayPush } from '../../ingress/replay-push';
+import { createResendPush, type ResendPush } from '../../ingress/resend-push';
 import { createSettlePush } from '../../ingress/settle-push';
 import {
   createCheckBody,
@@ -31,7 +31,7 @@ import { createReplyInbox } from '../../queue/replies';
 import { CommandFailure } from '../failure';
 import type { Operator } from '../operator';
 import type { Settings } from '../settings';
-import { createForesee, type Foresee } from './foresee';
+import { createPreview, type PreviewPush } from './preview';
 
 /** The checks that a push passes today. */
 function openValidation(connection: Connection, settings: Settings): ValidatePush {
@@ -45,8 +45,8 @@ function openValidation(connection: Connection, settings: Settings): ValidatePus
   return createValidatePush(checkBody);
 }
 
-export function openForesee(connection: Connection, settings: Settings): Foresee {
-  return createForesee({
+export function openPreview(connection: Connection, settings: Settings): PreviewPush {
+  return createPreview({
     validate: openValidation(connection, settings),
     ledger: createLedger(connection),
     lookups: createLogLookups(connection),
@@ -62,10 +62,10 @@ export function openForesee(connection: Connection, settings: Settings): Foresee
  *
  * @throws CommandFailure without a REDIS_URL, Error where Redis does not answer
  */
-export async function withReplay<T>(
+export async function withResend<T>(
   connection: Connection,
   { settings, by }: { readonly settings: Settings; readonly by: Operator },
-  work: (replay: ReplayPush) => Promise<T>,
+  work: (resend: ResendPush) => Promise<T>,
 ): Promise<T> {
   const { REDIS_URL, REDIS_NAMESPACE, PUSH_TIMEOUT, PUSH_BODY_RETENTION, ...limits } =
     settings.queue();
@@ -93,7 +93,7 @@ export async function withReplay<T>(
     const name = processName('matterctl');
     const about = { ingressId, name, clock: systemClock, logger };
     const finalizer = createPushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
-    const replay = createReplayPush({
+    const resend = createResendPush({
       validate: openValidation(connection, settings),
       pushLog,
       settle: createSettlePush({ ...about, queue, inbox, finalizer }),
@@ -104,7 +104,7 @@ export async function withReplay<T>(
       operator: `${by.operator}@${by.host}`,
     });
     try {
-      return await work(replay);
+      return await work(resend);
     } finally {
       stopWatching();
       await finalizer.stop();

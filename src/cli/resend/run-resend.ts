@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from '../../client/backoff';
 import { groupOf } from '../../domain/group';
 import { PushError } from '../../errors';
-import { type LoggedPush, mayPassLater, type ReplayPush } from '../../ingress/replay-push';
+import { type LoggedPush, mayPassLater, type ResendPush } from '../../ingress/resend-push';
 import type { Settlement } from '../../push-log/settlement';
 import { runOrdered } from '../run-ordered';
 import type { Selected } from './select';
 
-export interface Replayed {
+export interface Resent {
   /** Of the push in the log. */
-  readonly origin: string;
+  readonly resentFrom: string;
   /** Of the new one; null where its body does not pass any more. */
   readonly requestId: string | null;
   readonly systemCode: string;
@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly concurrency: number;
   /** Once aborted nothing new is sent. */
   readonly stop: AbortController;
-  readonly onDone: (replayed: Replayed) => Promise<void>;
+  readonly onDone: (resent: Resent) => Promise<void>;
   readonly onSkipped: (skipped: Extract<Selected, { kind: 'skipped' }>) => Promise<void>;
 }
 
@@ -36,9 +36,9 @@ const WINDOW = 1_000;
 const MAX_TRIES = 6;
 
 /** @throws what ends the run: the database or the queue gone for good */
-export async function runReplay(
+export async function runResend(
   selected: AsyncIterable<Selected>,
-  replay: ReplayPush,
+  resend: ResendPush,
   { concurrency, stop, onDone, onSkipped }: RunOptions,
 ): Promise<void> {
   // What comes behind a push that failed would be applied before it: it waits for the next run.
@@ -49,9 +49,9 @@ export async function runReplay(
       await onSkipped({ kind: 'skipped', entry: push.entry, why: 'HELD_BACK' });
       return;
     }
-    const replayed = await untilSettled(push, replay, stop.signal);
-    if (replayed.mayPassLater && group !== undefined) failed.add(group);
-    await onDone(replayed);
+    const resent = await untilSettled(push, resend, stop.signal);
+    if (resent.mayPassLater && group !== undefined) failed.add(group);
+    await onDone(resent);
   };
   await runOrdered(pushesOf(selected, onSkipped), {
     keyOf: groupOfPush,
@@ -77,14 +77,14 @@ async function* pushesOf(
 
 async function untilSettled(
   push: LoggedPush,
-  replay: ReplayPush,
+  resend: ResendPush,
   signal: AbortSignal,
-): Promise<Replayed> {
+): Promise<Resent> {
   const { _id, systemCode, externalId = null, operation } = push.entry;
-  const about = { origin: String(_id), systemCode, externalId, operation };
+  const about = { resentFrom: String(_id), systemCode, externalId, operation };
   for (let tries = 1; ; tries += 1) {
     try {
-      const { requestId, settlement } = await replay(push);
+      const { requestId, settlement } = await resend(push);
       const isLast = tries === MAX_TRIES || signal.aborted;
       const later = mayPassLater(settlement);
       if (isLast || !later) {
@@ -100,7 +100,7 @@ async function untilSettled(
   }
 }
 
-function told(settlement: Settlement | undefined): Pick<Replayed, 'accepted' | 'result'> {
+function told(settlement: Settlement | undefined): Pick<Resent, 'accepted' | 'result'> {
   if (!settlement || settlement.state === 'EXPIRED') {
     return { accepted: false, result: 'CONFIRMATION_TIMEOUT' };
   }

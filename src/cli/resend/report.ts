@@ -1,13 +1,13 @@
-/** What a replay, or its dry run, tells: a line per push, and a summary. */
+/** What a resend, or its dry run, tells: a line per push, and a summary. */
 import { shortChanges } from '../log/changes-text';
 import { printJson, printLine } from '../print';
 import type { ProgressState } from '../progress';
 import type { Tool } from '../tool';
-import type { Foreseen } from './foresee';
-import type { Replayed } from './run-replay';
+import type { Preview } from './preview';
+import type { Resent } from './run-resend';
 import { type Selected, SKIPPED, type Skipped } from './select';
 
-export interface ReplaySummary {
+export interface ResendSummary {
   readonly applied: boolean;
   /** Pushes that were, or would be, sent. */
   readonly pushes: number;
@@ -23,13 +23,13 @@ export interface ReplaySummary {
   readonly cut: boolean;
 }
 
-export interface ReplayReport {
-  foreseen(push: Foreseen): Promise<void>;
-  sent(push: Replayed): Promise<void>;
+export interface ResendReport {
+  previewed(push: Preview): Promise<void>;
+  sent(push: Resent): Promise<void>;
   skipped(one: Extract<Selected, { kind: 'skipped' }>): Promise<void>;
   readonly cutAt: () => void;
   progress(): ProgressState;
-  summary(): ReplaySummary;
+  summary(): ResendSummary;
   describe(): string;
 }
 
@@ -42,7 +42,7 @@ interface ReportOptions {
 /** Lines for people; with --json there is one for each push. */
 const MAX_LINES = 50;
 
-export function createReplayReport(tool: Tool, options: ReportOptions): ReplayReport {
+export function createResendReport(tool: Tool, options: ReportOptions): ResendReport {
   const { json = false, apply = false, timeZone } = options;
   const results = new Map<string, number>();
   const skipped = new Map<Skipped, number>();
@@ -56,16 +56,16 @@ export function createReplayReport(tool: Tool, options: ReportOptions): ReplayRe
     if (json) await printJson(tool.stdout, value);
     else if (lines <= MAX_LINES) await printLine(tool.stdout, line);
   };
-  const count = (push: Foreseen | Replayed, isRefused: boolean) => {
+  const count = (push: Preview | Resent, isRefused: boolean) => {
     sums.pushes += 1;
     if (isRefused) sums.refused += 1;
     results.set(push.result, (results.get(push.result) ?? 0) + 1);
     matters.add(`${push.systemCode}/${push.externalId}`);
   };
-  const nameOf = ({ operation, systemCode, externalId }: Foreseen | Replayed) =>
+  const nameOf = ({ operation, systemCode, externalId }: Preview | Resent) =>
     `${operation} ${systemCode}/${externalId ?? '-'}`;
 
-  const summary = (): ReplaySummary => ({
+  const summary = (): ResendSummary => ({
     applied: apply,
     ...sums,
     matters: matters.size,
@@ -74,7 +74,7 @@ export function createReplayReport(tool: Tool, options: ReportOptions): ReplayRe
     cut,
   });
   return {
-    foreseen: async (push) => {
+    previewed: async (push) => {
       count(push, !push.accepted);
       if (push.changes.length > 0) sums.changing += 1;
       const changes = shortChanges(push.changes, timeZone) || 'nothing changes';
@@ -83,7 +83,7 @@ export function createReplayReport(tool: Tool, options: ReportOptions): ReplayRe
     sent: async (push) => {
       count(push, !push.accepted);
       const again = push.requestId ?? 'not sent';
-      await tell(push, `${push.origin} -> ${again}  ${nameOf(push)}  ${push.result}`);
+      await tell(push, `${push.resentFrom} -> ${again}  ${nameOf(push)}  ${push.result}`);
     },
     skipped: async ({ entry, why }) => {
       skipped.set(why, (skipped.get(why) ?? 0) + 1);
@@ -98,7 +98,7 @@ export function createReplayReport(tool: Tool, options: ReportOptions): ReplayRe
   };
 }
 
-function describe(summary: ReplaySummary, lines: number): string {
+function describe(summary: ResendSummary, lines: number): string {
   const { applied, pushes, matters, results, changing, skipped, cut } = summary;
   const byResult = Object.entries(results).map(([result, n]) => `  ${result}: ${n}`);
   const left = Object.entries(skipped).map(
