@@ -27,7 +27,7 @@ module.exports = {
     // The page's modules, which browsers take as they are.
     '/public/docs/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
     // It loads `os` by import(), which jest's modules do not have: without it the driver greets the
-    // server with empty metadata, and the server refuses it.
+    // server with empty metadata, and the server rejects it.
     '/mongodb/lib/runtime_adapters\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
   },
   transformIgnorePatterns: ['/node_modules/(?!mongodb/lib/runtime_adapters\\.js$)'],

@@ -128,7 +128,7 @@ function verdicts(rows: readonly Row[]): Verdict[] {
   const ours = rows.filter(({ contender }) => contender === 'matter-push');
   if (ours.length > 0) {
     const failed = ours.reduce((sum, row) => sum + row.failed, 0);
-    hold('pushes that were refused or failed', failed, 0, true);
+    hold('pushes that were rejected or failed', failed, 0, true);
   }
   return all;
 }

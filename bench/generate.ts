@@ -49,7 +49,7 @@ export function entryOf(n: number, scale: Scale): LogEntry {
   const at = (later: number) => new Date(received + later);
   const systemCode = systemOf(n);
   const isRare = n % Math.floor(scale.entries / RARE_ENTRIES) === 7;
-  const isRefused = isRare || n % 100 === 3;
+  const isRejected = isRare || n % 100 === 3;
   const operation = n % 1_000 === 5 ? 'delete' : n % 5 < 2 ? 'status' : 'upsert';
   const outcome = operation === 'delete' ? 'DELETED' : n % 10 === 0 ? 'CREATED' : 'UPDATED';
   return {
@@ -68,9 +68,9 @@ export function entryOf(n: number, scale: Scale): LogEntry {
     queuedAt: at(3),
     startedAt: at(8),
     settledAt: at(21),
-    state: isRefused ? 'REFUSED' : 'PERSISTED',
-    result: isRare ? RARE_REASON : isRefused ? 'MATTER_NOT_FOUND' : outcome,
-    ...(!isRefused && {
+    state: isRejected ? 'REFUSED' : 'PERSISTED',
+    result: isRare ? RARE_REASON : isRejected ? 'MATTER_NOT_FOUND' : outcome,
+    ...(!isRejected && {
       matterId: BigInt(n),
       revision: 1 + (n % PER_MATTER),
       changes: [

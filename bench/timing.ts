@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- timing`: does the time of a refusal tell whether a client id exists, or how much
- * of a signature is right? Sends refused requests of several kinds, one at a time, in random order,
+ * `npm run bench -- timing`: does the time of a rejection tell whether a client id exists, or how much
+ * of a signature is right? Sends rejected requests of several kinds, one at a time, in random order,
  * and gives for each kind the probability that it takes longer than a wrong signature of a known
  * client. Fails where one of them can be told apart.
  *
@@ -9,7 +9,7 @@
  * measured twice; that its two halves agree within the same bound shows that the machine was quiet
  * enough for the others to mean something.
  *
- * As fast as it can, hardly any of these refusals is recorded (10 a second and client at most). A
+ * As fast as it can, hardly any of these rejections is recorded (10 a second and client at most). A
  * patient caller's are: `--gap 50 --tries 500` asks that slowly, and takes three minutes.
  */
 import { randomBytes, randomInt } from 'node:crypto';
@@ -136,7 +136,7 @@ async function measure(
       const attempt = kinds[index]?.attempt(timestamp);
       if (!attempt) continue;
       if (gap > 0 && round >= 0) await sleep(gap);
-      const ms = await refusalTime(url, agent, timestamp, attempt);
+      const ms = await rejectionTime(url, agent, timestamp, attempt);
       if (round >= 0) samples[index]?.push(ms);
     }
   }
@@ -154,7 +154,7 @@ function shuffled(count: number): number[] {
 }
 
 /** @throws Error where the answer is not the one that all kinds get */
-function refusalTime(url: string, agent: Agent, timestamp: string, attempt: Attempt) {
+function rejectionTime(url: string, agent: Agent, timestamp: string, attempt: Attempt) {
   const headers = {
     'Content-Length': BODY.length,
     'X-Client-Id': attempt.clientId,

@@ -26,8 +26,8 @@ export interface ClusterOptions {
   readonly preload?: readonly string[];
   /** Three members of the replica set and a second Redis, to fail over to; else one of each. */
   readonly failOver?: boolean;
-  /** The database refuses killSessions, from the start on. */
-  readonly refusesKillSessions?: boolean;
+  /** The database rejects killSessions, from the start on. */
+  readonly rejectsKillSessions?: boolean;
   /** Milliseconds by which the clocks of processes are wrong, by name; below zero: slow. */
   readonly clockShifts?: ReadonlyMap<string, number>;
   readonly signal?: AbortSignal;
@@ -80,8 +80,8 @@ async function startParts(
   const { root, folder } = options;
   const crashes: string[] = [];
   const ground: Ground = { root, folder, signal, crashed: (what) => void crashes.push(what) };
-  const { failOver = false, refusesKillSessions = false } = options;
-  const mongo = await startSet(ground, { members: failOver ? 3 : 1, refusesKillSessions });
+  const { failOver = false, rejectsKillSessions = false } = options;
+  const mongo = await startSet(ground, { members: failOver ? 3 : 1, rejectsKillSessions });
   releasers.add(mongo.stop);
   const redis = await startRedisPair(ground, failOver ? 2 : 1);
   releasers.add(redis.stop);

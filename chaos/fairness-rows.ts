@@ -39,7 +39,7 @@ export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
     medianOf(noisy, of) / Math.max(medianOf(base, of), 0.1);
   const growth = ratio('p99', within);
   const incomplete = sum(noise.map((one) => one.incomplete));
-  const refused = sum(rounds.flatMap(({ quietOthers }) => Object.values(quietOthers)));
+  const rejected = sum(rounds.flatMap(({ quietOthers }) => Object.values(quietOthers)));
   const neighbours = rounds.flatMap(({ neighbour }) => neighbour ?? []);
   const unanswered = sum(neighbours.flatMap(({ others }) => Object.values(withoutAnswer(others))));
   const kinds = rounds.flatMap(({ quietOthers }) => Object.keys(quietOthers));
@@ -55,11 +55,11 @@ export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
       most: GOAL,
     }),
     goalRow('quiet clients: answers other than 0', {
-      value: refused,
-      seen: [String(refused), ...new Set(kinds)].join(' '),
+      value: rejected,
+      seen: [String(rejected), ...new Set(kinds)].join(' '),
       most: 0,
     }),
-    // Were nothing of it refused, it would not have been noisy.
+    // Were nothing of it rejected, it would not have been noisy.
     goalRow('noisy client: its 429, of what it sent', {
       value: Math.min(...noise.map(({ limited }) => limited.count)),
       seen: noise.map(({ sent, limited }) => `${limited.count} of ${sent}`).join(', '),

@@ -5,7 +5,7 @@ import type { Fault } from './history';
 import type { Member } from './member';
 import type { PlannedFault } from './plan';
 import type { Way } from './proxy';
-import { fill, lag, orphan, refuseSessions, stepDown } from './server-faults';
+import { fill, lag, orphan, rejectSessions, stepDown } from './server-faults';
 
 interface FaultRun {
   /** Milliseconds of the harness' monotonic clock, which the records are in. */
@@ -77,7 +77,7 @@ async function inflict(
       if (what === 'lag') return lag(cluster.mongo, lasting);
       return inflictOnProcess(what, await cluster.mongo.secondary(), lasting);
     case 'sessions':
-      return refuseSessions(cluster.mongo, lasting);
+      return rejectSessions(cluster.mongo, lasting);
     default:
       return inflictOnProcess(what, appOf(cluster, target), lasting);
   }

@@ -79,8 +79,8 @@ export const FAULT_KINDS = [
   /** Of one of its secondaries: SIGSTOP; for a while it takes nothing over, but answers. */
   'stop-secondary',
   'lag-secondary',
-  /** The database refuses killSessions for a while, as servers for hire do. */
-  'refuse-sessions',
+  /** The database rejects killSessions for a while, as servers for hire do. */
+  'reject-sessions',
   /** The other Redis becomes the primary, without what the old one took last; connections stay with the
    * old one, which follows it, or are reset. */
   'failover-redis',

@@ -56,13 +56,12 @@ async function waitWhile<T>(
 }
 
 /**
- * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for stalled
- * partition jobs and the one that wakes an idle worker; the leases of the worker numbers; the
- * heartbeats of the processes; the memories of signatures, rates and refusals, and what readiness
- * writes, which end by themselves.
+ * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for
+ * stalled jobs and the one that wakes an idle worker; the leases of the worker numbers; the heartbeats of
+ * the processes; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|(worker|first-uses|rate|refusals):.*)$`,
+  `^:(${TURN_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-beats|(worker|first-uses|rate|rejections):.*)$`,
 );
 
 /**

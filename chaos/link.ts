@@ -31,7 +31,7 @@ export function linkSockets(client: Socket, server: Socket, net: Conditions): Li
   const reset = () => {
     ended.abort();
     for (const socket of sockets) {
-      // A socket that is being opened or ended cannot be reset any more (libuv refuses).
+      // A socket that is being opened or ended cannot be reset any more (libuv rejects).
       if (socket.connecting || socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();
     }

@@ -27,10 +27,10 @@ const MODES: Readonly<
   faults: async (options, around) => {
     around.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
     // A run without a mechanism has faults of its own.
-    const { broken, pace, refusesKillSessions } = options;
-    // What is refused all the time is not refused for a while.
+    const { broken, pace, rejectsKillSessions } = options;
+    // What is rejected all the time is not rejected for a while.
     const kinds = FAULT_KINDS.filter(
-      (kind) => !(refusesKillSessions && kind === 'refuse-sessions'),
+      (kind) => !(rejectsKillSessions && kind === 'reject-sessions'),
     );
     const mix = broken ? { skew: 0 } : { mix: { kinds, pace } };
     return faultsReport(options, await runChaos({ ...options, ...mix, ...around }));

@@ -15,7 +15,7 @@ callers were told:
   --workers N     worker processes (default 3)
   --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
   --no-kill-sessions
-                  the database refuses killSessions all the time, as servers for hire do
+                  the database rejects killSessions all the time, as servers for hire do
   --break NAME    runs without a mechanism, to see the check find it:
                   ${Object.keys(MECHANISMS).join(', ')}
 
@@ -49,7 +49,7 @@ export interface Options {
   readonly workers: number;
   /** Milliseconds by which clocks may be wrong. */
   readonly skew: number;
-  readonly refusesKillSessions: boolean;
+  readonly rejectsKillSessions: boolean;
   readonly broken?: Mechanism;
   readonly kills: number;
   readonly restarts: number;
@@ -69,7 +69,7 @@ export function readOptions(args: readonly string[]): Options {
     webs: positive('--webs', values.webs),
     workers: positive('--workers', values.workers),
     skew: skewOf(values.skew),
-    refusesKillSessions: values['no-kill-sessions'] === true,
+    rejectsKillSessions: values['no-kill-sessions'] === true,
     ...(values.break !== undefined && { broken: mechanism(values.break) }),
     kills: positive('--kills', values.kills),
     restarts: positive('--restarts', values.restarts),

@@ -16,8 +16,8 @@ export interface OverloadRound {
   readonly rate: number;
   readonly perSecond: number;
   readonly accepted: Latency;
-  readonly refused: Latency;
-  readonly refusedWithoutRetryAfter: number;
+  readonly rejected: Latency;
+  readonly rejectedWithoutRetryAfter: number;
   /** Accepted, but not done by the deadline. */
   readonly late: number;
   /** Answers of any other kind. */
@@ -34,7 +34,7 @@ export interface RoundOptions {
 }
 
 export const OVER = 3;
-/** Below MAX_IN_FLIGHT: it is to be the backlog that refuses. */
+/** Below MAX_IN_FLIGHT: it is to be the backlog that rejects. */
 export const MOST_UNDER_WAY = 4_500;
 const REFUSED = '503 BACKLOG_FULL';
 const LATE = '504 CONFIRMATION_TIMEOUT';
@@ -64,7 +64,7 @@ export async function runRounds(
     const round = await overload(send, peaks, options);
     options.say(
       `${round.rate.toFixed(0)}/s arrive: ${round.perSecond.toFixed(0)}/s done, ` +
-        `${round.refused.count} refused in ${round.refused.p99.toFixed(1)} ms (p99)`,
+        `${round.rejected.count} rejected in ${round.rejected.p99.toFixed(1)} ms (p99)`,
     );
     rounds.push(round);
     await waitUntilIdle(cluster, options.signal);
@@ -96,14 +96,14 @@ async function overload(
     ...(signal && { signal }),
   });
   const { answers, from, to, unsent, ownDelay } = spell;
-  const refused = ofKind(answers, REFUSED);
+  const rejected = ofKind(answers, REFUSED);
   return {
     peaks,
     rate,
     perSecond: goodput(answers, [from + OVERLOAD.warmUp / haste, to]),
     accepted: latencyOf(ofKind(answers, '0')),
-    refused: latencyOf(refused),
-    refusedWithoutRetryAfter: refused.filter(({ hasRetryAfter }) => !hasRetryAfter).length,
+    rejected: latencyOf(rejected),
+    rejectedWithoutRetryAfter: rejected.filter(({ hasRetryAfter }) => !hasRetryAfter).length,
     late: ofKind(answers, LATE).length,
     others: othersThan(answers, '0', REFUSED, LATE),
     unsent,

@@ -15,8 +15,8 @@ export interface OverloadFigures {
 
 /** Of the peak. */
 const GOODPUT = 0.95;
-/** Milliseconds: p99 of a refusal; above the deadline, of any answer; until it goes on by itself. */
-const REFUSAL = 10;
+/** Milliseconds: p99 of a rejection; above the deadline, of any answer; until it goes on by itself. */
+const REJECTION = 10;
 const AFTER_DEADLINE = 1_000;
 const BACK = 10_000;
 /** MiB of a process that holds a full backlog: what a small container has. */
@@ -67,19 +67,19 @@ function peakOf(rounds: readonly OverloadRound[]): number {
 }
 
 function roundRows(round: OverloadRound, name: string, deadline: number): Row[] {
-  const { refused, accepted, late, others, unsent, ownDelay } = round;
-  const without = round.refusedWithoutRetryAfter;
+  const { rejected, accepted, late, others, unsent, ownDelay } = round;
+  const without = round.rejectedWithoutRetryAfter;
   return [
     goalRow(
-      `${name}: refusals 503, p50 / p99 / max`,
-      { value: refused.p99, seen: `${refused.count}: ${spread(refused)}`, most: REFUSAL },
+      `${name}: rejections 503, p50 / p99 / max`,
+      { value: rejected.p99, seen: `${rejected.count}: ${spread(rejected)}`, most: REJECTION },
       ' ms (p99)',
     ),
     {
       what: `${name}: of it the load's own lateness, p99 / max`,
       seen: `${ownDelay.p99.toFixed(1)} / ${ownDelay.max.toFixed(1)} ms`,
     },
-    goalRow(`${name}: refusals without Retry-After`, {
+    goalRow(`${name}: rejections without Retry-After`, {
       value: without,
       seen: String(without),
       most: 0,

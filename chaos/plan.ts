@@ -82,7 +82,7 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'orphan-primary': { weight: 2, lasts: [500, 3_000], back: 2 * ELECTION },
   'stop-secondary': { weight: 1, lasts: [500, 5_000], back: NETWORK },
   'lag-secondary': { weight: 2, lasts: [2_000, 10_000], back: NETWORK },
-  'refuse-sessions': { weight: 2, lasts: [5_000, 20_000], back: NETWORK },
+  'reject-sessions': { weight: 2, lasts: [5_000, 20_000], back: NETWORK },
   'failover-redis': { weight: 3, lasts: [0, 1_500], back: SERVER },
   'switch-redis': { weight: 2, lasts: [0, 1_500], back: SERVER },
   'fill-redis': { weight: 2, lasts: [1_000, 5_000], back: SERVER, amount: [-512, 256] },

@@ -28,11 +28,11 @@ export interface ClusterSet extends Member {
 
 interface SetOptions {
   readonly members: number;
-  /** Every member refuses killSessions, from its start on. */
-  readonly refusesKillSessions: boolean;
+  /** Every member rejects killSessions, from its start on. */
+  readonly rejectsKillSessions: boolean;
 }
 
-/** What refuses it as Atlas does: AtlasError, not allowed in this tier. */
+/** What rejects it as Atlas does: AtlasError, not allowed in this tier. */
 export const REFUSED_SESSIONS = { failCommands: ['killSessions'], errorCode: 8_000 };
 const ALWAYS = JSON.stringify({ mode: 'alwaysOn', data: REFUSED_SESSIONS });
 /** For failpoints; and nobody is to be waited for where a member ends for good. */
@@ -42,13 +42,13 @@ const PARAMETERS = { enableTestCommands: 1, shutdownTimeoutMillisForSignaledShut
 export async function startSet(ground: Ground, options: SetOptions): Promise<ClusterSet> {
   const { folder, signal } = ground;
   const logFile = (index: number) => join(folder, 'logs', `mongo-${index}.log`);
-  const { refusesKillSessions } = options;
+  const { rejectsKillSessions } = options;
   const set = await startReplicaSet({
     dir: join(folder, 'mongo'),
     members: options.members,
     parameters: {
       ...PARAMETERS,
-      ...(refusesKillSessions && { 'failpoint.failCommand': ALWAYS }),
+      ...(rejectsKillSessions && { 'failpoint.failCommand': ALWAYS }),
     },
     logFile,
     signal,

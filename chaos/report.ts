@@ -20,7 +20,7 @@ export interface Report {
   readonly text: string;
 }
 
-type Told = Pick<ChaosOptions, 'seed' | 'duration' | 'broken' | 'refusesKillSessions'>;
+type Told = Pick<ChaosOptions, 'seed' | 'duration' | 'broken' | 'rejectsKillSessions'>;
 
 export function faultsReport(options: Told, result: ChaosResult): Report {
   const { violations, crashes } = result;
@@ -42,8 +42,8 @@ interface ChaosSummary {
   readonly confirmedAfterElectionMs: readonly (number | null)[];
   /** Seconds by which clocks were wrong, by process. */
   readonly clocks: Readonly<Record<string, number>>;
-  /** Whether killSessions was refused all the time. */
-  readonly refusesKillSessions: boolean;
+  /** Whether killSessions was rejected all the time. */
+  readonly rejectsKillSessions: boolean;
   readonly recoveredAfterMs: number;
   /** How long the harness itself stood still. */
   readonly stalledMs: number;
@@ -58,7 +58,7 @@ interface ChaosSummary {
 }
 
 function summarize(
-  { seed, duration, broken, refusesKillSessions }: Told,
+  { seed, duration, broken, rejectsKillSessions }: Told,
   { history, violations, recoveredAfter, crashes, memory }: ChaosResult,
 ): ChaosSummary {
   const { attempts, faults, stalls, serverStalls, elections, clockShifts } = history;
@@ -76,7 +76,7 @@ function summarize(
     clocks: Object.fromEntries(
       [...clockShifts].map(([name, ms]) => [name, Math.round(ms / 1_000)]),
     ),
-    refusesKillSessions: refusesKillSessions === true,
+    rejectsKillSessions: rejectsKillSessions === true,
     recoveredAfterMs: Math.round(recoveredAfter),
     stalledMs: lengthOf(stalls),
     serversStalledMs: lengthOf(serverStalls),
@@ -93,18 +93,18 @@ const lengthOf = (spans: readonly Span[]) =>
   Math.round(spans.reduce((sum, { from, to }) => sum + to - from, 0));
 
 function reportText(summary: ChaosSummary, violations: readonly Violation[]): string {
-  const { operations, accepted, refused, givenUp } = summary.operations;
+  const { operations, accepted, rejected, givenUp } = summary.operations;
   const table = new Table({ style: { head: [], border: [] } });
   const rows = [
     ['seed', summary.seed],
     ['broken on purpose', summary.broken ?? 'nothing'],
     ['operations', String(operations)],
-    ['of them accepted, refused for good', `${accepted}, ${refused}`],
+    ['of them accepted, rejected for good', `${accepted}, ${rejected}`],
     ['of them given up, or under way at the end', String(givenUp)],
     ['requests', String(summary.requests)],
     ['answers', list(summary.answers)],
     ['faults', list(summary.faults)],
-    ['killSessions was refused', summary.refusesKillSessions ? 'all the time' : 'by faults alone'],
+    ['killSessions was rejected', summary.rejectsKillSessions ? 'all the time' : 'by faults alone'],
     ['clocks were wrong by', clockList(summary.clocks)],
     ['first push after an election', electionList(summary.confirmedAfterElectionMs)],
     ['recovered after the last fault', `${summary.recoveredAfterMs} ms`],

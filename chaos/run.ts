@@ -39,8 +39,8 @@ export interface ChaosOptions {
   readonly mix?: FaultMix;
   /** Milliseconds by which the clocks of processes may be wrong, either way; absent: they are right. */
   readonly skew?: number;
-  /** Whether the database refuses killSessions during all of it. */
-  readonly refusesKillSessions?: boolean;
+  /** Whether the database rejects killSessions during all of it. */
+  readonly rejectsKillSessions?: boolean;
   /** Runs without this mechanism: the check must find something then. */
   readonly broken?: Mechanism;
   readonly say: (text: string) => void;
@@ -77,7 +77,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const some = {
     ...{ root, webs, workers, say },
     failOver: kinds.some(needsFailOver),
-    refusesKillSessions: options.refusesKillSessions === true,
+    rejectsKillSessions: options.rejectsKillSessions === true,
     clockShifts,
     env: { PUSH_TIMEOUT: USUAL_TIMEOUT, ...breakable?.env },
     preload: broken ? [join(root, 'dist/chaos/breaks', `${broken}.js`)] : [],
@@ -179,7 +179,7 @@ function mixOf({ mix, broken }: ChaosOptions): { mix?: FaultMix } {
   return { mix: { kinds: faults, pace } };
 }
 
-/** Refusals that a retry mends, and broken connections: as long as they come, it has not recovered. */
+/** Rejections that a retry mends, and broken connections: as long as they come, it has not recovered. */
 function lastTrouble(attempts: readonly Attempt[], since: number): number {
   const troubled = attempts.filter(
     ({ end, endedAt }) => endedAt > since && (end.kind !== 'answered' || end.code >= 500),

@@ -14,7 +14,7 @@ export async function stepDown(set: ClusterSet): Promise<void> {
   try {
     await withAdmin(url, (db) => db.command(STEP_DOWN));
   } catch (error) {
-    // Whoever refuses is not the primary any more: it came to the same.
+    // Whoever rejects is not the primary any more: it came to the same.
     if (!(error instanceof mongo.MongoServerError)) throw error;
   }
 }
@@ -49,8 +49,8 @@ const ELECTING = 30_000;
 
 const TAKING_OVER = { configureFailPoint: 'stopReplProducer' };
 
-/** Whoever is the primary, or becomes it, refuses killSessions; one that starts meanwhile does not. */
-export async function refuseSessions(
+/** Whoever is the primary, or becomes it, rejects killSessions; one that starts meanwhile does not. */
+export async function rejectSessions(
   { members }: ClusterSet,
   lasting: () => Promise<void>,
 ): Promise<void> {
@@ -82,7 +82,7 @@ async function setFailpoint(members: readonly SetMember[], command: mongo.Docume
 }
 
 /**
- * Redis may hold no more than it does now, and so much; it refuses what would need more.
+ * Redis may hold no more than it does now, and so much; it rejects what would need more.
  *
  * @param kibibytes beyond what it uses; below zero: it has too much already
  */

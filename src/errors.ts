@@ -137,10 +137,15 @@ const REASONS = {
 export type Reason = keyof typeof REASONS;
 
 /**
- * What a newer version refused a push for, which this one does not know. It had no effect, and a caller
+ * What a newer version rejected a push for, which this one does not know. It had no effect, and a caller
  * who tries again loses nothing: it may then meet a process that knows.
  */
-const OF_A_NEWER_VERSION = [500, '推送被拒绝，未生效', 'refused, without an effect', true] as const;
+const OF_A_NEWER_VERSION = [
+  500,
+  '推送被拒绝，未生效',
+  'rejected, without an effect',
+  true,
+] as const;
 
 /** Whether this version knows it: what stands in the log, or comes from a worker, may be newer. */
 export function isReason(text: unknown): text is Reason {
@@ -182,7 +187,7 @@ export interface PushErrorDetail {
   readonly cause?: unknown;
 }
 
-/** A refusal that the caller is told about; anything else that is thrown is an opaque 500. */
+/** A rejection that the caller is told about; anything else that is thrown is an opaque 500. */
 export class PushError extends Error {
   override readonly name = 'PushError';
   /** The envelope's code, which is also the HTTP status. */

@@ -16,7 +16,7 @@ const NEVER: ReadonlySet<unknown> = new Set([
 
 /**
  * @param ids of sessions, hex
- * @returns false where the server refuses
+ * @returns false where the server rejects
  * @throws the driver's error where the server is away, or could not do it now: it may later
  */
 export type KillSessions = (ids: readonly string[]) => Promise<boolean>;
@@ -39,4 +39,4 @@ export function createKillSessions(client: mongo.MongoClient, logger: Logger): K
 }
 
 const REFUSED =
-  'the server refuses killSessions: what a worker leaves open when it dies waits for transactionLifetimeLimitSeconds';
+  'the server rejects killSessions: what a worker leaves open when it dies waits for transactionLifetimeLimitSeconds';

@@ -106,7 +106,7 @@ const TRANSIENT: ReadonlySet<number> = new Set([
   11601, // interrupted
 ]);
 
-/** Whether the driver knows a primary right now: lets callers be refused at once, not after a wait. */
+/** Whether the driver knows a primary right now: lets callers be rejected at once, not after a wait. */
 export function isMongoReady(connection: Connection): boolean {
   return connection.readyState === mongoose.ConnectionStates.connected;
 }

@@ -16,7 +16,7 @@ import { createBacklog } from './ingress/backlog';
 import { createPushFinalizer } from './ingress/finalize-push';
 import { listen } from './ingress/http-server';
 import { watchLostReplies } from './ingress/lost-replies';
-import { createRefusalLog, REFUSALS, SHED } from './ingress/refusal-log';
+import { createRejectionLog, REJECTIONS, SHED } from './ingress/rejection-log';
 import { createSettlePush } from './ingress/settle-push';
 import { createReadSignedRequest } from './ingress/signed-request';
 import { createCheckBody, createValidatePush } from './ingress/validate-push';
@@ -35,7 +35,7 @@ import { createGroupQueue } from './queue/group-queue';
 import { createPartitionJobs } from './queue/partition-jobs';
 import { watchEcho } from './queue/probe';
 import { connectSubscriber } from './queue/redis';
-import { createRefusalRoom } from './queue/refusal-room';
+import { createRejectionQuota } from './queue/rejection-quota';
 import { createReplyInbox } from './queue/replies';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
@@ -84,12 +84,12 @@ async function main(): Promise<void> {
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
   const health = openHealth({ mongo, redis, subscriber, keys });
-  const forRefusals = { pushLog, clock, logger, metrics };
-  const room = createRefusalRoom(redis, keys);
+  const forRejections = { pushLog, clock, logger, metrics };
+  const quota = createRejectionQuota(redis, keys);
   const newRequestId = createRequestIds(() => redisTime.aheadOf(clock));
   const signed = {
     findClient: createClientDirectory(mongo, keyRing, clock, logger).find,
-    logRefusal: createRefusalLog({ ...forRefusals, room }, REFUSALS),
+    logRejection: createRejectionLog({ ...forRejections, quota }, REJECTIONS),
     counts,
     noteUse: secretUses.note,
     checkReady: health.check,
@@ -131,8 +131,8 @@ async function main(): Promise<void> {
     validate: createValidatePush(checkBody),
     pushLog,
     lookups,
-    logRefusal: createRefusalLog(forRefusals, REFUSALS),
-    logShed: createRefusalLog(forRefusals, SHED),
+    logRejection: createRejectionLog(forRejections, REJECTIONS),
+    logShed: createRejectionLog(forRejections, SHED),
     settle,
     finalizer,
     counts,

@@ -129,7 +129,7 @@ function staleness({ operation }: WaitingPush, { decision, before, duplicateOf }
 }
 
 function settlementOf({ decision, duplicateOf }: FoldResult): Settlement {
-  if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.rejection };
+  if (decision.kind === 'rejected') return { state: 'REFUSED', reason: decision.reason };
   const { outcome, matter } = decision;
   const matterId = String(matter.matterId);
   // A push that was ignored as stale says nothing of the parties that a newer one left.

@@ -7,14 +7,14 @@ import type { Push, Pushes } from './pushes';
 import type { Rule } from './rules';
 import { shownTime } from './shown-time';
 
-/** Refusals before it was known who sent the request: they have no entry. */
+/** Rejections before it was known who sent the request: they have no entry. */
 const UNKNOWN_SENDER: ReadonlySet<string | undefined> = new Set([
   'MALFORMED_REQUEST',
   'BODY_INCOMPLETE',
   'PATH_NOT_FOUND',
 ]);
 
-/** Refusals that are recorded at a bounded rate, or not at all. */
+/** Rejections that are recorded at a bounded rate, or not at all. */
 const MAY_LACK_ENTRY: ReadonlySet<number> = new Set([401, 403, 405, 408, 413, 415, 429]);
 
 type Told = Attempt & { readonly end: Answered };
@@ -70,18 +70,18 @@ function unlikeSuccess(end: Answered, push: Push | undefined): string | undefine
 function unlikeFailure(end: Answered, push: Push | undefined): string | undefined {
   const { code, reason } = end;
   const entry = push?.entry;
-  const isRefused = entry?.state === 'REFUSED';
-  const isRefusedSo = isRefused && entry.result === reason;
+  const isRejected = entry?.state === 'REFUSED';
+  const isRejectedSo = isRejected && entry.result === reason;
   if (code === 504) return isOpenEnd(push) ? undefined : 'due is EXPIRED, or one begun in time';
   if (code === 400 || code === 404) {
-    if (isRefusedSo || (!entry && UNKNOWN_SENDER.has(reason))) return undefined;
+    if (isRejectedSo || (!entry && UNKNOWN_SENDER.has(reason))) return undefined;
     return `due is REFUSED ${reason}`;
   }
   if (MAY_LACK_ENTRY.has(code)) {
-    return !entry || isRefusedSo ? undefined : `due is REFUSED ${reason}, or none`;
+    return !entry || isRejectedSo ? undefined : `due is REFUSED ${reason}, or none`;
   }
   if (code === 500 || code === 503) {
-    const hasNoEffect = !entry || isRefused || entry.state === 'EXPIRED';
+    const hasNoEffect = !entry || isRejected || entry.state === 'EXPIRED';
     return hasNoEffect ? undefined : 'due is one without an effect, or none';
   }
   return 'no answer of the service has this code';

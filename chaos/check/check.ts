@@ -8,7 +8,7 @@ import { checkSenders } from './phantoms';
 import { checkPlacement } from './placement';
 import { indexPushes } from './pushes';
 import { checkRealTime } from './real-time';
-import { checkRefusals } from './refusals';
+import { checkRejections } from './rejections';
 import { foldMatter } from './sequential-fold';
 import { checkLeftovers, checkServiceTimes } from './service-times';
 
@@ -21,7 +21,7 @@ export function check(evidence: Evidence): Violation[] {
   const pushes = indexPushes(evidence);
   return [
     ...checkAnswers(evidence.history, pushes),
-    ...checkRefusals(evidence.history, pushes.operations),
+    ...checkRejections(evidence.history, pushes.operations),
     ...checkSenders(pushes.all),
     ...collectMatters(evidence, pushes.all).flatMap(checkMatter),
     ...checkOneEffect(pushes),

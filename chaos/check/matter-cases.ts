@@ -15,7 +15,7 @@ export interface MatterCase {
   readonly stored: Matter | undefined;
 }
 
-/** Refusals that follow from the state of the matter alone. */
+/** Rejections that follow from the state of the matter alone. */
 const BY_STATE: ReadonlySet<string | undefined> = new Set([
   'MATTER_NOT_FOUND',
   'MATTER_DELETED',
@@ -23,7 +23,7 @@ const BY_STATE: ReadonlySet<string | undefined> = new Set([
   'EXTERNAL_ID_RESERVED',
 ]);
 
-/** @param reason of a refusal; undefined where there was none */
+/** @param reason of a rejection; undefined where there was none */
 export const isOfState = (reason: string | undefined): boolean => BY_STATE.has(reason);
 
 interface Collected {

@@ -5,8 +5,8 @@ export interface OperationCounts {
   readonly operations: number;
   /** One of its tries was answered 0. */
   readonly accepted: number;
-  /** None was, and the last one was refused for good. */
-  readonly refused: number;
+  /** None was, and the last one was rejected for good. */
+  readonly rejected: number;
   /** The last try settled nothing: its caller had enough of it, or the run ended. */
   readonly givenUp: number;
 }
@@ -20,16 +20,16 @@ export function countOperations(attempts: readonly Attempt[]): OperationCounts {
     if (end.kind === 'answered' && end.code === 0) accepted.add(operation);
   }
   const others = [...last].filter(([operation]) => !accepted.has(operation));
-  const refused = others.filter(([, end]) => isRefusal(end)).length;
+  const rejected = others.filter(([, end]) => isRejection(end)).length;
   return {
     operations: last.size,
     accepted: accepted.size,
-    refused,
-    givenUp: others.length - refused,
+    rejected,
+    givenUp: others.length - rejected,
   };
 }
 
-/** A 400 or 404: what else there is of refusals says nothing about the operation. */
-function isRefusal(end: Attempt['end']): boolean {
+/** A 400 or 404: what else there is of rejections says nothing about the operation. */
+function isRejection(end: Attempt['end']): boolean {
   return end.kind === 'answered' && (end.code === 400 || end.code === 404);
 }

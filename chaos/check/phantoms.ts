@@ -3,7 +3,7 @@ import type { Violation } from './evidence';
 import type { Push } from './pushes';
 import type { SentOperation } from './sent-operations';
 
-/** What is refused may have been sent by anybody; everything else only by the callers of the run. */
+/** What is rejected may have been sent by anybody; everything else only by the callers of the run. */
 export function checkSenders(pushes: readonly Push[]): Violation[] {
   const withoutAnswer = new Map<SentOperation, number>();
   return pushes.flatMap((push) => {

@@ -61,7 +61,7 @@ function firstPlace(push: Push, { matter, states, find, range }: Search): number
     const decision = decide(before, operation, around);
     const isSame =
       decision.kind === 'rejected'
-        ? state === 'REFUSED' && decision.rejection === result
+        ? state === 'REFUSED' && decision.reason === result
         : state === 'PERSISTED' && decision.outcome === result && decision.matter === before;
     if (isSame) return index;
   }
@@ -70,7 +70,7 @@ function firstPlace(push: Push, { matter, states, find, range }: Search): number
 
 /**
  * @returns a function that gives the last state that a push can have met: before the effects that
- *   were sent after it was told, and, where it was refused, before another try of it took effect,
+ *   were sent after it was told, and, where it was rejected, before another try of it took effect,
  *   which from then on it would have repeated
  */
 function createUpperBound({ effects }: MatterCase): (push: Push) => number {

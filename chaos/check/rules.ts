@@ -3,9 +3,9 @@ export const PROMISES = {
   acknowledged:
     'A push that was answered with code 0 stands in the log as persisted or replayed, with the outcome and the matter that its caller was told.',
   'answer-agrees':
-    'What a caller was told and what the log says became of the push are the same, also where it was refused; and so do the HTTP status and the code.',
-  'wrongly-refused':
-    'A good request is refused by the state of its matter alone, or where the service is not available; one that does not pass always, as VALIDATION_FAILED.',
+    'What a caller was told and what the log says became of the push are the same, also where it was rejected; and so do the HTTP status and the code.',
+  'wrongly-rejected':
+    'A good request is rejected by the state of its matter alone, or where the service is not available; one that does not pass always, as VALIDATION_FAILED.',
   phantom:
     'Every entry of the log and every matter of the ledger goes back to a request that somebody sent.',
   revisions: 'The effects on a matter are its revisions 1, 2, 3, …, none missing and none twice.',
@@ -25,7 +25,7 @@ export const PROMISES = {
     'From ten seconds after the last fault on nothing fails, and nobody waits longer than two and a half seconds, but for a server that stands still by itself.',
   leftover: 'No push, partition job or lock is left behind.',
   served:
-    'At least half of the operations that pass were accepted, or refused by the state of their matter: else the run has seen too little.',
+    'At least half of the operations that pass were accepted, or rejected by the state of their matter: else the run has seen too little.',
   measurable:
     'The harness itself stood still for at most a tenth of the run: else what it saw of times is its own.',
 } as const;

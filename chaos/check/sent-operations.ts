@@ -9,7 +9,7 @@ export interface SentOperation {
   readonly first: Attempt;
   /** The tries of which nobody knows what became. */
   readonly unanswered: readonly Attempt[];
-  /** As the contract reads its body, each time anew; undefined where it refuses it. */
+  /** As the contract reads its body, each time anew; undefined where it rejects it. */
   parsed(): ParsedBody | undefined;
 }
 

@@ -65,7 +65,7 @@ function apply(push: Push, before: Matter | undefined, { around }: MatterCase): 
   const operation = operationOn(push, around.externalId);
   if (!operation) return `${result} by a push that says nothing valid about this matter`;
   const decision = decide(before, operation, around);
-  if (decision.kind === 'rejected') return `${result}, due is a refusal, ${decision.rejection}`;
+  if (decision.kind === 'rejected') return `${result}, due is a rejection, ${decision.reason}`;
   const { outcome, matter } = decision;
   if (matter === before) return `${result} with an effect, due is ${outcome} without one`;
   return outcome === result ? matter : `${result}, due is ${outcome}`;

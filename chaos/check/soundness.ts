@@ -23,10 +23,10 @@ function checkServed(history: Evidence['history'], timeZone: string): Violation[
     isValid.set(operation, known);
     return known;
   });
-  const { operations, accepted, refused } = countOperations(valid);
-  if (accepted > 0 && accepted + refused >= LEAST_SERVED * operations) return [];
+  const { operations, accepted, rejected } = countOperations(valid);
+  if (accepted > 0 && accepted + rejected >= LEAST_SERVED * operations) return [];
   const what =
-    `of ${operations} operations that pass ${accepted} were accepted and ${refused} refused ` +
+    `of ${operations} operations that pass ${accepted} were accepted and ${rejected} rejected ` +
     'by state: due is half of them';
   return [{ rule: 'served', what }];
 }

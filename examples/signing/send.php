@@ -41,7 +41,7 @@ $context = stream_context_create(['http' => [
     'header' => $headers,
     'content' => $body,
     'timeout' => 30,
-    'ignore_errors' => true, // a refusal has the envelope too: read it
+    'ignore_errors' => true, // a rejection has the envelope too: read it
 ]]);
 $answer = file_get_contents("$url/api/open/matters/upsert", false, $context);
 if ($answer === false) {

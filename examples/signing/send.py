@@ -48,8 +48,8 @@ def send() -> int:
     request = urllib.request.Request(f"{url}/api/open/matters/upsert", body, headers)
     try:
         answer = urllib.request.urlopen(request, timeout=30).read()
-    except urllib.error.HTTPError as refused:
-        answer = refused.read()  # a refusal has the envelope too
+    except urllib.error.HTTPError as rejected:
+        answer = rejected.read()  # a rejection has the envelope too
     sys.stdout.buffer.write(answer + b"\n")
     return 0 if json.loads(answer)["code"] == 0 else 1
 

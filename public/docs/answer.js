@@ -19,7 +19,7 @@ const SHOWN = ['Idempotency-Replayed', 'Retry-After', 'RateLimit', 'RateLimit-Po
  * @param {Api} api
  * @param {Answer} answer
  * @param {number} now epoch milliseconds
- * @param {import('./diagnosis.js').Ask} ask for the cause of a refused signature
+ * @param {import('./diagnosis.js').Ask} ask for the cause of a rejected signature
  */
 export function answerNode(api, { status, headers, text }, now, ask) {
   const envelope = lastEnvelope(text);
@@ -35,7 +35,7 @@ export function answerNode(api, { status, headers, text }, now, ask) {
     element(
       'p',
       { class: 'verdict' },
-      say(isGood ? WORDS.success : WORDS.refused),
+      say(isGood ? WORDS.success : WORDS.rejected),
       element('code', {}, `HTTP ${status} ${reason}`.trim()),
     ),
     ...(headers.has('Idempotency-Replayed') ? [element('p', {}, say(WORDS.replayed))] : []),

@@ -27,7 +27,7 @@ export function responseOf(api, operation, code) {
  * @param {Operation} operation
  * @returns {[code: string, reasons: string[]][]}
  */
-export function refusalsOf(api, operation) {
+export function rejectionsOf(api, operation) {
   return Object.keys(operation.responses)
     .map((code) => responseOf(api, operation, code))
     .map((response) => reasonsOf(api, response))

@@ -1,4 +1,4 @@
-/** The cause of a refused signature: asked for by the requestId of the 401, as push-logs/query tells it. */
+/** The cause of a rejected signature: asked for by the requestId of the 401, as push-logs/query tells it. */
 import { element } from './dom.js';
 import { findingsOf } from './findings.js';
 import { say } from './speech.js';
@@ -41,7 +41,7 @@ export function diagnosisNode(requestId, ask) {
 function resultNodes(text) {
   const result = findingsOf(text);
   if (typeof result === 'string')
-    return [line(WORDS.diagnosisRefused), element('code', {}, result)];
+    return [line(WORDS.diagnosisRejected), element('code', {}, result)];
   return result ? [element('ul', {}, ...result.map(findingNode))] : [line(WORDS.noDiagnosis)];
 }
 

@@ -7,8 +7,8 @@ export const DIAGNOSED = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW'];
 
 /**
  * @param {string} text the answer of push-logs/query
- * @returns {readonly Finding[] | string | undefined} the reason of a refusal as a text; undefined where
- *   there is no such entry, or none whose signature was refused
+ * @returns {readonly Finding[] | string | undefined} the reason of a rejection as a text; undefined where
+ *   there is no such entry, or none whose signature was rejected
  */
 export function findingsOf(text) {
   try {

@@ -1,5 +1,5 @@
 /** The operations, one after the other. */
-import { endpointsOf, mediaOf, parametersOf, refusalsOf, responseOf } from './api.js';
+import { endpointsOf, mediaOf, parametersOf, rejectionsOf, responseOf } from './api.js';
 import { element, pretty } from './dom.js';
 import { nameOf } from './schema.js';
 import { say } from './speech.js';
@@ -39,7 +39,7 @@ function operationNode(api, { path, method, operation }, onTry) {
     ...(parameters.length > 0 ? [folded(WORDS.headers, parametersTable(parameters))] : []),
     ...bodyNodes(api, operation),
     ...answerNodes(api, operation),
-    ...refusalNodes(api, operation),
+    ...rejectionNodes(api, operation),
   );
 }
 
@@ -90,10 +90,10 @@ const exampleNodes = ({ examples = {} }) =>
   Object.values(examples).map(({ value }) => folded(WORDS.example, pretty(value)));
 
 /** @param {Api} api @param {Operation} operation */
-function refusalNodes(api, operation) {
-  const refusals = refusalsOf(api, operation);
-  if (refusals.length === 0) return [];
-  const rows = refusals.map(([code, reasons]) =>
+function rejectionNodes(api, operation) {
+  const rejections = rejectionsOf(api, operation);
+  if (rejections.length === 0) return [];
+  const rows = rejections.map(([code, reasons]) =>
     element(
       'li',
       {},
@@ -104,7 +104,7 @@ function refusalNodes(api, operation) {
       ]),
     ),
   );
-  return [folded(WORDS.refusals, element('ul', { class: 'reasons' }, ...rows))];
+  return [folded(WORDS.rejections, element('ul', { class: 'reasons' }, ...rows))];
 }
 
 /** What not everybody reads. @param {import('./shapes').Words} words @param {Node} content */

@@ -61,7 +61,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response | Ref>>;
 }
 
-/** An answer that refuses, with its reason. */
+/** An answer that rejects, with its reason. */
 export interface ReasonExample {
   readonly summary: string;
   readonly description: string;

@@ -36,7 +36,7 @@ export const WORDS = {
   answerHeaders: ['Headers of answers', '响应头'],
   answerFields: ['All fields', '全部字段'],
   example: ['Example', '示例'],
-  refusals: ['May be refused with', '可能的错误'],
+  rejections: ['May be rejected with', '可能的错误'],
   tryThis: ['Try it', '试一试'],
   field: ['Field', '字段'],
   meaning: ['Meaning', '说明'],
@@ -85,7 +85,7 @@ export const WORDS = {
 
   result: ['Result', '结果'],
   success: ['Success', '成功'],
-  refused: ['Refused', '被拒绝'],
+  rejected: ['Rejected', '被拒绝'],
   noAnswer: [
     'There was no answer. Does the service run, and does nothing between here and there cut the connection?',
     '没有收到响应。请检查服务是否在运行、中间网络是否断开。',
@@ -103,17 +103,17 @@ export const WORDS = {
     '服务能识别常见的签名错误。在此填写该客户端任一 401 响应的 `requestId`，在上方表单中填写正确的密钥，然后查询：查询本身也必须正确签名。',
   ],
   diagnose: ['Ask for the cause', '查询原因'],
-  diagnosisRefused: [
-    'The question was refused too: is the secret in the form the right one?',
+  diagnosisRejected: [
+    'The question was rejected too: is the secret in the form the right one?',
     '查询也被拒绝：表单中的密钥是否正确？',
   ],
   noDiagnosis: [
-    'There is no diagnosis: the entry is written a second after the 401, of many refusals only some are kept, and those of another client are not told.',
+    'There is no diagnosis: the entry is written a second after the 401, of many rejections only some are kept, and those of another client are not told.',
     '没有诊断结果：记录在 401 之后约一秒写入，大量被拒绝的请求只保留一部分，其他客户端的记录不会返回。',
   ],
 };
 
-/** What to look at when a call is refused with 401, by reason. */
+/** What to look at when a call is rejected with 401, by reason. */
 /** @satisfies {Readonly<Record<string, readonly Words[]>>} */
 export const HINTS = {
   SIGNATURE_MISMATCH: [

@@ -24,15 +24,15 @@ export interface MatterPushClientOptions {
   readonly retries?: number;
   /** Calls that are under way at the same time (32). */
   readonly concurrency?: number;
-  /** Calls that may wait for their turn (10,000); beyond it a call is refused with QUEUE_FULL. */
+  /** Calls that may wait for their turn (10,000); beyond it a call is rejected with QUEUE_FULL. */
   readonly queue?: number;
   /** In place of the client's own connections, for a proxy or a certificate; `close` leaves it open. */
   readonly agent?: Agent;
   /**
-   * Told of each refusal after which a call is sent again, and in how many milliseconds. What it
+   * Told of each rejection after which a call is sent again, and in how many milliseconds. What it
    * throws, the call fails with.
    */
-  readonly onRetry?: ((refusal: MatterPushError, wait: number) => void) | undefined;
+  readonly onRetry?: ((rejection: MatterPushError, wait: number) => void) | undefined;
 }
 
 export interface CallOptions {

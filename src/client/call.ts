@@ -1,16 +1,16 @@
 /** One call of the client: how long it may take, and what ends it before it is answered. */
 import { setMaxListeners } from 'node:events';
-import { OWN, type Refusal } from './error';
+import { OWN, type Rejection } from './error';
 
 export interface Call {
   /** Milliseconds of `performance.now`: the time of day may jump. */
   readonly deadline: number;
-  /** Aborted: no try begins any more. Its reason is a `Refusal`. */
+  /** Aborted: no try begins any more. Its reason is a `Rejection`. */
   readonly stopped: AbortSignal;
   /** Aborted: the try that is under way is not waited for either. */
   readonly cut: AbortSignal;
   /** No try begins any more; the one under way is waited for. */
-  stop(why: Refusal): void;
+  stop(why: Rejection): void;
   /** It was answered: lets go of its timer and its caller's signal. */
   end(): void;
 }
@@ -25,7 +25,7 @@ export const LONGEST_TIMER = 2 ** 31 - 1;
 export function createCall(timeout: number, signal: AbortSignal | undefined): Call {
   const stopped = new AbortController();
   const cut = new AbortController();
-  const giveUp = (why: Refusal) => {
+  const giveUp = (why: Rejection) => {
     stopped.abort(why);
     cut.abort();
   };

@@ -1,8 +1,8 @@
-/** The one error of the client: the service's refusals, and what kept a call from being answered. */
+/** The one error of the client: the service's rejections, and what kept a call from being answered. */
 import type { FieldError } from '../errors';
 
 /** Why a call has no success. */
-export interface Refusal {
+export interface Rejection {
   /** The envelope's code; the HTTP status where the answer is not the service's; 0: no answer. */
   readonly code: number;
   /** A reason of the service, else `HTTP_<status>`, an error code of the system, or one of `OWN`. */
@@ -20,7 +20,7 @@ export interface Refusal {
   readonly rate?: number | undefined;
 }
 
-const own = (reason: string, message: string): Refusal => ({
+const own = (reason: string, message: string): Rejection => ({
   code: 0,
   reason,
   message,
@@ -43,11 +43,11 @@ export interface ErrorContext {
   /** How often it was sent. */
   readonly tries: number;
   readonly idempotencyKey: string | undefined;
-  /** Of what the client itself ended: the refusal of the last try. */
+  /** Of what the client itself ended: the rejection of the last try. */
   readonly cause?: unknown;
 }
 
-export class MatterPushError extends Error implements Refusal {
+export class MatterPushError extends Error implements Rejection {
   override readonly name = 'MatterPushError';
   readonly code: number;
   readonly reason: string;
@@ -60,15 +60,15 @@ export class MatterPushError extends Error implements Refusal {
   /** To be sent again with: should it have been applied after all, that changes nothing. */
   readonly idempotencyKey: string | undefined;
 
-  constructor(refusal: Refusal, { tries, idempotencyKey, cause }: ErrorContext) {
-    super(refusal.message, { cause });
-    this.code = refusal.code;
-    this.reason = refusal.reason;
-    this.retryable = refusal.retryable;
-    this.requestId = refusal.requestId;
-    this.errors = refusal.errors;
-    this.retryAfter = refusal.retryAfter;
-    this.rate = refusal.rate;
+  constructor(rejection: Rejection, { tries, idempotencyKey, cause }: ErrorContext) {
+    super(rejection.message, { cause });
+    this.code = rejection.code;
+    this.reason = rejection.reason;
+    this.retryable = rejection.retryable;
+    this.requestId = rejection.requestId;
+    this.errors = rejection.errors;
+    this.retryAfter = rejection.retryAfter;
+    this.rate = rejection.rate;
     this.tries = tries;
     this.idempotencyKey = idempotencyKey;
   }

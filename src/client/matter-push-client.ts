@@ -76,8 +76,8 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
     { signal, idempotencyKey }: PushOptions,
     key?: string,
   ): Promise<Settled> => {
-    const refusal = isClosed ? OWN.CLOSED : order.waiting() >= queue ? OWN.QUEUE_FULL : undefined;
-    if (refusal) throw new MatterPushError(refusal, { tries: 0, idempotencyKey });
+    const rejection = isClosed ? OWN.CLOSED : order.waiting() >= queue ? OWN.QUEUE_FULL : undefined;
+    if (rejection) throw new MatterPushError(rejection, { tries: 0, idempotencyKey });
     const request = { path, body: bytesOf(body), idempotencyKey };
     const call = createCall(timeout, signal);
     const settled = begin(request, key, call);

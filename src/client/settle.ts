@@ -1,12 +1,12 @@
-/** One call from its first try to its end: answered, refused for good, or out of retries or time. */
+/** One call from its first try to its end: answered, rejected for good, or out of retries or time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MatterPushClientOptions } from './api';
 import { backoff } from './backoff';
 import type { Call } from './call';
-import { MatterPushError, type Refusal } from './error';
+import { MatterPushError, type Rejection } from './error';
 import type { Gate } from './gate';
 import type { OutgoingRequest, Sender } from './sender';
-import { type Answered, isRateLimit, judge, type Refused } from './verdict';
+import { type Answered, isRateLimit, judge, type Rejected } from './verdict';
 
 export interface Ways {
   readonly sender: Sender;
@@ -42,7 +42,7 @@ export async function settle(
   let retried = 0;
   let rateLimited = 0;
   let last: MatterPushError | undefined;
-  const stop = (why: Refusal) => new MatterPushError(why, { tries, idempotencyKey, cause: last });
+  const stop = (why: Rejection) => new MatterPushError(why, { tries, idempotencyKey, cause: last });
   for (;;) {
     if (!stopped.aborted) await gate.pass(stopped).catch(() => undefined);
     if (stopped.aborted) throw stop(stopped.reason);
@@ -67,14 +67,14 @@ export async function settle(
 }
 
 /** Milliseconds. The gate spreads those that were told to slow down, so they need no jitter. */
-function waitAfter(verdict: Refused, nth: number): number {
+function waitAfter(verdict: Rejected, nth: number): number {
   const { retryAfter } = verdict;
   return isRateLimit(verdict) && retryAfter !== undefined ? retryAfter : backoff(nth, retryAfter);
 }
 
-function noAnswer(error: NodeJS.ErrnoException): Refused {
+function noAnswer(error: NodeJS.ErrnoException): Rejected {
   return {
-    kind: 'refused',
+    kind: 'rejected',
     code: 0,
     reason: error.code ?? 'NETWORK_ERROR',
     // A host with several addresses fails with one error around theirs, which has no text.

@@ -1,6 +1,6 @@
-/** What an answer means for a call: done, refused for good, or to be tried again. */
+/** What an answer means for a call: done, rejected for good, or to be tried again. */
 import { z } from 'zod';
-import type { Refusal } from './error';
+import type { Rejection } from './error';
 import type { Answer } from './sender';
 
 export interface Answered {
@@ -11,8 +11,8 @@ export interface Answered {
   readonly replayed: boolean;
 }
 
-export interface Refused extends Refusal {
-  readonly kind: 'refused';
+export interface Rejected extends Rejection {
+  readonly kind: 'rejected';
 }
 
 const PROBLEMS = z.array(z.object({ field: z.string(), message: z.string() })).catch([]);
@@ -37,7 +37,7 @@ const RATE_LIMITED = 429;
 /** A signature is another one only in another second. */
 const NEXT_SIGNATURE = 1_000;
 
-export function judge(answer: Answer): Answered | Refused {
+export function judge(answer: Answer): Answered | Rejected {
   const envelope = ENVELOPE.safeParse(parseJson(answer.text)).data;
   const retryAfter = toMilliseconds(answer.retryAfter);
   if (!envelope || !isOurs(envelope)) {
@@ -57,7 +57,7 @@ export function judge(answer: Answer): Answered | Refused {
     .map((error) => `${error.field}: ${error.message}`)
     .join('; ');
   return {
-    kind: 'refused',
+    kind: 'rejected',
     code,
     reason: envelope.reason ?? `CODE_${code}`,
     message: details ? `${message} (${details})` : message,
@@ -69,10 +69,10 @@ export function judge(answer: Answer): Answered | Refused {
   };
 }
 
-const REFUSED = { kind: 'refused', requestId: null, errors: [] } as const;
+const REFUSED = { kind: 'rejected', requestId: null, errors: [] } as const;
 
 /** The client as a whole is too fast: what one call is told holds for all. */
-export const isRateLimit = ({ code }: Refused) => code === RATE_LIMITED;
+export const isRateLimit = ({ code }: Rejected) => code === RATE_LIMITED;
 
 const isTemporary = (code: number) => code === 408 || code === RATE_LIMITED || code >= 500;
 

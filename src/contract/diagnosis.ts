@@ -1,4 +1,4 @@
-/** What was wrong with a refused signature, as its client and operators are told. */
+/** What was wrong with a rejected signature, as its client and operators are told. */
 
 export interface Diagnosis {
   /** At least one; several where several mistakes came together. */

@@ -34,7 +34,7 @@ export interface Envelope {
   /** Where the reason is explained, below the service's address: `/docs#reason-SIGNATURE_MISMATCH`. */
   readonly help?: string;
   readonly errors?: readonly FieldError[];
-  /** Of a refused body: what looks wrong in it besides. */
+  /** Of a rejected body: what looks wrong in it besides. */
   readonly warnings?: readonly Warning[];
 }
 
@@ -49,7 +49,7 @@ export function successEnvelope(data: unknown, requestId: string, now: number): 
   return { code: 0, message: 'success', data, requestId, timestamp: new Date(now).toISOString() };
 }
 
-/** The row of a reason on the reference page; for a refused signature it tells how to learn the cause. */
+/** The row of a reason on the reference page; for a rejected signature it tells how to learn the cause. */
 export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
 /** @param language what its caller reads */

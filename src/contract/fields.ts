@@ -16,7 +16,7 @@ const TEXT_CONTROLS = new RegExp(`[${CONTROLS}]`);
 const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
 const FORBIDDEN_IN_TEXT = new RegExp(`[${FORBIDDEN}]`);
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
-const REFUSED_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'file']);
+const REJECTED_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'file']);
 
 /** Where something is not blank, and none of its characters is one of a class. */
 const notBlank = (none: string) => `^[^${none}]*[^\\s${none}][^${none}]*$`;
@@ -51,11 +51,11 @@ export const url = text(2048)
   .refine((value) => {
     if (TEXT_CONTROLS.test(value)) return false;
     const scheme = SCHEME.exec(value.trim())?.[1]?.toLowerCase();
-    return scheme !== undefined && !REFUSED_SCHEMES.has(scheme);
+    return scheme !== undefined && !REJECTED_SCHEMES.has(scheme);
   }, saying(TEXTS.url))
   .meta({
     pattern: `^[^\\S${CONTROLS}]*[A-Za-z][A-Za-z0-9+.-]*:[^${CONTROLS}]*$`,
-    not: { pattern: `^\\s*(${[...REFUSED_SCHEMES].map(inAnyCase).join('|')}):` },
+    not: { pattern: `^\\s*(${[...REJECTED_SCHEMES].map(inAnyCase).join('|')}):` },
   });
 
 /** Patterns of JSON Schema have no flags. */

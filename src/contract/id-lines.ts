@@ -57,7 +57,7 @@ export function createIdLines(maxLines = MAX_ID_LINES): IdLines {
 
 /** Cuts UTF-8 into lines. After bytes that are no UTF-8 nothing is taken any more. */
 function createLineSplitter(takeLine: (line: string) => void) {
-  // ignoreBOM keeps a leading BOM in the text, where JSON.parse refuses it: never silently dropped.
+  // ignoreBOM keeps a leading BOM in the text, where JSON.parse rejects it: never silently dropped.
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let broken: PushError | undefined;
   let rest = '';

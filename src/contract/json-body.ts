@@ -7,7 +7,7 @@ import { toldOf } from './zod-texts';
 /** Deepest nesting of a body (decisions, "Lengths"). */
 export const MAX_JSON_DEPTH = 32;
 
-// ignoreBOM keeps a leading BOM in the text, where JSON.parse refuses it: never silently dropped.
+// ignoreBOM keeps a leading BOM in the text, where JSON.parse rejects it: never silently dropped.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;

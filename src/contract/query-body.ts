@@ -28,7 +28,7 @@ export const oneOrMoreWords = nullIsAbsent(
 
 export const cursor = nullIsAbsent(z.string().min(1).max(200));
 
-/** A list. The length comes first: one far too long is refused without a word about each element. */
+/** A list. The length comes first: one far too long is rejected without a word about each element. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
 

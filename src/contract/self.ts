@@ -6,12 +6,12 @@ import { bounded } from './query-body';
 /** Most names of one check. */
 const MAX_USERNAMES = 1_000;
 
-/** The length comes first: what is far too long is refused without a word about each name. */
+/** The length comes first: what is far too long is rejected without a word about each name. */
 export const usersCheckSchema = z.object({ usernames: bounded(fields.username, MAX_USERNAMES) });
 
 export const clientSelfSchema = z.object({});
 
-/** ENABLED may be named in a push; the others are refused there as UNKNOWN_USER. */
+/** ENABLED may be named in a push; the others are rejected there as UNKNOWN_USER. */
 export type UserState = 'ENABLED' | 'DISABLED' | 'UNKNOWN';
 
 /** `data` of users/check. */

@@ -18,7 +18,7 @@ export const TEXTS = {
   controls: text('不能含有控制字符', 'must not contain control characters'),
   url: text(
     '必须是 http、https 或应用协议的 URL，例如 https://oa.example.com/1、weixin://…；不接受 javascript、data、vbscript、file',
-    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; javascript, data, vbscript and file are refused',
+    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; javascript, data, vbscript and file are rejected',
   ),
   status: text(
     '必须是大写下划线格式，例如 PENDING、IN_REVIEW',
@@ -101,10 +101,10 @@ export const TEXTS = {
   ),
 } as const;
 
-/** What is said of a field that its operation does not read. @param isRefused else it is ignored */
-export function unusedText(isRefused: boolean) {
-  const zh = isRefused ? '' : '，已忽略';
-  const en = isRefused ? '' : ', ignored';
+/** What is said of a field that its operation does not read. @param isRejected else it is ignored */
+export function unusedText(isRejected: boolean) {
+  const zh = isRejected ? '' : '，已忽略';
+  const en = isRejected ? '' : ', ignored';
   return {
     systemCode: text(
       `系统编码以 client 绑定为准，请勿在请求体中发送${zh}`,

@@ -26,19 +26,19 @@ const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 /**
  * Fields that are unknown, or known and of no use to this operation, also within `parties`: the first 20.
  *
- * @param isRefused whether they are refused, so that the message does not call them ignored
+ * @param isRejected whether they are rejected, so that the message does not call them ignored
  */
 export function unusedFields(
   body: JsonObject,
   operation: OperationName,
-  isRefused: boolean,
+  isRejected: boolean,
 ): readonly WarningInBoth[] {
   const fields = FIELDS[operation];
   const found: WarningInBoth[] = [];
   for (const name of Object.keys(body)) {
     if (fields.has(name)) continue;
     if (found.length === MAX_NAMED) return found;
-    found.push(unused(name, operation, isRefused));
+    found.push(unused(name, operation, isRejected));
   }
   const { parties } = body;
   if (!fields.has('parties') || !Array.isArray(parties)) return found;
@@ -47,18 +47,18 @@ export function unusedFields(
     for (const name of Object.keys(element)) {
       if (PARTY_FIELDS.has(name)) continue;
       if (found.length === MAX_NAMED) return found;
-      found.push(unknown(`parties[${index}].`, name, PARTY_FIELDS, isRefused));
+      found.push(unknown(`parties[${index}].`, name, PARTY_FIELDS, isRejected));
     }
   }
   return found;
 }
 
-function unused(name: string, operation: OperationName, isRefused: boolean): WarningInBoth {
-  const texts = unusedText(isRefused);
+function unused(name: string, operation: OperationName, isRejected: boolean): WarningInBoth {
+  const texts = unusedText(isRejected);
   if (name === 'systemCode') {
     return { field: name, ...told(texts.systemCode), kind: 'SYSTEM_CODE_IGNORED' };
   }
-  if (!ALL_FIELDS.has(name)) return unknown('', name, FIELDS[operation], isRefused);
+  if (!ALL_FIELDS.has(name)) return unknown('', name, FIELDS[operation], isRejected);
   return { field: name, ...told(texts.notApplicable(operation)), kind: 'FIELD_NOT_APPLICABLE' };
 }
 
@@ -66,13 +66,13 @@ function unknown(
   path: string,
   name: string,
   known: ReadonlySet<string>,
-  isRefused: boolean,
+  isRejected: boolean,
 ): WarningInBoth {
   const suggestion = likelyName(name, known);
   const field = path + (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
   return {
     field,
-    ...told(unusedText(isRefused).unknown(suggestion)),
+    ...told(unusedText(isRejected).unknown(suggestion)),
     kind: 'UNKNOWN_FIELD',
     ...(suggestion !== undefined && { suggestion }),
   };

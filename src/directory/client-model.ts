@@ -14,7 +14,7 @@ export interface ClientSecret {
 /** An operator's word that a client is to wait; its queries go on. */
 export interface ClientPause {
   since: Date;
-  /** Told to the client with every refusal. */
+  /** Told to the client with every rejection. */
   reason?: string;
 }
 

@@ -47,7 +47,7 @@ export interface ClientDirectory {
 }
 
 /**
- * A directory for the ingress. It reads all clients at once, twice a second and before a refusal, for
+ * A directory for the ingress. It reads all clients at once, twice a second and before a rejection, for
  * all who ask together: a stranger's id then costs what a known one costs. Beyond 10,000 clients the
  * youngest are unknown here, and the log says so.
  */

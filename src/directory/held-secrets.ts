@@ -1,6 +1,6 @@
 /**
  * All secrets that a client has in the directory, also one that has ended: to find out which one a
- * refused request was signed with. Never to let one in: that is what `clients.ts` is for.
+ * rejected request was signed with. Never to let one in: that is what `clients.ts` is for.
  */
 import type { Connection } from 'mongoose';
 import { clientModel } from './client-model';

@@ -1,5 +1,5 @@
 /**
- * The signature doctor: what went wrong with a request whose signature was refused. Tries the known
+ * The signature doctor: what went wrong with a request whose signature was rejected. Tries the known
  * ways to get it wrong; tells the cause, and never the signature that was expected.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import type { Clock } from '../clock';
 import type { Diagnosis } from '../contract/diagnosis';
 import type { HeldSecret } from '../directory/held-secrets';
 import { type Finding, toFinding, unexplainedSoFar } from './causes';
-import type { RefusedRequest } from './refused-request';
+import type { RejectedRequest } from './rejected-request';
 import { search } from './search';
 import { timestampFinding } from './timestamps';
 
@@ -38,7 +38,7 @@ const LENGTHS: Readonly<Record<number, string>> = {
 
 /** Diagnoses in one go. */
 export function diagnose(
-  request: RefusedRequest,
+  request: RejectedRequest,
   secrets: readonly HeldSecret[],
   bounds: Bounds,
 ): Diagnosis {
@@ -51,7 +51,7 @@ export function diagnose(
 
 /** The same beside other work of the process. */
 export async function diagnoseInSlices(
-  request: RefusedRequest,
+  request: RejectedRequest,
   secrets: readonly HeldSecret[],
   bounds: Bounds,
 ): Promise<Diagnosis> {
@@ -68,7 +68,7 @@ type SearchEnd = 'whole' | 'most tried' | 'out of time';
 
 /** @returns works for so many milliseconds; gives the diagnosis once it is there */
 function begin(
-  request: RefusedRequest,
+  request: RejectedRequest,
   secrets: readonly HeldSecret[],
   { most = MOST, time, clock }: Bounds,
 ): (slice: number) => Diagnosis | undefined {
@@ -96,7 +96,7 @@ function begin(
 }
 
 function findingsOf(
-  { sent, body, receivedAt }: RefusedRequest,
+  { sent, body, receivedAt }: RejectedRequest,
   secrets: readonly HeldSecret[],
   found: readonly Finding[] | undefined,
   how: SearchEnd,

@@ -4,7 +4,7 @@ import { type Cause, type Finding, toFinding } from './causes';
 import { differenceOf } from './difference';
 import { formOf, HMAC_SHA256, isSent } from './digests';
 import type { KeyVariant } from './keys';
-import type { RefusedRequest } from './refused-request';
+import type { RejectedRequest } from './rejected-request';
 import { fill, RIGHT } from './signing-texts';
 import { timestampFinding } from './timestamps';
 import { type Deviation, trialsOf } from './trials';
@@ -18,7 +18,7 @@ export type Search = Generator<boolean, readonly Finding[] | undefined>;
  *
  * @returns (the generator) the mistakes that together explain the signature; undefined where none do
  */
-export function* search(request: RefusedRequest, secrets: readonly HeldSecret[]): Search {
+export function* search(request: RejectedRequest, secrets: readonly HeldSecret[]): Search {
   const { sent } = request;
   if (secrets.some(({ secret }) => isSent(secret, sent))) return [toFinding('SIGNATURE_IS_SECRET')];
   const { keys, deviations } = trialsOf(request, secrets);
@@ -40,7 +40,7 @@ export function* search(request: RefusedRequest, secrets: readonly HeldSecret[])
 
 /** @returns undefined where what it is made of is not known */
 function digestOf(
-  { clientId, sent, body: received, path }: RefusedRequest,
+  { clientId, sent, body: received, path }: RejectedRequest,
   { text: other, time, body, algorithm = HMAC_SHA256 }: Deviation,
   { key, secret }: KeyVariant,
 ): Buffer | undefined {
@@ -61,7 +61,7 @@ interface Named {
 }
 
 function findingsOf(
-  { body: received, sent, receivedAt }: RefusedRequest,
+  { body: received, sent, receivedAt }: RejectedRequest,
   { key, text, time, body, algorithm }: Deviation,
   form: Named,
 ): readonly Finding[] {

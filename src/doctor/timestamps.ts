@@ -1,4 +1,4 @@
-/** Timestamps: what a refused one tells by itself, and which others may have been signed. */
+/** Timestamps: what a rejected one tells by itself, and which others may have been signed. */
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
 import { type Cause, type Finding, toFinding } from './causes';
 

@@ -3,7 +3,7 @@ import type { HeldSecret } from '../directory/held-secrets';
 import { type BodyVariant, bodyVariants } from './body-variants';
 import { type Algorithm, OTHER_ALGORITHMS } from './digests';
 import { type KeyVariant, keyVariants } from './keys';
-import type { RefusedRequest } from './refused-request';
+import type { RejectedRequest } from './rejected-request';
 import { type SigningText, signingTexts } from './signing-texts';
 import { type TimeVariant, timeVariants } from './timestamps';
 
@@ -47,7 +47,7 @@ export interface Trials {
 }
 
 export function trialsOf(
-  { clientId, sent, body, receivedAt }: RefusedRequest,
+  { clientId, sent, body, receivedAt }: RejectedRequest,
   secrets: readonly HeldSecret[],
 ): Trials {
   const keys = keyVariants(clientId, secrets, receivedAt);

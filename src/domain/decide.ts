@@ -19,8 +19,8 @@ export const OUTCOMES = [
   'ALREADY_DELETED',
 ] as const;
 
-/** Why an operation was refused by the state that it met. */
-export type Rejection =
+/** Why an operation was rejected by the state that it met. */
+export type RejectReason =
   | 'MATTER_NOT_FOUND'
   | 'MATTER_DELETED'
   | 'EXTERNAL_ID_RESERVED'
@@ -28,7 +28,7 @@ export type Rejection =
 
 export type Decision =
   | { readonly kind: 'accepted'; readonly outcome: Outcome; readonly matter: Matter }
-  | { readonly kind: 'rejected'; readonly rejection: Rejection };
+  | { readonly kind: 'rejected'; readonly reason: RejectReason };
 
 /** Everything a decision needs besides state and operation. */
 export interface Surroundings {
@@ -86,14 +86,14 @@ function isStale(matter: Matter, op: Operation): boolean {
 
 function decideUpsert(matter: Matter | undefined, op: Upsert, around: Surroundings): Decision {
   if (!matter && !op.assignedId && around.externalId.startsWith(ASSIGNED_ID_PREFIX)) {
-    return { kind: 'rejected', rejection: 'EXTERNAL_ID_RESERVED' };
+    return { kind: 'rejected', reason: 'EXTERNAL_ID_RESERVED' };
   }
   const base = matter ?? blank(op, around);
   const parties = op.parties
     ? changeParties(base, op.parties, op.replaceParties, around.names)
     : base;
   if (parties.parties.length > MAX_PARTIES) {
-    return { kind: 'rejected', rejection: 'TOO_MANY_PARTIES' };
+    return { kind: 'rejected', reason: 'TOO_MANY_PARTIES' };
   }
   const changes: Partial<Matter> = {
     ...op.content,
@@ -114,8 +114,8 @@ function decideStatus(
   op: Status | Reopen,
   around: Surroundings,
 ): Decision {
-  if (!matter) return { kind: 'rejected', rejection: 'MATTER_NOT_FOUND' };
-  if (matter.deleted) return { kind: 'rejected', rejection: 'MATTER_DELETED' };
+  if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
+  if (matter.deleted) return { kind: 'rejected', reason: 'MATTER_DELETED' };
   const fallback = op.op === 'reopen' ? 'REOPENED' : matter.bizStatus;
   const changes: Partial<Matter> = {
     bizStatus: op.bizStatus ?? fallback,
@@ -127,7 +127,7 @@ function decideStatus(
 }
 
 function decideDelete(matter: Matter | undefined, op: Delete, around: Surroundings): Decision {
-  if (!matter) return { kind: 'rejected', rejection: 'MATTER_NOT_FOUND' };
+  if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
     // A newer delete moves the watermark: nothing between the two may revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);

@@ -25,8 +25,8 @@ import { databaseCall } from './availability';
 import type { Backlog } from './backlog';
 import { counted, endedPush } from './count-pushes';
 import type { PushFinalizer } from './finalize-push';
-import { idempotencyFingerprintOf, newEntry, refusedEntry, replayedEntry } from './log-entry';
-import type { LogRefusal } from './refusal-log';
+import { idempotencyFingerprintOf, newEntry, rejectedEntry, replayedEntry } from './log-entry';
+import type { LogRejection } from './rejection-log';
 import type { SettlePush } from './settle-push';
 import type { SignedRequest } from './signed-request';
 import { externalIdIn, type ValidatePush, type ValidPush } from './validate-push';
@@ -55,9 +55,9 @@ export interface AcceptDependencies {
   readonly validate: ValidatePush;
   readonly pushLog: PushLog;
   readonly lookups: LogLookups;
-  readonly logRefusal: LogRefusal;
+  readonly logRejection: LogRejection;
   /** The same for what is shed. */
-  readonly logShed: LogRefusal;
+  readonly logShed: LogRejection;
   readonly settle: SettlePush;
   readonly finalizer: PushFinalizer;
   readonly counts: PushCounts;
@@ -75,7 +75,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     deps.replays ? idempotencyFingerprintOf(entry) : undefined;
   const deadlineOf = ({ receivedAt }: PushRequest) => receivedAt + deps.timeout;
   const left = (request: PushRequest) => deadlineOf(request) - deps.clock();
-  /** Those with an entry in the log; of the ones that the refusal log was given, it tells. */
+  /** Requests with an entry in the log, or handed to the rejection log, which counts what it drops. */
   const inLog = new WeakSet<PushRequest>();
   const record = async (request: PushRequest, entry: LogEntry) => {
     await databaseCall(deps.pushLog.append(entry, request.rawBody), left(request));
@@ -116,7 +116,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
    * The body does not pass. A retry is answered as its first try was all the same: what it names
    * may have passed then (a user who left since).
    */
-  const refuse = async (request: PushRequest, entry: LogEntry, error: unknown) => {
+  const rejectInvalid = async (request: PushRequest, entry: LogEntry, error: unknown) => {
     if (!(error instanceof PushError) || error.code >= 500) throw error;
     const now = deps.clock();
     const idempotencyFingerprint = fingerprintFor(entry);
@@ -125,7 +125,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const [first] = (await databaseCall(found, left(request))).values();
     const ended = first
       ? replayedEntry(entry, first, now)
-      : refusedEntry(named(entry, request), error, now);
+      : rejectedEntry(named(entry, request), error, now);
     await record(request, ended);
     const settlement = settlementOf(ended);
     if (!first || !settlement) throw error;
@@ -137,16 +137,16 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   const makeEntry = ({ caller, ...about }: PushRequest) =>
     newEntry({ ...about, ...caller, timeout: deps.timeout });
 
-  /** Not let in. Of those that may come in crowds only some are recorded. */
-  const turnAway = (request: PushRequest, error: unknown): never => {
+  /** Rejects a request before it is admitted. Such requests may come in crowds: only some are recorded. */
+  const rejectUnadmitted = (request: PushRequest, error: unknown): never => {
     if (error instanceof PushError) {
       const now = deps.clock();
-      const refused = () => refusedEntry(named(makeEntry(request), request), error, now);
+      const rejected = () => rejectedEntry(named(makeEntry(request), request), error, now);
       const { clientId } = request.caller;
       const dropped = () => deps.counts.unrecorded(endedPush(request, error.reason));
       inLog.add(request);
-      if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, refused, undefined, dropped);
-      else deps.logRefusal(clientId, refused, request.rawBody, dropped);
+      if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, rejected, undefined, dropped);
+      else deps.logRejection(clientId, rejected, request.rawBody, dropped);
     }
     throw error;
   };
@@ -158,11 +158,11 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const { caller } = request;
     const { systemCode } = caller;
     const asked = deps.admit(request, left(request));
-    request.admitted(await asked.catch((error) => turnAway(request, error)));
+    request.admitted(await asked.catch((error) => rejectUnadmitted(request, error)));
     // The body is hashed only once the push is admitted.
     const entry = makeEntry(request);
     const valid = await validate(request).catch((error) => ({ error }));
-    if ('error' in valid) return refuse(request, entry, valid.error);
+    if ('error' in valid) return rejectInvalid(request, entry, valid.error);
     const { operation, externalId, warnings } = valid;
     const warned = warnings.length > 0 && { warnings };
     await recordQueued(request, { ...entry, externalId, ...warned });
@@ -184,12 +184,12 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
 
   const accept = async (request: PushRequest) => {
     const { clientId, paused } = request.caller;
-    if (paused) return turnAway(request, clientPaused(paused.reason));
+    if (paused) return rejectUnadmitted(request, clientPaused(paused.reason));
     let leave: (isSettled: boolean) => void;
     try {
       leave = deps.backlog.enter(clientId);
     } catch (error) {
-      return turnAway(request, error);
+      return rejectUnadmitted(request, error);
     }
     return admitted(request, leave).finally(() => leave(false));
   };
@@ -208,7 +208,7 @@ function wasSettled(settlement: Settlement | undefined): boolean {
   return settlement.state !== 'REFUSED' || new PushError(settlement.reason).code < 500;
 }
 
-/** The entry of a push that is refused before it was looked into, with the matter that it names. */
+/** The entry of a push that is rejected before it was looked into, with the matter that it names. */
 function named(entry: LogEntry, { rawBody }: PushRequest): LogEntry {
   const externalId = externalIdIn(rawBody);
   return externalId === undefined ? entry : { ...entry, externalId };
@@ -234,7 +234,7 @@ function answer(
   return { data, replayed: settlement.state === 'REPLAYED' };
 }
 
-/** Refusals by the ledger's state that are about one field name it. */
+/** Rejections by the ledger's state that are about one field name it. */
 function fieldOf(reason: PushError['reason']): { errors?: Problem[] } {
   const fields: Partial<Record<PushError['reason'], string>> = {
     EXTERNAL_ID_RESERVED: 'externalId',

@@ -10,7 +10,7 @@ import { PushError } from '../errors';
 import type { AuthHeaders } from './auth-headers';
 import { isSignatureForm, matches, startDigest, verify } from './signature';
 
-/** A refusal costs the work of two secrets, whether the client is unknown, has one or is rotating. */
+/** A rejection costs the work of two secrets, whether the client is unknown, has one or is rotating. */
 const NOBODYS = { id: '', secret: 'a secret that nobody was ever given' };
 
 export interface Caller {

@@ -9,7 +9,7 @@ export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
 
 /**
  * @throws PushError QUEUE_UNAVAILABLE where the call fails or is not over within `timeout` ms, or
- *   QUEUE_MEMORY_FULL where it was refused because Redis is at `maxmemory`: nothing was done then
+ *   QUEUE_MEMORY_FULL where it was rejected because Redis is at `maxmemory`: nothing was done then
  */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   const named = call.catch((cause) => {

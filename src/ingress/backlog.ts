@@ -1,5 +1,5 @@
 /**
- * Sheds load: a push that would wait too long behind others is refused at once, before any work,
+ * Sheds load: a push that would wait too long behind others is rejected at once, before any work,
  * instead of being given up at its deadline after all of it. What waits is judged by this ingress'
  * own pushes: how many there are, and how many were settled lately. Where none is, the room shrinks
  * to a handful within seconds.
@@ -9,7 +9,7 @@ import { PushError } from '../errors';
 /** What this ingress holds between receipt and answer. */
 export interface Backlog {
   /**
-   * @returns what says that the push is answered, and whether a worker settled it: refusals are no
+   * @returns what says that the push is answered, and whether a worker settled it: rejections are no
    *   measure of how fast writes go
    * @throws PushError BACKLOG_FULL with the seconds after which there may be room
    */

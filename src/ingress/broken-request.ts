@@ -95,11 +95,11 @@ function endWith(socket: Duplex, text: string): void {
 }
 
 function answerText(reason: Reason): string {
-  const refusal = new PushError(reason);
-  const envelope = errorEnvelope(refusal, String(new Types.ObjectId()), Date.now());
+  const rejection = new PushError(reason);
+  const envelope = errorEnvelope(rejection, String(new Types.ObjectId()), Date.now());
   const body = JSON.stringify(envelope);
   const head = [
-    `HTTP/1.1 ${refusal.code} ${STATUS_CODES[refusal.code]}`,
+    `HTTP/1.1 ${rejection.code} ${STATUS_CODES[rejection.code]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',

@@ -35,7 +35,7 @@ export async function listen(
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: 16 * 1024,
-      // Node's own refusal would be empty: takeHead looks at it.
+      // Node's own rejection would be empty: takeHead looks at it.
       requireHostHeader: false,
     },
     handle,

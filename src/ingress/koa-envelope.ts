@@ -28,7 +28,7 @@ export interface EnvelopeOptions {
   readonly logger: Logger;
   readonly metrics?: Metrics;
   /** Counts what pushes came to. */
-  readonly flow?: Pick<Flow, 'answered' | 'refused'>;
+  readonly flow?: Pick<Flow, 'answered' | 'rejected'>;
 }
 
 /** What is sent as it is, without an envelope. */
@@ -57,7 +57,7 @@ export interface RequestState {
   /** What a push came to; for metrics and traces. */
   outcome?: Success;
   /** What its caller was told in place of success; for traces. */
-  refusal?: PushError;
+  rejection?: PushError;
   /** Where TRACING is on: 32 hex digits. */
   traceId?: string;
   /** What a handler returns in place of `data` where it is too long for one document. */
@@ -80,7 +80,7 @@ export function koaEnvelope(settings: EnvelopeOptions): Middleware<RequestState>
     ctx.state.language = languageOf(ctx.req.headers['accept-language']);
     ctx.state.requestId = options.newRequestId(ctx.state.receivedAt);
     const error = await outcome(ctx, next);
-    // Refused before its body was read: it is let in, so that its sender reads the answer and can
+    // Rejected before its body was read: it is let in, so that its sender reads the answer and can
     // go on with the connection.
     if (error !== undefined && ctx.req.readableFlowing === null) await discardRest(ctx.req);
     const { data, lines, document, location } = ctx.state;
@@ -112,7 +112,7 @@ async function outcome(ctx: Context, next: Next): Promise<unknown> {
 }
 
 function renderError(ctx: Context, cause: unknown, options: Rendering): void {
-  const error = refusalOf(ctx, cause, options);
+  const error = rejectionOf(ctx, cause, options);
   if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
   const { requestId, language } = ctx.state;
   render(ctx, errorEnvelope(error, requestId, options.clock(), language), options);
@@ -127,7 +127,7 @@ function renderLines(ctx: Context, lines: BegunLines, options: Rendering): void 
   ctx.body = writeLines(ctx.res, lines, {
     success: (data) => succeeded(ctx, data, options),
     failure: (cause) =>
-      errorEnvelope(refusalOf(ctx, cause, options), requestId, options.clock(), language),
+      errorEnvelope(rejectionOf(ctx, cause, options), requestId, options.clock(), language),
   });
 }
 
@@ -159,21 +159,21 @@ function succeeded(ctx: Context, data: unknown, options: EnvelopeOptions): Envel
 }
 
 /** What the caller is told of a failure; the log has the rest. */
-function refusalOf(ctx: Context, cause: unknown, options: Rendering): PushError {
+function rejectionOf(ctx: Context, cause: unknown, options: Rendering): PushError {
   const { clock, metrics, tell } = options;
   const { requestId, clientId, receivedAt } = ctx.state;
   const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
-  ctx.state.refusal = error;
+  ctx.state.rejection = error;
   if (error !== cause) {
     tell({ level: 'error', text: 'unexpected error' }, { requestId, error: stackOf(cause) });
   }
-  metrics?.refused(ctx.path, receivedAt, error);
-  options.flow?.refused(flowOf(ctx, options), error);
+  metrics?.rejected(ctx.path, receivedAt, error);
+  options.flow?.rejected(flowOf(ctx, options), error);
   const ms = Math.round(clock() - receivedAt);
   const path = ctx.path.slice(0, LOGGED_PATH);
   const { reason, code } = error;
   const details = { requestId, path, ms };
-  if (code < 500) tell({ level: 'info', text: 'refused', clientId, reason, code }, details);
+  if (code < 500) tell({ level: 'info', text: 'rejected', clientId, reason, code }, details);
   else {
     const cause = causeOf(error);
     tell({ level: 'warn', text: 'failed', clientId, reason, code }, { ...details, cause });

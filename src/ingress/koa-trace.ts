@@ -18,8 +18,8 @@ export function koaTrace(tracing: Tracing): Middleware<RequestState> {
     const request = tracing.request(ctx.method, ctx.path, traceHeaders(ctx.req.rawHeaders));
     ctx.state.traceId = request.traceId;
     const end = () => {
-      const { requestId, clientId, outcome, refusal } = ctx.state;
-      request.end({ requestId, clientId, status: ctx.res.statusCode, outcome, refusal });
+      const { requestId, clientId, outcome, rejection } = ctx.state;
+      request.end({ requestId, clientId, status: ctx.res.statusCode, outcome, rejection });
     };
     try {
       await request.run(next);

@@ -66,8 +66,8 @@ export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): Lo
   };
 }
 
-/** The entry of a request that was refused before it was queued. */
-export function refusedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
+/** The entry of a request that was rejected before it was queued. */
+export function rejectedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
   const { reason, errors, warnings } = error;
   return {
     ...entry,
@@ -85,11 +85,11 @@ export function unsignedEntry(
   { timestamp, signature }: AuthHeaders,
   now: number,
 ): LogEntry {
-  const refused = refusedEntry(entry, error, now);
-  if (!BY_ANYBODY.includes(error.reason)) return refused;
+  const rejected = rejectedEntry(entry, error, now);
+  if (!BY_ANYBODY.includes(error.reason)) return rejected;
   const isWrong = WRONG_SIGNATURE.includes(error.reason);
   return {
-    ...refused,
+    ...rejected,
     ...(isWrong && { signature: sentSignature(timestamp, signature) }),
     expireAt: new Date(entry.receivedAt.getTime() + KEPT_FOR),
   };

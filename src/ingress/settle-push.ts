@@ -41,17 +41,17 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
   return async (push, deadline) => {
     const { id } = push;
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
-    const refusal = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
-    if (refusal) {
+    const rejection = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
+    if (rejection) {
       // Without an answer of Redis the push may be in its partition all the same. Once it is finalized here it
       // can take no effect there; or a worker settled it first, and then the worker's settlement counts.
-      const isCertain = refusal.reason !== 'QUEUE_UNAVAILABLE';
+      const isCertain = rejection.reason !== 'QUEUE_UNAVAILABLE';
       const finalizing = finalizer.finalize(
-        { id, settlement: refusal },
+        { id, settlement: rejection },
         (isCertain ? clock() : deadline) + FINALIZE_GRACE_MS,
       );
       const finalState = isCertain
-        ? ((await finalizing) ?? refusal)
+        ? ((await finalizing) ?? rejection)
         : await Promise.race([finalizing, reply]);
       if (finalState) {
         inbox.deliver(id, finalState);
@@ -67,14 +67,14 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
   };
 }
 
-type Refused = Extract<Settlement, { state: 'REFUSED' }>;
+type Rejected = Extract<Settlement, { state: 'REFUSED' }>;
 
 /** @returns undefined once the push is queued; why, where it could not be */
 async function enqueue(
   deps: SettleDependencies,
   push: QueuedPush,
   timeout: number,
-): Promise<Refused | undefined> {
+): Promise<Rejected | undefined> {
   try {
     const how = await queueCall(deps.queue.enqueue(push, timeout), timeout);
     return how === 'APPENDED' ? undefined : { state: 'REFUSED', reason: how };

@@ -11,8 +11,8 @@ import { authenticate, type Caller } from './authenticate';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
 import { readRawBody } from './raw-body';
-import type { LogRefusal } from './refusal-log';
-import { JUST_NOW, recordRefusal } from './refused-caller';
+import { JUST_NOW, recordRejection } from './rejected-caller';
+import type { LogRejection } from './rejection-log';
 
 export interface SignedRequest {
   readonly requestId: string;
@@ -30,7 +30,7 @@ export interface SignedRequest {
 
 export interface SignedRequestDependencies {
   readonly findClient: ClientDirectory['find'];
-  readonly logRefusal: LogRefusal;
+  readonly logRejection: LogRejection;
   readonly counts?: PushCounts;
   /** Told of each request that is its client's own. */
   readonly noteUse: SecretUses['note'];
@@ -45,7 +45,7 @@ export interface SignedRequestDependencies {
 
 /** What a route says about itself. */
 export interface SignedRoute {
-  /** Stands in the push log where the request is refused. */
+  /** Stands in the push log where the request is rejected. */
   readonly operation: string;
   /** Largest body in bytes. */
   readonly bodyLimit: number;
@@ -60,7 +60,7 @@ export type ReadSignedRequest = (ctx: SignedContext, route: SignedRoute) => Prom
 
 /**
  * @throws (the built function) PushError for what decisions, "Authentication: which code", lists;
- *   a refusal of a known client is recorded
+ *   a rejection of a known client is recorded
  */
 export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSignedRequest {
   return async ({ req, state }, { operation, bodyLimit }) => {
@@ -88,7 +88,7 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     const traced = traceId !== undefined && { traceId };
     const about = { requestId, operation, rawBody, receivedAt, ...traced };
     if (error) {
-      recordRefusal(deps, client, { ...about, headers }, error);
+      recordRejection(deps, client, { ...about, headers }, error);
       throw error;
     }
     state.clientId = caller.clientId;

@@ -9,12 +9,12 @@ import { readAuthHeaders } from './auth-headers';
 import { startAuthentication } from './authenticate';
 import { databaseCall } from './availability';
 import type { RequestState } from './koa-envelope';
-import { JUST_NOW, recordRefusal } from './refused-caller';
+import { JUST_NOW, recordRejection } from './rejected-caller';
 import type { SignedRequest, SignedRequestDependencies } from './signed-request';
 import { checkBodyHeaders, discardRest, receiveBody } from './streamed-body';
 
 export interface StreamedRoute {
-  /** Stands in the push log where the request is refused. */
+  /** Stands in the push log where the request is rejected. */
   readonly operation: string;
   /** Largest body in bytes. */
   readonly bodyLimit: number;
@@ -60,7 +60,7 @@ async function read(
   checkBodyHeaders(req, bodyLimit);
   const headers = readAuthHeaders(req.rawHeaders);
   deps.checkReady();
-  // Its body cannot be read a second time: the look before a refusal comes before all.
+  // Its body cannot be read a second time: the look before a rejection comes before all.
   const found = deps.findClient(headers.clientId, JUST_NOW);
   const client = await databaseCall(found, deps.timeout);
   const body = { hash: createHash('sha256'), size: 0 };
@@ -72,7 +72,7 @@ async function read(
     } catch (error) {
       const { requestId, traceId } = state;
       const request = { requestId, traceId, operation, receivedAt, headers, digest };
-      if (error instanceof PushError) recordRefusal(deps, client, request, error);
+      if (error instanceof PushError) recordRejection(deps, client, request, error);
       throw error;
     }
   };

@@ -1,4 +1,4 @@
-/** Reads X-Strict-Fields: whether fields that are not read are refused (decisions, "Operations"). */
+/** Reads X-Strict-Fields: whether fields that are not read are rejected (decisions, "Operations"). */
 import { TEXTS } from '../contract/texts';
 import { type Problem, problem } from '../errors';
 import { headerValues } from './auth-headers';

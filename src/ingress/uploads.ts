@@ -1,6 +1,6 @@
 /**
  * Bodies that are still coming in, bounded in number and in bytes. Nobody knows yet who sends them,
- * so nobody can be refused for them: over a bound the oldest is cut off. A usual body is there within
+ * so nobody can be rejected for them: over a bound the oldest is cut off. A usual body is there within
  * milliseconds, so that slow ones only take each other's room.
  */
 import type { IncomingMessage } from 'node:http';

@@ -46,7 +46,7 @@ export interface RequestContext {
   readonly idempotencyKey: string | undefined;
   /** Problems of the headers, to be named together with those of the body. */
   readonly headerErrors: readonly Problem[];
-  /** X-Strict-Fields: fields that are not read are refused. */
+  /** X-Strict-Fields: fields that are not read are rejected. */
   readonly strictFields?: boolean;
 }
 
@@ -74,9 +74,9 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
     const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
     const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
     const unused = unusedFields(body, name, strictFields);
-    const refused = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
+    const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
     const ignored = strictFields ? [] : unused;
-    const errors = [...headerErrors, ...bodyErrors, ...refused];
+    const errors = [...headerErrors, ...bodyErrors, ...rejected];
     if (!parsed?.success || errors.length > 0) {
       throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
     }

@@ -14,7 +14,7 @@ export type Stage = (typeof STAGES)[number];
 export const BATCH_KINDS = ['log', 'queue'] as const;
 export type BatchKind = (typeof BATCH_KINDS)[number];
 
-/** How a request went that was not refused: what a push came to, or the answer of a query. */
+/** How a request went that was not rejected: what a push came to, or the answer of a query. */
 export type Success = Outcome | 'REPLAYED' | 'ANSWERED';
 
 /** Times are in milliseconds, those named `since` by `performance.now()`. */
@@ -24,7 +24,7 @@ export interface Metrics {
    * @param receivedAt epoch milliseconds
    */
   answered(path: string, receivedAt: number, outcome: Success): void;
-  refused(path: string, receivedAt: number, error: PushError): void;
+  rejected(path: string, receivedAt: number, error: PushError): void;
   /** A stage ends now. */
   stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
   /** A batch with these pushes was read at `now`; both times are Redis'. */
@@ -44,8 +44,8 @@ export interface Metrics {
   swept(partitions: number): void;
   /** A push was settled, and its ingress found that in the log, not in its inbox. */
   replyLost(): void;
-  /** A refusal is in no push log: there was no room for it. */
-  refusalUnrecorded(): void;
+  /** A rejection is in no push log: there was no room for it. */
+  rejectionUnrecorded(): void;
 }
 
 const nothing = () => undefined;
@@ -53,7 +53,7 @@ const nothing = () => undefined;
 /** METRICS_PORT is not set. */
 export const NO_METRICS: Metrics = {
   answered: nothing,
-  refused: nothing,
+  rejected: nothing,
   stage: nothing,
   batchBegan: nothing,
   replied: nothing,
@@ -64,5 +64,5 @@ export const NO_METRICS: Metrics = {
   jobReclaimed: nothing,
   swept: nothing,
   replyLost: nothing,
-  refusalUnrecorded: nothing,
+  rejectionUnrecorded: nothing,
 };

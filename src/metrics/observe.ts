@@ -30,7 +30,7 @@ export function createMetrics(
   };
   return {
     answered: (path, receivedAt, outcome) => count(path, receivedAt, outcome, ''),
-    refused: (path, receivedAt, error) =>
+    rejected: (path, receivedAt, error) =>
       count(path, receivedAt, isFailure(error) ? 'FAILED' : 'REFUSED', error.reason),
     stage: (name, since) => stages[name].observe(seconds(performance.now() - since)),
     batchBegan: (pushes, now) => {
@@ -53,7 +53,7 @@ export function createMetrics(
       registry.sweptPartitions.inc(partitions);
     },
     replyLost: () => registry.repliesLost.inc(),
-    refusalUnrecorded: () => registry.refusalsUnrecorded.inc(),
+    rejectionUnrecorded: () => registry.rejectionsUnrecorded.inc(),
   };
 }
 

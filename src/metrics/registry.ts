@@ -55,9 +55,9 @@ export function createRegistry(type: string) {
       'Partitions that held pushes when they were swept',
     ),
     repliesLost: counter('replies_lost_total', 'Settled pushes whose reply was not heard'),
-    refusalsUnrecorded: counter(
-      'refusals_unrecorded_total',
-      'Refused requests of known clients that the push log had no room for',
+    rejectionsUnrecorded: counter(
+      'rejections_unrecorded_total',
+      'Rejected requests of known clients that the push log had no room for',
     ),
     waiting: new Gauge({
       ...about('partition_waiting', 'Pushes in a partition, of the whole deployment'),

@@ -21,7 +21,7 @@ written into the portal's ledger of matters, one at a time and in order for each
   body, a new X-Timestamp and signature. Wait for Retry-After where it is given, else 1 s, 2 s, 4 s.
 - **Order.** Do not send the next push of a matter before the one before it was answered.
 - **Bodies.** UTF-8, a JSON object at most ${MAX_JSON_DEPTH} levels deep, without Content-Encoding. Unknown fields are
-  ignored, systemCode among them: it comes from the client. What is too long is refused, never cut;
+  ignored, systemCode among them: it comes from the client. What is too long is rejected, never cut;
   lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200 it is 200 for
   everything under /api/open, and \`code\` alone tells.

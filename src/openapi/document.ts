@@ -11,7 +11,7 @@ import { orphansPath } from './operations/orphans';
 import { pushPaths } from './operations/pushes';
 import { queryPaths } from './operations/queries';
 import { servicePaths } from './operations/service';
-import { usualRefusals } from './operations/signed';
+import { usualRejections } from './operations/signed';
 import { verifyPath } from './operations/verify';
 import { reasonExamples } from './reasons';
 import { requestSchemas } from './request-schemas';
@@ -54,7 +54,7 @@ export function openApiDocument(): Json {
       securitySchemes: securitySchemes(),
       parameters: parameters(),
       headers: answerHeaders(),
-      responses: { ...usualRefusals(), ...elsewhere() },
+      responses: { ...usualRejections(), ...elsewhere() },
       examples: reasonExamples(),
     },
   };

@@ -7,7 +7,7 @@ import { both } from './words/both';
 import { REASON_WORDS } from './words/reasons';
 
 /** The reason as it is answered; where the message names a matter, one of these parts. */
-export function refusal(reason: Reason, errors?: readonly Problem[]): PushError {
+export function rejection(reason: Reason, errors?: readonly Problem[]): PushError {
   const isMatter = reason === 'MATTER_NOT_FOUND' || reason === 'MATTER_DELETED';
   if (isMatter) return matterNotFound(reason, '{systemCode}', '{externalId}');
   return new PushError(reason, errors && { errors });
@@ -27,7 +27,7 @@ const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
 /** Examples by reason, for `components`. */
 export function reasonExamples(): Record<string, Json> {
   const entries = ALL_REASONS.map((reason) => {
-    const value = errorEnvelope(refusal(reason, PROBLEMS[reason]), REQUEST_ID, MOMENT);
+    const value = errorEnvelope(rejection(reason, PROBLEMS[reason]), REQUEST_ID, MOMENT);
     return [reason, { summary: reason, description: both(REASON_WORDS[reason]), value }];
   });
   return Object.fromEntries(entries);
@@ -36,7 +36,7 @@ export function reasonExamples(): Record<string, Json> {
 /** All reasons in Markdown; a test compares it with src/errors.ts. */
 export function reasonTable(): string {
   const rows = ALL_REASONS.map((reason) => {
-    const { code, message, retryable } = refusal(reason);
+    const { code, message, retryable } = rejection(reason);
     const [english, chinese] = REASON_WORDS[reason];
     const cells = [code, `\`${reason}\``, message, retryable ? 'yes' : 'no', english, chinese];
     return `| ${cells.join(' | ')} |`;

@@ -1,11 +1,11 @@
-/** Responses: one for success, and one for each code of the reasons that an operation may refuse for. */
+/** Responses: one for success, and one for each code of the reasons that an operation may reject for. */
 import { successEnvelope } from '../contract/envelope';
 import type { Reason } from '../errors';
 import type { AnswerName } from './answer-schemas';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import { headerRefs } from './headers';
 import { type Json, schemaRef } from './json-schema';
-import { refusal } from './reasons';
+import { rejection } from './reasons';
 import { both, type Words } from './words/both';
 import { REASON_WORDS } from './words/reasons';
 
@@ -38,20 +38,20 @@ export const admitted = (about: Words, rest: Json, headers: readonly string[] = 
  * @param mayBeAdmitted whether the rate of a client may show
  * @returns responses by code
  */
-export function refusals(reasons: readonly Reason[], mayBeAdmitted = true): Record<string, Json> {
+export function rejections(reasons: readonly Reason[], mayBeAdmitted = true): Record<string, Json> {
   const byCode = new Map<number, Reason[]>();
   for (const reason of reasons) {
-    const { code } = refusal(reason);
+    const { code } = rejection(reason);
     byCode.set(code, [...(byCode.get(code) ?? []), reason]);
   }
   const entries = [...byCode].map(([code, those]) => [
     String(code),
-    refused(code, those, mayBeAdmitted),
+    rejected(code, those, mayBeAdmitted),
   ]);
   return Object.fromEntries(entries);
 }
 
-function refused(code: number, reasons: readonly Reason[], mayBeAdmitted: boolean): Json {
+function rejected(code: number, reasons: readonly Reason[], mayBeAdmitted: boolean): Json {
   const headers = [
     'Content-Language',
     ...(RETRY_LATER.includes(code) ? ['Retry-After'] : []),
@@ -59,7 +59,7 @@ function refused(code: number, reasons: readonly Reason[], mayBeAdmitted: boolea
   ];
   const lines = reasons.map((reason) => {
     const [english, chinese] = REASON_WORDS[reason];
-    return `- \`${reason}\` ${refusal(reason).message}\n  ${english}\n  ${chinese}`;
+    return `- \`${reason}\` ${rejection(reason).message}\n  ${english}\n  ${chinese}`;
   });
   const examples = reasons.map((reason) => [reason, { $ref: `#/components/examples/${reason}` }]);
   return {
@@ -76,6 +76,6 @@ function refused(code: number, reasons: readonly Reason[], mayBeAdmitted: boolea
 
 /** What no operation answers: there is none. */
 export const elsewhere = (): Record<string, Json> => ({
-  PathNotFound: refused(404, ['PATH_NOT_FOUND'], false),
-  MethodNotAllowed: { ...refused(405, ['METHOD_NOT_ALLOWED'], false), ...headerRefs(['Allow']) },
+  PathNotFound: rejected(404, ['PATH_NOT_FOUND'], false),
+  MethodNotAllowed: { ...rejected(405, ['METHOD_NOT_ALLOWED'], false), ...headerRefs(['Allow']) },
 });

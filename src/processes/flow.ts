@@ -23,7 +23,7 @@ export interface FlowClient {
   /** Those that the service failed (5xx, but for a pause). */
   readonly failed: number;
   /** Those that were wrong, or too many. */
-  readonly refused: number;
+  readonly rejected: number;
   /** Of the last push that did not go well. */
   readonly lastReason: string | null;
 }
@@ -46,7 +46,7 @@ export interface FlowPush {
 
 export interface Flow {
   answered(push: FlowPush, outcome: string): void;
-  refused(push: FlowPush, error: PushError): void;
+  rejected(push: FlowPush, error: PushError): void;
   read(): FlowView;
 }
 
@@ -98,7 +98,7 @@ export function createFlow(clock: () => number = () => performance.now()): Flow 
   };
   return {
     answered: (push, outcome) => count(push, outcome, 'well'),
-    refused: (push, error) => count(push, error.reason, isFailure(error) ? 'failed' : 'refused'),
+    rejected: (push, error) => count(push, error.reason, isFailure(error) ? 'failed' : 'rejected'),
     read: () => {
       // Also where nothing comes any more, what is old is forgotten.
       current();
@@ -107,13 +107,13 @@ export function createFlow(clock: () => number = () => performance.now()): Flow 
   };
 }
 
-type Went = 'well' | 'failed' | 'refused';
+type Went = 'well' | 'failed' | 'rejected';
 
 /** An operator's pause is no failure. */
 const isFailure = ({ code, reason }: PushError) => code >= 500 && reason !== 'CLIENT_PAUSED';
 
 const emptyClient = (clientId: string): ClientCount => ({
-  ...{ clientId, pushes: 0, failed: 0, refused: 0, lastReason: null },
+  ...{ clientId, pushes: 0, failed: 0, rejected: 0, lastReason: null },
 });
 
 function sumOf(slots: readonly Slot[]): Pick<FlowView, 'results' | 'clients'> {
@@ -142,7 +142,7 @@ export function addFlows(
     clients.set(client.clientId, sum);
     sum.pushes += client.pushes;
     sum.failed += client.failed;
-    sum.refused += client.refused;
+    sum.rejected += client.rejected;
     sum.lastReason = client.lastReason ?? sum.lastReason;
   }
   return {

@@ -17,7 +17,7 @@ const flowClient = z.object({
   clientId: z.string(),
   pushes: z.number(),
   failed: z.number(),
-  refused: z.number(),
+  rejected: z.number(),
   lastReason: z.string().nullable(),
 });
 const flow = z.object({

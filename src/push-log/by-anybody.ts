@@ -1,4 +1,4 @@
-/** Refusals that need no secret of the client, only its id, which is public. */
+/** Rejections that need no secret of the client, only its id, which is public. */
 import type { Reason } from '../errors';
 
 /** Of all others the signature was right, or nobody looked at it. */

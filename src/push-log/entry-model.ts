@@ -37,15 +37,15 @@ export interface LogEntry {
   /** When a worker took it up, by the clock of the queue. */
   startedAt?: Date;
   state: LogState;
-  /** When it was persisted, refused, or given up. */
+  /** When it was persisted, rejected, or given up. */
   settledAt?: Date;
   /** Once settled: the outcome of an accepted push, else the reason of the error that it got. */
   result?: string;
-  /** What was wrong with a refused body; the first 20 problems. */
+  /** What was wrong with a rejected body; the first 20 problems. */
   problems?: readonly Problem[];
   /** What was accepted and looks wrong; unknown fields are the first 20. */
   warnings?: readonly WarningInBoth[];
-  /** Of a request that was refused for its signature or timestamp. */
+  /** Of a request that was rejected for its signature or timestamp. */
   signature?: SentSignature;
   /** Of a push that was ignored as stale: the instant that it sent, and the newer one it met. */
   stale?: { sent: Date; stored: Date };
@@ -103,7 +103,7 @@ const entrySchema = new Schema<LogEntry>(
   { collection: 'push_log', versionKey: false },
 );
 
-// Costs nothing where there is no such field: it is of refusals that anybody may have caused.
+// Costs nothing where there is no such field: it is of rejections that anybody may have caused.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
 // Each way of searching the log has an index that ends with the id, which is the order of receipt.
 entrySchema.index({ systemCode: 1, _id: -1 }, { name: 'system_newest' });

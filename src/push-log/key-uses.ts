@@ -95,7 +95,7 @@ function toUses(found: readonly KeyUse[]): KeyUses {
   };
 }
 
-/** What was refused before it was queued may be mended and sent again under its key. */
+/** What was rejected before it was queued may be mended and sent again under its key. */
 const wasQueued = ({ state, queuedAt }: KeyUse) => state !== 'REFUSED' || queuedAt !== undefined;
 
 const nameOf = ({ clientId, operation, idempotencyKey }: KeyOwner) =>

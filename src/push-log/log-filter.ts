@@ -13,7 +13,7 @@ export interface LogFilter {
   /** An outcome or a reason, or several of which one must hold. */
   readonly result?: string | readonly string[] | undefined;
   readonly state?: LogState | undefined;
-  /** True: only what ended without an effect, refused or expired. False is no filter. */
+  /** True: only what ended without an effect, rejected or expired. False is no filter. */
   readonly failed?: boolean | undefined;
   /** True: only what of that nothing mended, as those look up who search (see mended.ts). */
   readonly stillFailed?: boolean | undefined;

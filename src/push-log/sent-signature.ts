@@ -1,5 +1,5 @@
 /**
- * What a request whose signature was refused had sent for one: enough to tell later whether some text
+ * What a request whose signature was rejected had sent for one: enough to tell later whether some text
  * would have given it, and nothing that could be sent again. What is sent there may be anything, also
  * the secret itself, so it is not kept but as a digest.
  */

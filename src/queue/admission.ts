@@ -93,7 +93,7 @@ for i = 1, #KEYS / 2 do
       room = math.floor((full - (empty[rate] - now)) / interval)
     end
   end
-  -- Only of what is within the rate: what is refused must not fill the memory.
+  -- Only of what is within the rate: what is rejected must not fill the memory.
   if wait == 0 and grace >= 0 and reused(seen, signature, use) then wait = -1 end
   answers[2 * i - 1], answers[2 * i] = wait, room
 end

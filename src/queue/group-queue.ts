@@ -16,7 +16,7 @@ export interface GroupQueue {
    * Queues a push behind all pushes of its group that were queued before.
    *
    * @param timeout milliseconds after which it must not be applied any more
-   * @returns whether it is in its partition, or which limit of that refuses it
+   * @returns whether it is in its partition, or which limit of that rejects it
    * @throws the connection's error where Redis does not answer; the push may or may not be queued, but
    *   for `isOutOfMemory`: it is not
    */

@@ -13,8 +13,8 @@ export interface RedisKeys {
   /** What each signature of a client was first used for, and when; by minute of its timestamp. */
   signatures(clientId: string, minute: number): string;
   rate(clientId: string): string;
-  /** How much room is left for refusals that anybody may have caused. */
-  refusals(clientId: string): string;
+  /** How much room is left for rejections that anybody may have caused. */
+  rejections(clientId: string): string;
   workerNumber(number: number): string;
   /** By process, what it told last of itself; and when it did. */
   readonly processes: string;
@@ -44,7 +44,7 @@ export function createRedisKeys(namespace: string): RedisKeys {
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,
-    refusals: (clientId) => `${tag}:refusals:${clientId}`,
+    rejections: (clientId) => `${tag}:rejections:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
     processes: `${tag}:processes`,
     processHeartbeats: `${tag}:process-heartbeats`,

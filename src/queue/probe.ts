@@ -14,7 +14,7 @@ export async function probeWrite(redis: Redis, keys: RedisKeys): Promise<void> {
 }
 
 /**
- * Writes nothing: a replica refuses it, a server at its `maxmemory` does it.
+ * Writes nothing: a replica rejects it, a server at its `maxmemory` does it.
  *
  * @throws the connection's error where Redis is away or no primary
  */

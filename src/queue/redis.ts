@@ -21,7 +21,7 @@ const RECONNECT: RedisOptions = {
   retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
 };
 
-/** For commands on the way of a push: refused at once while Redis is away, never kept for later. */
+/** For commands on the way of a push: rejected at once while Redis is away, never kept for later. */
 export function connectFailFast(url: string, logger: Logger): Redis {
   return connect(
     Redis,
@@ -49,7 +49,7 @@ export function connectSubscriber(url: string, logger: Logger): Redis {
 
 /**
  * For BullMQ in a worker, which blocks on it and must never see a command given up. Its scripts run
- * at `maxmemory` too: who makes room must not be refused for want of it.
+ * at `maxmemory` too: who makes room must not be rejected for want of it.
  */
 export function connectBlocking(url: string, logger: Logger): Redis {
   return connect(Unrefused, url, { use: 'turns', logger }, { maxRetriesPerRequest: null });
@@ -57,7 +57,7 @@ export function connectBlocking(url: string, logger: Logger): Redis {
 
 /**
  * Lua to stand before a script that has to run at `maxmemory`, since it makes room or keeps what does
- * so alive. Redis refuses a script there at the first command that may grow something, but goes on
+ * so alive. Redis rejects a script there at the first command that may grow something, but goes on
  * with one that has written already; this is a write, of nothing. The script must have a key, and must
  * not add more than a bounded little. (`flags=allow-oom` does the same, from Redis 7 on.)
  */
@@ -69,7 +69,7 @@ class Unrefused extends Redis {
   }
 }
 
-/** Whether Redis has refused a command because it is at `maxmemory`: nothing of it was done then. */
+/** Whether Redis has rejected a command because it is at `maxmemory`: nothing of it was done then. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && /(^|-)OOM /.test(error.message);
 }
@@ -107,7 +107,7 @@ function connect(
     ...RECONNECT,
     ...options,
     // A primary that became a replica keeps its connections: who wants to write has to leave by himself.
-    // One that has nobody to follow may refuse all but a plain write as MASTERDOWN, scripts too.
+    // One that has nobody to follow may reject all but a plain write as MASTERDOWN, scripts too.
     reconnectOnError: (error) => {
       const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);
       if (isReplica) lose(error);

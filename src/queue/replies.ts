@@ -49,7 +49,7 @@ export interface ReplyInbox<S> {
 
 /**
  * Waiters that are told in one go. Each of them answers a request at once, and everybody else waits
- * meanwhile: a whole batch's would keep a refusal waiting for tens of milliseconds.
+ * meanwhile: a whole turn's would keep a rejection waiting for tens of milliseconds.
  */
 const HANDFUL = 8;
 

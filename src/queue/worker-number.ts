@@ -1,7 +1,7 @@
 /**
  * A worker's number for snowflake ids: leased in Redis, renewed while it lives, given up on loss.
  * Should two workers ever hold the same one (an emptied Redis), the unique `_id` of the ledger
- * refuses the second id and the worker draws another.
+ * rejects the second id and the worker draws another.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { AT_MAXMEMORY } from './redis';
 
 const LEASE = 30_000;
 const RENEW_EVERY = 5_000;
-/** Milliseconds between two tries of a worker that starts while Redis refuses or is away. */
+/** Milliseconds between two tries of a worker that starts while Redis rejects or is away. */
 const RETRY_EVERY = 500;
 
 /** At `maxmemory` too: nobody but workers makes room there. Returns 1 where it was free. */
@@ -51,7 +51,7 @@ export interface WorkerNumber {
 }
 
 /**
- * Leases the lowest free number. While Redis is away, or refuses, it waits.
+ * Leases the lowest free number. While Redis is away, or rejects, it waits.
  *
  * @throws AllTaken
  */

@@ -2,8 +2,8 @@
 import { decodeCursor, encodeCursor } from '../contract/cursor';
 import { logQuerySchema } from '../contract/log-query';
 import { readQuery } from '../contract/query-body';
+import type { DiagnoseEntry } from '../doctor/diagnose-entry';
 import { inChinese } from '../doctor/in-chinese';
-import type { DiagnoseEntry } from '../doctor/refusal-doctor';
 import type { Language } from '../language';
 import { toEntryView } from '../portal/entry-view';
 import type { Bodies } from '../push-log/bodies';

@@ -12,13 +12,13 @@ export function isCountable(filter: LogFilter): boolean {
   return [requestId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
 }
 
-/** To the minute. What has no entry was refused, whatever else is asked for. */
+/** To the minute. What has no entry was rejected, whatever else is asked for. */
 export function countQueryOf(
   filter: LogFilter & { readonly systemCode: string },
 ): CountQuery & { readonly systemCode: string } {
   const { systemCode, from = 0, to = EVER, operation, result, state } = filter;
   const asked = result === undefined ? undefined : [result].flat();
-  const isRefused = state === undefined || state === 'REFUSED';
-  const failures = isRefused ? (asked ?? ALL_REASONS) : [];
+  const isRejected = state === undefined || state === 'REFUSED';
+  const failures = isRejected ? (asked ?? ALL_REASONS) : [];
   return { systemCode, from: from - (from % 60_000), to, operation, results: failures };
 }

@@ -25,19 +25,20 @@ export function openRequest(
     run: (answer) => context.with(trace.setSpan(parent, span), answer),
     end: (how) => {
       span.setAttributes(attributesOf(how));
-      // A refusal is the caller's fault, as far as the server is concerned.
-      if (how.refusal && how.refusal.code >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      // A rejection is the caller's fault, as far as the server is concerned.
+      if (how.rejection && how.rejection.code >= 500)
+        span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
   };
 }
 
-function attributesOf({ requestId, clientId, status, outcome, refusal }: RequestEnd) {
+function attributesOf({ requestId, clientId, status, outcome, rejection }: RequestEnd) {
   return {
     'http.response.status_code': status,
     'matter_push.request_id': requestId,
     ...(clientId !== undefined && { 'matter_push.client_id': clientId }),
     ...(outcome !== undefined && { 'matter_push.outcome': outcome }),
-    ...(refusal && { 'error.type': refusal.reason }),
+    ...(rejection && { 'error.type': rejection.reason }),
   };
 }

@@ -24,7 +24,7 @@ export interface RequestEnd {
   readonly status: number;
   /** What a push came to. */
   readonly outcome: string | undefined;
-  readonly refusal: { readonly reason: string; readonly code: number } | undefined;
+  readonly rejection: { readonly reason: string; readonly code: number } | undefined;
 }
 
 /** A request that is being answered: the span of the server. */

@@ -1,8 +1,8 @@
-/** The push log as its own clients may search it, with the doctor for signatures that were refused. */
+/** The push log as its own clients may search it, with the doctor for signatures that were rejected. */
 import type { Connection } from 'mongoose';
 import { createFindHeldSecrets } from '../directory/held-secrets';
 import type { KeyRing } from '../directory/sealing';
-import { createRefusalDoctor } from '../doctor/refusal-doctor';
+import { createDiagnoseEntry } from '../doctor/diagnose-entry';
 import { oneAtATime } from '../one-at-a-time';
 import { createBodies } from '../push-log/bodies';
 import type { FindKeyUses } from '../push-log/key-uses';
@@ -29,7 +29,7 @@ export function openLogQuery(parts: LogQueryParts): AnswerQuery {
     counts: createReadCounts(mongo),
     keyUses,
     bodies: createBodies(mongo),
-    diagnose: createRefusalDoctor(
+    diagnose: createDiagnoseEntry(
       createFindHeldSecrets(mongo, keyRing),
       { time: DIAGNOSIS_TIME, clock: () => performance.now() },
       oneAtATime(),

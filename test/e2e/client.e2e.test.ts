@@ -47,16 +47,16 @@ const start = (secret: string) =>
     env: { URL: service.urlOf(), CLIENT_ID: demo.clientId, CLIENT_SECRET: secret },
   });
 
-test('it compiles, pushes, and tells of a refusal', async () => {
+test('it compiles, pushes, and tells of a rejection', async () => {
   await compile(block);
   const { stdout, stderr } = await start(demo.secret);
   expect({ stdout, stderr }).toEqual({
     stdout: expect.stringMatching(/^CREATED \d+\n$/),
     stderr: '',
   });
-  const refused = await start('wrong');
-  expect(refused).toMatchObject({ stdout: '' });
-  expect(refused.stderr).toMatch(
+  const rejected = await start('wrong');
+  expect(rejected).toMatchObject({ stdout: '' });
+  expect(rejected.stderr).toMatch(
     /^401 SIGNATURE_MISMATCH the HMAC signature does not match [0-9a-f]{24}\n$/,
   );
 }, 120_000);

@@ -98,7 +98,7 @@ function tryFirstPush(): void {
     expect(stdout).toMatch(/PR-2 .*MISSING|MISSING.*PR-2/);
   });
 
-  test('with a wrong secret it is refused', async () => {
+  test('with a wrong secret it is rejected', async () => {
     const answer = await answerOf({ CLIENT_ID: demo.clientId, CLIENT_SECRET: 'wrong' });
     expect(JSON.parse(answer)).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });
   });

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { type AdmissionRequest, createAdmission } from '../../src/queue/admission';
 import { createRedisKeys } from '../../src/queue/keys';
-import { createRefusalRoom } from '../../src/queue/refusal-room';
+import { createRejectionQuota } from '../../src/queue/rejection-quota';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -116,15 +116,15 @@ test('what is over its rate is not remembered; it is bounded by time and holds n
   expect(left).toBeLessThanOrEqual(1_260_000);
 });
 
-test('of refusals that anybody may cause a hundred of a client have room, whoever records them', async () => {
-  const processes = [createRefusalRoom(redis, keys), createRefusalRoom(redis, keys)];
+test('of rejections that anybody may cause a hundred of a client have room, whoever records them', async () => {
+  const processes = [createRejectionQuota(redis, keys), createRejectionQuota(redis, keys)];
   const take = (clientId: string, times: number) =>
     Promise.all(Array.from({ length: times }, (_, n) => processes[n % 2]?.(clientId)));
   const taken = await take('known', 300);
   expect(taken.filter(Boolean)).toHaveLength(100);
   expect((await take('quiet', 3)).every(Boolean)).toBe(true);
   // One more a minute: all of it is there again after a hundred.
-  const left = await redis.pttl(keys.refusals('known'));
+  const left = await redis.pttl(keys.rejections('known'));
   expect(left).toBeGreaterThan(99 * 60_000 - 30_000);
   expect(left).toBeLessThanOrEqual(100 * 60_000);
 });

@@ -40,17 +40,17 @@ describe('with no worker running', () => {
     await worker.stop();
   });
 
-  test('a full partition refuses at once with 503 and Retry-After', async () => {
+  test('a full partition rejects at once with 503 and Retry-After', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, n) =>
         service.push('upsert', { ...todo('FULL'), title: `${n}` }),
       ),
     );
-    const refused = answers.filter(({ reason }) => reason === 'PARTITION_FULL');
-    expect(refused).toHaveLength(3);
-    expect(refused[0]).toMatchObject({ code: 503, retryable: true });
-    expect(refused[0]?.headers['retry-after']).toBe('1');
-    const entry = await entryModel(service.db).findById(refused[0]?.requestId).lean();
+    const rejected = answers.filter(({ reason }) => reason === 'PARTITION_FULL');
+    expect(rejected).toHaveLength(3);
+    expect(rejected[0]).toMatchObject({ code: 503, retryable: true });
+    expect(rejected[0]?.headers['retry-after']).toBe('1');
+    const entry = await entryModel(service.db).findById(rejected[0]?.requestId).lean();
     expect(entry).toMatchObject({ state: 'REFUSED', result: 'PARTITION_FULL' });
   });
 
@@ -62,9 +62,9 @@ describe('with no worker running', () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => service.push('upsert', large, { url })),
     );
-    const refused = answers.filter(({ reason }) => reason === 'PARTITION_BYTES_FULL');
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]).toMatchObject({ code: 503, retryable: true });
+    const rejected = answers.filter(({ reason }) => reason === 'PARTITION_BYTES_FULL');
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(rejected[0]).toMatchObject({ code: 503, retryable: true });
     expect(answers.filter(({ code }) => code === 504).length).toBeGreaterThan(2);
   });
 });
@@ -76,17 +76,17 @@ describe('with a worker that does not move', () => {
   }, 60_000);
   afterAll(() => service.stop());
 
-  test('who would wait behind a crowd too long is refused at once, and again taken when it moves', async () => {
+  test('who would wait behind a crowd too long is rejected at once, and again taken when it moves', async () => {
     for (const worker of service.workers) worker.kill('SIGSTOP');
     const crowd = Array.from({ length: 300 }, (_, n) => service.push('upsert', todo(`CROWD-${n}`)));
     const queued = () => entryModel(service.db).countDocuments({ state: 'QUEUED' });
-    // A slow machine takes so long for all that it refuses the last of them.
+    // A slow machine takes so long for all that it rejects the last of them.
     await until('the crowd to wait', async () => (await queued()) >= 150);
     // A tenth of the deadline: until then a wait is nothing unusual.
     await sleep(3_100);
-    const refused = await service.push('upsert', todo('BEHIND'));
-    expect(refused).toMatchObject({ status: 503, reason: 'BACKLOG_FULL', retryable: true });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    const rejected = await service.push('upsert', todo('BEHIND'));
+    expect(rejected).toMatchObject({ status: 503, reason: 'BACKLOG_FULL', retryable: true });
+    expect(Number(rejected.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     for (const worker of service.workers) worker.kill('SIGCONT');
     for (const { code, reason } of await Promise.all(crowd)) {
       expect([0, 504, ...(reason === 'BACKLOG_FULL' ? [503] : [])]).toContain(code);
@@ -94,7 +94,7 @@ describe('with a worker that does not move', () => {
     expect(await service.push('upsert', todo('AFTER'))).toMatchObject({ code: 0 });
   });
 
-  test('a refusal for a reason that only a newer worker knows is told as it is, and had no effect', async () => {
+  test('a rejection for a reason that only a newer worker knows is told as it is, and had no effect', async () => {
     const redis = new Redis(testServers().redisUrl);
     const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
     const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });

@@ -52,7 +52,7 @@ const REFUSED: readonly [string, () => Partial<PushOptions>, readonly [number, s
     ['a client without secret', () => ({ clientId: 'secretless' }), SECRET],
   ];
 
-test.each(REFUSED)('%s is refused', async (_what, options, [code, message, reason]) => {
+test.each(REFUSED)('%s is rejected', async (_what, options, [code, message, reason]) => {
   const answer = await send(options());
   expect(answer).toMatchObject({ status: code, code, message, reason, data: null });
   expect(await matterModel(service.db).countDocuments({ externalId: 'AUTH' })).toBe(0);
@@ -66,7 +66,7 @@ test('who is within its rate is told how much of it is left', async () => {
   expect(headers['ratelimit-policy']).toBe('"client";q=100;w=2');
 });
 
-test('a client that was made a moment ago, and a secret of a moment ago, are not refused', async () => {
+test('a client that was made a moment ago, and a secret of a moment ago, are not rejected', async () => {
   await send({});
   const admin = createClientAdmin(
     service.db,
@@ -74,7 +74,7 @@ test('a client that was made a moment ago, and a secret of a moment ago, are not
     Date.now,
   );
   const { secret } = await admin.create({ clientId: 'newcomer', systemCode: 'TEST' });
-  // Longer than what a refusal just before may rest on.
+  // Longer than what a rejection just before may rest on.
   await sleep(700);
   const newcomer = { clientId: 'newcomer', secret: String(secret) };
   expect(await send(newcomer)).toMatchObject({ code: 0 });
@@ -108,15 +108,15 @@ test('a disabled client, and one without system code, are told so after their si
   await until('the client to be back', async () => (await send({})).code === 0);
 });
 
-test('a refused request of a known client is in the log, one of a stranger is not', async () => {
+test('a rejected request of a known client is in the log, one of a stranger is not', async () => {
   const stranger = await send({ clientId: 'stranger' });
   const entry = (id: string) => entryModel(service.db).findById(id).lean();
-  // Refusals are recorded in the background, at a bounded rate: one of a few is there soon.
-  const refused: string[] = [];
-  const found = await until('a refusal in the log', async () => {
-    refused.push((await send({ secret: 'wrong again' })).requestId);
+  // Rejections are recorded in the background, at a bounded rate: one of a few is there soon.
+  const rejected: string[] = [];
+  const found = await until('a rejection in the log', async () => {
+    rejected.push((await send({ secret: 'wrong again' })).requestId);
     return entryModel(service.db)
-      .findOne({ _id: { $in: refused } })
+      .findOne({ _id: { $in: rejected } })
       .lean();
   });
   expect(found).toMatchObject({

@@ -23,7 +23,7 @@ const BAD: typeof WRONG = [
   ['an externalId of the reserved form', { externalId: 'auto:x' }, 'externalId'],
 ];
 
-test.each(BAD)('%s is refused by name and changes nothing', async (_what, wrong, field) => {
+test.each(BAD)('%s is rejected by name and changes nothing', async (_what, wrong, field) => {
   const before = await snapshot();
   const answer = await service.push('upsert', { ...valid, title: 'changed', ...wrong });
   expect(answer).toMatchObject({ status: 400, code: 400, retryable: false });
@@ -53,7 +53,7 @@ const RAW: readonly [string, Partial<PushOptions>, number, string][] = [
   ],
 ];
 
-test.each(RAW)('%s is refused and changes nothing', async (_what, options, code, reason) => {
+test.each(RAW)('%s is rejected and changes nothing', async (_what, options, code, reason) => {
   const before = await snapshot();
   const answer = await service.push('status', { externalId: 'KEPT', bizStatus: 'DONE' }, options);
   expect(answer).toMatchObject({ status: code, code, reason });

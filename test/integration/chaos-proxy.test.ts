@@ -348,7 +348,7 @@ describe('throttle', () => {
 });
 
 describe('close', () => {
-  test('connections are cut and new ones refused until it is open again', async () => {
+  test('connections are cut and new ones rejected until it is open again', async () => {
     const { proxy, redis } = await redisThroughProxy();
     const client = clientAt(proxy.port);
     await once(client, 'connect');

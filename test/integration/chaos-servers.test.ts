@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
 import { type RedisPair, startRedisPair } from '../../chaos/redis-pair';
 import { type ClusterSet, startSet } from '../../chaos/replica-set';
-import { fill, lag, orphan, refuseSessions, stepDown } from '../../chaos/server-faults';
+import { fill, lag, orphan, rejectSessions, stepDown } from '../../chaos/server-faults';
 import { withAdmin } from '../../src/embedded/mongod';
 import { until } from '../support/wait';
 
@@ -27,7 +27,7 @@ afterAll(() => {
 describe('a replica set', () => {
   let set: ClusterSet;
   beforeAll(async () => {
-    set = await startSet(ground, { members: 3, refusesKillSessions: false });
+    set = await startSet(ground, { members: 3, rejectsKillSessions: false });
   }, LIMIT);
   afterAll(() => set.stop(), LIMIT);
   const killSessions = async (url: string) =>
@@ -85,10 +85,10 @@ describe('a replica set', () => {
   );
 
   test(
-    'killSessions is refused by whoever is asked, for a while',
+    'killSessions is rejected by whoever is asked, for a while',
     async () => {
       const answers = () => Promise.all(set.members.map(({ url }) => killSessions(url)));
-      await refuseSessions(set, async () => expect(await answers()).toEqual([8_000, 8_000, 8_000]));
+      await rejectSessions(set, async () => expect(await answers()).toEqual([8_000, 8_000, 8_000]));
       expect(await answers()).toEqual(['taken', 'taken', 'taken']);
     },
     LIMIT,
@@ -131,10 +131,10 @@ describe('a replica set', () => {
 });
 
 test(
-  'killSessions can be refused from the start on, also after a restart',
+  'killSessions can be rejected from the start on, also after a restart',
   async () => {
-    const alone = { ...ground, folder: join(folder, 'refusing') };
-    const set = await startSet(alone, { members: 1, refusesKillSessions: true });
+    const alone = { ...ground, folder: join(folder, 'rejecting') };
+    const set = await startSet(alone, { members: 1, rejectsKillSessions: true });
     const ask = async () =>
       withAdmin((await set.primary()).url, (db) => db.command({ killSessions: [] }));
     try {

@@ -74,9 +74,9 @@ describe('clients', () => {
     await writeFile(file, 'precious');
     const create = (id: string, out: string, ...more: string[]) =>
       run('client', 'create', '--id', id, '--system-code', 'HR', '--secret-out', out, ...more);
-    const refused = await create('hr2', file);
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toContain('is there already');
+    const rejected = await create('hr2', file);
+    expect(rejected).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(rejected.stderr).toContain('is there already');
     expect(await readFile(file, 'utf8')).toBe('precious');
     expect(await json('client', 'list')).not.toContainEqual(
       expect.objectContaining({ clientId: 'hr2' }),

@@ -241,7 +241,7 @@ describe('a gateway', () => {
     const checks = await examine(await through({ answer }));
     expect(statusOf(checks)).toMatchObject({ headers: 'ok', secret: 'failed' });
     expect(checks.find(({ check }) => check === 'secret')?.detail).toBe(
-      'refused with QUEUE_UNAVAILABLE',
+      'rejected with QUEUE_UNAVAILABLE',
     );
   });
 

@@ -24,7 +24,7 @@ const MYSELF = '(this client)';
 let service: SharedService;
 /** What was pushed, by what it is to show. */
 let made: Record<
-  'created' | 'retried' | 'reused' | 'status' | 'stale' | 'refused' | 'deleted' | 'late',
+  'created' | 'retried' | 'reused' | 'status' | 'stale' | 'rejected' | 'deleted' | 'late',
   Answer
 >;
 
@@ -44,8 +44,8 @@ beforeAll(async () => {
     reused: await push('upsert', { ...upsert, title: 'another' }, KEY),
     status: await push('status', { bizStatus: 'DONE', sourceUpdatedAt: '2024-06-03T00:00:00Z' }),
     stale: await push('status', { bizStatus: 'PENDING', sourceUpdatedAt: '2024-06-02T00:00:00Z' }),
-    // The log does not know which matter a refused body is about.
-    refused: await push('upsert', { externalId: 'H-R', title: '', matterType: 'X' }),
+    // The log does not know which matter a rejected body is about.
+    rejected: await push('upsert', { externalId: 'H-R', title: '', matterType: 'X' }),
     deleted: await push('delete', {}),
     late: await push('status', { bizStatus: 'DONE' }),
   };
@@ -64,7 +64,7 @@ const views = async (...args: string[]): Promise<OperatorEntryView[]> => {
 const idsOf = (found: readonly OperatorEntryView[]) => found.map(({ requestId }) => requestId);
 /** Of the matter, in their order. */
 const madeIds = () => {
-  const { refused: _, ...others } = made;
+  const { rejected: _, ...others } = made;
   return Object.values(others).map(({ requestId }) => requestId);
 };
 
@@ -106,15 +106,15 @@ describe('log query', () => {
     ],
     [['--outcome', 'stale_ignored'], ['stale']],
     [['--system-code', 'TEST', '--outcome', 'STALE_IGNORED'], ['stale']],
-    [['--reason', 'VALIDATION_FAILED'], ['refused']],
+    [['--reason', 'VALIDATION_FAILED'], ['rejected']],
     [['--state', 'REPLAYED'], ['retried']],
     [
       ['--reason', 'VALIDATION_FAILED,MATTER_DELETED'],
-      ['late', 'refused'],
+      ['late', 'rejected'],
     ],
     [
       ['--failed', '--since', 'today'],
-      ['late', 'refused'],
+      ['late', 'rejected'],
     ],
     [
       ['--outcome', 'deleted', '--outcome', 'STALE_IGNORED'],
@@ -122,7 +122,7 @@ describe('log query', () => {
     ],
     [
       ['--state', 'REFUSED'],
-      ['late', 'refused'],
+      ['late', 'rejected'],
     ],
   ])('%j', async (args, expected) => {
     const given = args.map((arg) => (arg === MYSELF ? service.clientId : arg));
@@ -194,12 +194,12 @@ describe('log show', () => {
     );
   });
 
-  test('a refused push: what was wrong, and no steps that it did not take', async () => {
-    const text = await show('refused');
+  test('a rejected push: what was wrong, and no steps that it did not take', async () => {
+    const text = await show('rejected');
     expect(text).toMatch(/^reason +VALIDATION_FAILED/m);
     expect(text).toMatch(/^ {2}matterType: ./m);
     expect(text).toMatch(/^ {2}title: ./m);
-    expect(text).toMatch(/^refused {2}/m);
+    expect(text).toMatch(/^rejected {2}/m);
     expect(text).not.toMatch(/^(queued|started)/m);
   });
 

@@ -9,7 +9,7 @@ import {
   ok,
   type Received,
   type Reply,
-  refuse,
+  reject,
   type ScriptedServer,
   SECRET,
   startScriptedServer,
@@ -46,18 +46,18 @@ const push = (...more: string[]) =>
     ...['--url', server.url, '--json', ...more],
   ]);
 const waits = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('Waiting'));
-/** Refuses until so many requests came, as one server does that is away for all. */
+/** Rejects until so many requests came, as one server does that is away for all. */
 const untilNth =
-  (nth: number, refusal: Reply) =>
+  (nth: number, rejection: Reply) =>
   (_: Received): Reply =>
-    server.received.length < nth ? refusal : ok;
+    server.received.length < nth ? rejection : ok;
 
 const BUSY = { 'Retry-After': '0' };
 const LATER = { 'Retry-After': '3' };
 
 test('an outage for all costs no line its tries: one tries now and then, and all go on', async () => {
   await write(40);
-  server.reply = untilNth(12, refuse(503, 'DATABASE_UNAVAILABLE', true, BUSY));
+  server.reply = untilNth(12, reject(503, 'DATABASE_UNAVAILABLE', true, BUSY));
   const { exitCode, stdout, stderr } = await push('--retries', '0', '--concurrency', '8');
   expect(exitCode).toBe(0);
   const summary = JSON.parse(stdout);
@@ -74,7 +74,7 @@ test('an outage for all costs no line its tries: one tries now and then, and all
 
 test('the run stands still while nothing goes through: no progress and no time left is told', async () => {
   await write(6);
-  server.reply = untilNth(4, refuse(503, 'QUEUE_UNAVAILABLE', true, LATER));
+  server.reply = untilNth(4, reject(503, 'QUEUE_UNAVAILABLE', true, LATER));
   const { stderr, stdout } = await push('--concurrency', '2');
   expect(JSON.parse(stdout)).toMatchObject({ ok: 6, failed: 0 });
   expect(stderr).not.toMatch(/lines,|left/);
@@ -84,7 +84,7 @@ test('the run stands still while nothing goes through: no progress and no time l
 test.each<[string, Reply, string]>([
   [
     'a pause',
-    refuse(503, 'CLIENT_PAUSED', true, LATER),
+    reject(503, 'CLIENT_PAUSED', true, LATER),
     'an operator has paused the client oa (no); matterctl queue resume oa ends it',
   ],
   [
@@ -92,9 +92,9 @@ test.each<[string, Reply, string]>([
     (response) => void response.writeHead(502, LATER).end('<html>'),
     'something before the service answers 502',
   ],
-])('it says that it waits for %s, in one sentence', async (_name, refusal, sentence) => {
+])('it says that it waits for %s, in one sentence', async (_name, rejection, sentence) => {
   await write(12);
-  server.reply = untilNth(5, refusal);
+  server.reply = untilNth(5, rejection);
   const { exitCode, stderr } = await push('--concurrency', '4');
   expect(exitCode).toBe(0);
   expect(waits(stderr)).toHaveLength(1);
@@ -103,7 +103,7 @@ test.each<[string, Reply, string]>([
 
 test('a rate is named with what it is and how it is raised, and slows down alone', async () => {
   await write(8);
-  const limited = refuse(429, 'RATE_LIMITED', true, {
+  const limited = reject(429, 'RATE_LIMITED', true, {
     'Retry-After': '1',
     'RateLimit-Policy': '"client";q=400;w=2',
   });
@@ -131,7 +131,7 @@ test('a service that is down breaks connections: no line fails, and all go on', 
 
 test('a wait has an end: the run ends then, no line has failed, and the next run goes on', async () => {
   await write(20);
-  server.reply = () => refuse(503, 'CLIENT_PAUSED', true, BUSY);
+  server.reply = () => reject(503, 'CLIENT_PAUSED', true, BUSY);
   const first = await push('--max-wait', '1s');
   expect(first.exitCode).toBe(1);
   expect(first.stderr).toMatch(
@@ -147,7 +147,7 @@ test('Ctrl-C ends a wait at once', async () => {
   await write(5);
   server.reply = () => {
     setImmediate(() => process.emit('SIGINT', 'SIGINT'));
-    return refuse(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '300' });
+    return reject(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '300' });
   };
   const { exitCode, stdout } = await push('--concurrency', '1');
   expect(exitCode).toBe(130);
@@ -155,7 +155,7 @@ test('Ctrl-C ends a wait at once', async () => {
 });
 
 describe('an error of a line is the line’s error', () => {
-  test('where a gateway refuses one for its contents', async () => {
+  test('where a gateway rejects one for its contents', async () => {
     await write(6);
     server.reply = ({ id }) =>
       id === 'K0' ? (response) => void response.writeHead(403).end('<html>blocked</html>') : ok;
@@ -170,7 +170,7 @@ describe('an error of a line is the line’s error', () => {
     server.reply = () => page;
     const { exitCode, stdout, stderr } = await push();
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('refuses every push: 404 HTTP_404');
+    expect(stderr).toContain('rejects every push: 404 HTTP_404');
     expect(JSON.parse(stdout)).toMatchObject({ failed: 0, finished: false });
   });
 });

@@ -22,7 +22,7 @@ type Reply = (response: ServerResponse) => void;
 
 const SECRET = 's3cret';
 const ok: Reply = (response) => answer(response, 200, { code: 0, data: { outcome: 'UPDATED' } });
-const refuse =
+const reject =
   (status: number, reason: string, retryable: boolean, headers = {}): Reply =>
   (response) =>
     answer(
@@ -138,9 +138,9 @@ test('every push is signed over the bytes that were sent, on its own path, with 
 
 test('what is retryable is tried again with the same key, and the lines behind it wait', async () => {
   const troubles = [
-    refuse(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '0' }),
+    reject(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '0' }),
     drop,
-    refuse(504, 'CONFIRMATION_TIMEOUT', true),
+    reject(504, 'CONFIRMATION_TIMEOUT', true),
     (response: ServerResponse) => void response.writeHead(502).end('<html>bad gateway</html>'),
   ];
   const settled: string[] = [];
@@ -165,7 +165,7 @@ test('a 429 slows the whole client down, and costs no retries', async () => {
     if (limitedAt > 0) during.push(Date.now() - limitedAt);
     if (id !== 'K2' || nth > 1) return ok;
     limitedAt = Date.now();
-    return refuse(429, 'RATE_LIMITED', true, { 'Retry-After': '1' });
+    return reject(429, 'RATE_LIMITED', true, { 'Retry-After': '1' });
   };
   await write(...Array.from({ length: 40 }, (_, index) => status(`K${index}`)));
   const { stdout } = await push('--concurrency', '4', '--retries', '0');
@@ -194,7 +194,7 @@ test('an answer that got lost is asked for again, not applied again', async () =
 });
 
 test('what fails for good is reported, does not stop the rest, and can be pushed again', async () => {
-  reply = ({ text }) => (text.includes('"n":1') ? refuse(400, 'UNKNOWN_USER', false) : ok);
+  reply = ({ text }) => (text.includes('"n":1') ? reject(400, 'UNKNOWN_USER', false) : ok);
   await write(status('A', 1), status('A', 2), { op: 'merge', body: {} }, '{oops', status('B', 3));
   const first = await push();
   expect(first.exitCode).toBe(1);
@@ -310,12 +310,12 @@ test('a line that stays without an answer is given up after its retries', async 
 test.each([
   [
     'a wrong secret',
-    refuse(401, 'SIGNATURE_MISMATCH', false),
-    'refuses every push: 401 SIGNATURE_MISMATCH no (requestId r1): matterctl doctor',
+    reject(401, 'SIGNATURE_MISMATCH', false),
+    'rejects every push: 401 SIGNATURE_MISMATCH no (requestId r1): matterctl doctor',
   ],
-  ['a wrong address', refuse(404, 'PATH_NOT_FOUND', false), 'refuses every push: 404 PATH_NOT'],
-])('%s ends the run at once instead of failing every line', async (_name, refusal, message) => {
-  reply = () => refusal;
+  ['a wrong address', reject(404, 'PATH_NOT_FOUND', false), 'rejects every push: 404 PATH_NOT'],
+])('%s ends the run at once instead of failing every line', async (_name, rejection, message) => {
+  reply = () => rejection;
   await write(...Array.from({ length: 500 }, (_, index) => status(`K${index}`)));
   const { exitCode, stderr, stdout } = await push('--concurrency', '4');
   expect(exitCode).toBe(1);
@@ -377,9 +377,9 @@ test('a checkpoint of another input is not used, unless told to start over', asy
   await push('--concurrency', '1');
   await write(status('A'), status('C'));
   reply = () => ok;
-  const refused = await push();
-  expect(refused.exitCode).toBe(1);
-  expect(refused.stderr).toContain('the input file has changed; --restart ignores it');
+  const rejected = await push();
+  expect(rejected.exitCode).toBe(1);
+  expect(rejected.stderr).toContain('the input file has changed; --restart ignores it');
   expect(received).toHaveLength(1);
   expect(JSON.parse((await push('--restart')).stdout)).toMatchObject({ ok: 2, resumed: 0 });
 });

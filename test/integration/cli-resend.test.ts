@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => service.stop());
 
-test('without a place to begin it is refused: the whole log is never sent again', async () => {
+test('without a place to begin it is rejected: the whole log is never sent again', async () => {
   expect(await resend('--reason', 'CONFIRMATION_TIMEOUT')).toMatchObject({ exitCode: 2 });
 });
 
@@ -88,7 +88,7 @@ test('applied, the lost ones are in the ledger in their order, and the log links
   const from = ['--from', '1h', '--system-code', 'TEST', '--reason', 'CONFIRMATION_TIMEOUT'];
   const { exitCode, pushes, summary } = await resend(...from, '--apply', '--operator', 'li.lei');
   expect(exitCode).toBe(0);
-  expect(summary).toMatchObject({ applied: true, pushes: 5, refused: 0 });
+  expect(summary).toMatchObject({ applied: true, pushes: 5, rejected: 0 });
   expect(summary.skipped).toEqual({ BODY_GONE: 1, CALLER_RETRIED: 1 });
   expect(await matter('R-1')).toMatchObject({ title: 'two', bizStatus: 'DONE', revision: 3 });
   const third = pushes.find(({ resentFrom }) => resentFrom === lost.get('third')?.requestId);
@@ -100,7 +100,7 @@ test('applied, the lost ones are in the ledger in their order, and the log links
   expect(newest).toMatchObject({
     ...{ operator: 'li.lei', command: 'log resend', subject: 'TEST', outcome: 'DONE' },
     details: { systemCode: 'TEST', result: 'CONFIRMATION_TIMEOUT' },
-    result: { pushes: 5, refused: 0 },
+    result: { pushes: 5, rejected: 0 },
   });
   expect(await bodyModel(service.db).countDocuments({ _id: third.requestId })).toBe(1);
 
@@ -120,7 +120,7 @@ test('neither resends nor retries that were only answered are sent by a wide sel
   expect(summary.skipped).toMatchObject({ A_RESEND: 5, ALREADY_RESENT: 5, ONLY_ANSWERED: 1 });
 });
 
-test('what the guard against captured bodies refused is never sent', async () => {
+test('what the guard against captured bodies rejected is never sent', async () => {
   const body = { externalId: 'R-1' };
   const timestamp = String(Math.floor(Date.now() / 1000));
   expect((await service.push('status', body, { timestamp })).code).toBe(0);
@@ -178,9 +178,12 @@ test('what passes no longer is told, and the command fails', async () => {
     .collection('users')
     .updateOne({ _id: 'bob' as never }, { $set: { enabled: false } });
   const run = await resend('--request-id', requestId, '--apply');
-  expect(run).toMatchObject({ exitCode: 1, summary: { refused: 1, results: { UNKNOWN_USER: 1 } } });
+  expect(run).toMatchObject({
+    exitCode: 1,
+    summary: { rejected: 1, results: { UNKNOWN_USER: 1 } },
+  });
   const entry = await auditModel(service.db).findOne({ subject: requestId }).lean();
-  expect(entry).toMatchObject({ outcome: 'FAILED', error: '1 pushes were refused' });
+  expect(entry).toMatchObject({ outcome: 'FAILED', error: '1 pushes were rejected' });
   expect(entry?.result).toMatchObject({ results: { UNKNOWN_USER: 1 } });
 });
 

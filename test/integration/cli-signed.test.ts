@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'matterctl-signed-'));
 const secretFile = join(folder, 'secret');
 let service: SharedService;
 let created: Answer;
-let refused: Answer;
+let rejected: Answer;
 
 beforeAll(async () => {
   service = await sharedService();
@@ -32,9 +32,9 @@ beforeAll(async () => {
   await push('status', { bizStatus: 'PENDING', sourceUpdatedAt: '2024-06-02T00:00:00Z' });
   await push('upsert', { externalId: 'S-2', matterType: 'X', title: '' });
   await push('upsert', { ...upsert, externalId: 'S-3' });
-  refused = await service.push('status', { externalId: 'S-1' }, { secret: `${service.secret} ` });
-  await until('the refusal is in the log', async () => {
-    return (await asClient('log', 'show', refused.requestId)).exitCode === 0;
+  rejected = await service.push('status', { externalId: 'S-1' }, { secret: `${service.secret} ` });
+  await until('the rejection is in the log', async () => {
+    return (await asClient('log', 'show', rejected.requestId)).exitCode === 0;
   });
 }, 60_000);
 afterAll(async () => {
@@ -100,14 +100,14 @@ describe('a client is shown what an operator is shown', () => {
     for (const args of [
       [created.requestId, '--body'],
       [created.requestId, '--json'],
-      [refused.requestId],
+      [rejected.requestId],
     ]) {
       const theirs = await asClient('log', 'show', ...args);
       const ours = withoutOperators(await asOperator('log', 'show', ...args));
       expect(toCompare(theirs)).toBe(toCompare(ours));
       expect(theirs).toMatchObject({ exitCode: 0, stderr: '' });
     }
-    const shown = await asClient('log', 'show', refused.requestId);
+    const shown = await asClient('log', 'show', rejected.requestId);
     expect(shown.stdout).toContain('\nsignature\n');
   });
 
@@ -229,13 +229,13 @@ describe('who is asked', () => {
     }
   });
 
-  test('a service that refuses, or is not there, is named', async () => {
+  test('a service that rejects, or is not there, is named', async () => {
     const wrong = join(folder, 'wrong');
     writeFileSync(wrong, 'wrong');
     const who = ['--client-id', service.clientId, '--secret-file', wrong];
     const bad = await other('--url', service.urlOf(), ...who);
     expect(bad.stderr).toMatch(
-      /^matterctl: the service at http:.* refuses .* 401 SIGNATURE_MISMATCH .*doctor/,
+      /^matterctl: the service at http:.* rejects .* 401 SIGNATURE_MISMATCH .*doctor/,
     );
     const away = await other('--url', 'http://127.0.0.1:1', ...who);
     expect(away.stderr).toMatch(

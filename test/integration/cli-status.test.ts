@@ -67,7 +67,7 @@ test('what pushes came to, with p50 and p95, and for whom', async () => {
     { result: 'CREATED', count: 20, p50: expect.any(Number), p95: expect.any(Number) },
     { result: 'MATTER_NOT_FOUND', count: 1 },
   ]);
-  const about = { pushes: 21, failed: 0, refused: 1, lastReason: 'MATTER_NOT_FOUND', rate: 500 };
+  const about = { pushes: 21, failed: 0, rejected: 1, lastReason: 'MATTER_NOT_FOUND', rate: 500 };
   expect(clients).toMatchObject([{ clientId: service.clientId, ...about, paused: null }]);
   // The workers that settled entries are among them.
   const workers = await entryModel(service.db).distinct('worker');
@@ -76,7 +76,7 @@ test('what pushes came to, with p50 and p95, and for whom', async () => {
 
 test('a paused client, and what of its pushes could be sent again', async () => {
   await admin().pause(service.clientId, 'month end');
-  await until('a push to be refused', async () => {
+  await until('a push to be rejected', async () => {
     return (await service.push('upsert', todo('PAUSED'))).reason === 'CLIENT_PAUSED';
   });
   const { clients, resendable } = await seen('its pause', (status) => {

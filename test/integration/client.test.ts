@@ -71,7 +71,7 @@ test('a notice without an id gets one', async () => {
   expect(externalId).toMatch(/^auto:/);
 });
 
-test('a refusal is an error that says everything', async () => {
+test('a rejection is an error that says everything', async () => {
   const bad = client.upsert({ ...todo('BAD'), title: '', pcUrl: 'javascript:0' });
   await expect(bad).rejects.toBeInstanceOf(MatterPushError);
   await expect(bad).rejects.toMatchObject({
@@ -84,7 +84,7 @@ test('a refusal is an error that says everything', async () => {
   });
 });
 
-test('a dry run passes or is refused, and nothing is written', async () => {
+test('a dry run passes or is rejected, and nothing is written', async () => {
   expect(await client.verify('upsert', todo('DRY'))).toEqual({
     ...{ valid: true, externalId: 'DRY', warnings: [] },
   });

@@ -46,7 +46,7 @@ function pick(
   ]);
 }
 
-interface Refused {
+interface Rejected {
   readonly cause: string;
   readonly requestId: string;
   readonly text: string;
@@ -57,7 +57,7 @@ interface Refused {
 
 let service: Service;
 let secret: string;
-const refused: Refused[] = [];
+const rejected: Rejected[] = [];
 
 beforeAll(async () => {
   service = await startService({ env: { LOG_LEVEL: 'trace' } });
@@ -70,7 +70,7 @@ beforeAll(async () => {
     const right = signs(wire.body, wire.body)({ ...given, seconds: Number(wire.timestamp) });
     const { text } = await send(wire);
     const { requestId } = JSON.parse(text);
-    refused.push({ cause, requestId, text, wire, expected: right.signature });
+    rejected.push({ cause, requestId, text, wire, expected: right.signature });
     // Ten of a client are recorded in a second.
     await sleep(150);
   }
@@ -101,14 +101,14 @@ const systemOf = async (clientId: string) => {
 };
 const causesOf = (diagnosis?: Diagnosis) => diagnosis?.findings.map(({ cause }) => cause);
 const find = (cause: string) => {
-  const found = refused.find((one) => one.cause === cause);
+  const found = rejected.find((one) => one.cause === cause);
   if (!found) throw new Error(`${cause} was not planted`);
   return found;
 };
 
 test('at least ten were planted, and the 401 tells of none more than before', () => {
   expect(PLANTED.length).toBeGreaterThanOrEqual(10);
-  for (const { cause, text } of refused) {
+  for (const { cause, text } of rejected) {
     const { requestId, timestamp, ...rest } = JSON.parse(text);
     const isTime = cause === 'TIMESTAMP_MILLISECONDS';
     expect(rest).toEqual({
@@ -216,7 +216,7 @@ test('another client of the same system sees the request, but not what was wrong
 
 test('neither secrets nor signatures, sent or expected, stand anywhere', async () => {
   const told: string[] = [];
-  for (const { requestId } of refused) {
+  for (const { requestId } of rejected) {
     told.push(JSON.stringify(await query({ requestId })), (await show(requestId)).stdout);
   }
   const stored = [
@@ -225,7 +225,7 @@ test('neither secrets nor signatures, sent or expected, stand anywhere', async (
     logsOf(service),
     ...told,
   ].join('\n');
-  const marks = refused.flatMap(({ expected, wire }) => [
+  const marks = rejected.flatMap(({ expected, wire }) => [
     ...[expected, Buffer.from(expected, 'hex').toString('base64'), wire.signature],
   ]);
   const secrets = [secret, service.secret];

@@ -90,7 +90,7 @@ test('what was written is read, whatever member the URL would rather ask', async
 const send = (externalId: string, title: string): Promise<Answer> =>
   service.push('upsert', { matterType: 'TODO', externalId, title });
 
-/** Sent again while it is refused for want of a primary: on a starved machine members elect another one. */
+/** Sent again while it is rejected for want of a primary: on a starved machine members elect another one. */
 async function accepted(once: () => Promise<Answer>): Promise<void> {
   const answer = await until('a primary that takes it', async () => {
     const given = await once();

@@ -121,7 +121,7 @@ test('without a matter the key counts, of the same operation; without both, the 
   );
 });
 
-test('refusals that anybody could cause are told only where they are asked for', async () => {
+test('rejections that anybody could cause are told only where they are asked for', async () => {
   const from = Date.now();
   const { requestId } = await service.push(
     'upsert',
@@ -227,7 +227,7 @@ test.each([
   ['reason', { reason: { $ne: null } }],
   ['stillFailed', { stillFailed: 'yes' }],
   ['limit', { limit: 501 }],
-])('a bad %s is refused by name', async (field, body) => {
+])('a bad %s is rejected by name', async (field, body) => {
   const answer = await ask('push-logs/failures', body);
   expect(answer).toMatchObject({ code: 400, reason: 'VALIDATION_FAILED' });
   expect(answer.errors?.map((error) => error.field)).toEqual([field]);

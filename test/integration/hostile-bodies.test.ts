@@ -1,6 +1,6 @@
-/** Bytes that are not what they should be: encodings, sizes, characters. Refused, without any harm. */
+/** Bytes that are not what they should be: encodings, sizes, characters. Rejected, without any harm. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { type Hostile, harmless, refused, send } from '../support/hostile-guard';
+import { type Hostile, harmless, rejected, send } from '../support/hostile-guard';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 
@@ -40,8 +40,12 @@ describe('Content-Encoding', () => {
     ['__proto__', TEXT, ['__proto__']],
     ['nothing', TEXT, ['']],
   ])('%s is not supported, also not where the signature is right', async (_what, body, values) => {
-    await refused(service, { body, headers: encoded(...values) }, 'UNSUPPORTED_ENCODING');
-    await refused(service, { ...QUERY, body, headers: encoded(...values) }, 'UNSUPPORTED_ENCODING');
+    await rejected(service, { body, headers: encoded(...values) }, 'UNSUPPORTED_ENCODING');
+    await rejected(
+      service,
+      { ...QUERY, body, headers: encoded(...values) },
+      'UNSUPPORTED_ENCODING',
+    );
   });
 
   test.each([[['identity']], [['IDENTITY']], [[' identity ']], [['identity', 'identity']]])(
@@ -70,32 +74,32 @@ describe('the size of a body', () => {
     ['5 MiB', 5 * 1024 * 1024],
   ])('%s is too large, with a length and in chunks', async (_what, size) => {
     const body = sized(size, 'KEPT');
-    await refused(service, { body }, 'BODY_TOO_LARGE');
-    await refused(service, { body, chunked: true }, 'BODY_TOO_LARGE');
+    await rejected(service, { body }, 'BODY_TOO_LARGE');
+    await rejected(service, { body, chunked: true }, 'BODY_TOO_LARGE');
   });
 
   test('too large comes before encoding, headers and signature', async () => {
     const body = sized(LIMIT + 1);
-    await refused(service, { body, headers: encoded('gzip') }, 'BODY_TOO_LARGE');
-    await refused(service, { body, headers: () => [] }, 'BODY_TOO_LARGE');
-    await refused(
+    await rejected(service, { body, headers: encoded('gzip') }, 'BODY_TOO_LARGE');
+    await rejected(service, { body, headers: () => [] }, 'BODY_TOO_LARGE');
+    await rejected(
       service,
       { body: TEXT, headers: () => [['Content-Encoding', 'gzip']] },
       'UNSUPPORTED_ENCODING',
     );
-    await refused(service, { body, as: { secret: 'not it' }, chunked: true }, 'BODY_TOO_LARGE');
+    await rejected(service, { body, as: { secret: 'not it' }, chunked: true }, 'BODY_TOO_LARGE');
   });
 
   test('a query has its own limit, to the byte', async () => {
     const body = (bytes: number) => `{"externalIds":["KEPT"]}`.padEnd(bytes);
     const most = await harmless(service, { ...QUERY, body: body(1024 * 1024) });
     expect(most).toMatchObject({ code: 0 });
-    await refused(service, { ...QUERY, body: body(1024 * 1024 + 1) }, 'BODY_TOO_LARGE');
+    await rejected(service, { ...QUERY, body: body(1024 * 1024 + 1) }, 'BODY_TOO_LARGE');
   });
 
   test.each(['', ' ', '\0', '\n\n\n'])('a body of %j is no JSON object', async (body) => {
-    await refused(service, { body }, 'INVALID_JSON');
-    await refused(service, { ...QUERY, body, chunked: true }, 'INVALID_JSON');
+    await rejected(service, { body }, 'INVALID_JSON');
+    await rejected(service, { ...QUERY, body, chunked: true }, 'INVALID_JSON');
   });
 });
 
@@ -129,12 +133,12 @@ describe('bytes that are no UTF-8', () => {
     ['a sequence of five bytes', 'f888808080'],
     ['bytes that never occur', 'feff'],
     ['GBK', 'c7ebbcd9'],
-  ])('%s is refused, never replaced', async (_what, hex) => {
-    await refused(service, { body: around(hex) }, 'INVALID_ENCODING');
-    await refused(service, { body: asKey(hex) }, 'INVALID_ENCODING');
-    await refused(service, { ...QUERY, body: around(hex) }, 'INVALID_ENCODING');
+  ])('%s is rejected, never replaced', async (_what, hex) => {
+    await rejected(service, { body: around(hex) }, 'INVALID_ENCODING');
+    await rejected(service, { body: asKey(hex) }, 'INVALID_ENCODING');
+    await rejected(service, { ...QUERY, body: around(hex) }, 'INVALID_ENCODING');
     const atTheEnd = Buffer.concat([Buffer.from(TEXT), Buffer.from(hex, 'hex')]);
-    await refused(service, { body: atTheEnd }, 'INVALID_ENCODING');
+    await rejected(service, { body: atTheEnd }, 'INVALID_ENCODING');
   });
 
   test('nor in a list of ids', async () => {
@@ -143,7 +147,7 @@ describe('bytes that are no UTF-8', () => {
       Buffer.from('eda080', 'hex'),
       Buffer.from('"'),
     ]);
-    await refused(service, { path: 'matters/orphans', body }, 'INVALID_ENCODING');
+    await rejected(service, { path: 'matters/orphans', body }, 'INVALID_ENCODING');
   });
 
   test.each<[string, Buffer, 'INVALID_JSON' | 'INVALID_ENCODING']>([
@@ -154,19 +158,19 @@ describe('bytes that are no UTF-8', () => {
     ['a NUL in a text', Buffer.from(TEXT.replace('KEPT', 'KEPT\0')), 'INVALID_JSON'],
     ['a NUL behind the end', Buffer.from(`${TEXT}\0`), 'INVALID_JSON'],
     ['a line feed in a text', Buffer.from(TEXT.replace('KEPT', 'KE\nPT')), 'INVALID_JSON'],
-  ])('%s is refused, not dropped', async (_what, body, reason) => {
-    await refused(service, { body }, reason);
-    await refused(service, { ...QUERY, body }, reason);
+  ])('%s is rejected, not dropped', async (_what, body, reason) => {
+    await rejected(service, { body }, reason);
+    await rejected(service, { ...QUERY, body }, reason);
   });
 });
 
 describe('characters that cannot be kept', () => {
   test.each(['\\ud800', '\\udc00', '\\ud83d x', '\\ude80\\ud83d'])(
-    'a lone surrogate (%s) is refused where it is a value, ignored where it is an unknown key',
+    'a lone surrogate (%s) is rejected where it is a value, ignored where it is an unknown key',
     async (escaped) => {
       for (const field of ['externalId', 'externalStatusCode']) {
         const body = `{"externalId":"KEPT","bizStatus":"DONE","${field}":"a${escaped}"}`;
-        const heard = await refused(service, { body }, 'VALIDATION_FAILED');
+        const heard = await rejected(service, { body }, 'VALIDATION_FAILED');
         expect(heard.errors?.map((error) => error.field)).toEqual([field]);
       }
       const key = `{"externalId":"NONE","a${escaped}":1,"__proto__":{"${escaped}":2}}`;
@@ -187,16 +191,16 @@ describe('characters that cannot be kept', () => {
         expect([field, none.data]).toMatchObject([field, { entries: [], nextCursor: null }]);
       }
       const got = { path: 'matters/get', body: `{"externalIds":["Q${escaped}"]}` };
-      expect((await refused(service, got, 'VALIDATION_FAILED')).errors).toHaveLength(1);
+      expect((await rejected(service, got, 'VALIDATION_FAILED')).errors).toHaveLength(1);
       const digest = { path: 'matters/digest', body: `{"bizType":"Q${escaped}"}` };
-      expect((await refused(service, digest, 'VALIDATION_FAILED')).errors).toHaveLength(1);
+      expect((await rejected(service, digest, 'VALIDATION_FAILED')).errors).toHaveLength(1);
     },
   );
   const LOG = (filter: string) => ({ path: 'push-logs/query', body: `{${filter},"limit":1}` });
 
-  test.each(['\\u0000', '\\u0007', '\\u007f'])('%s in a text is refused', async (escaped) => {
+  test.each(['\\u0000', '\\u0007', '\\u007f'])('%s in a text is rejected', async (escaped) => {
     const body = `{"externalId":"KEPT","bizStatus":"DONE","externalStatusLabel":"a${escaped}"}`;
-    const heard = await refused(service, { body }, 'VALIDATION_FAILED');
+    const heard = await rejected(service, { body }, 'VALIDATION_FAILED');
     expect(heard.errors?.map((error) => error.field)).toEqual(['externalStatusLabel']);
   });
 });

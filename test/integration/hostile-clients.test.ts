@@ -65,7 +65,7 @@ test('a thousand ids that nobody has, and known ones among them, cost one read a
   expect(reads).toHaveBeenCalledTimes(2);
 });
 
-test('a flood of refusals makes the clients be read ten times a second, not once each', async () => {
+test('a flood of rejections makes the clients be read ten times a second, not once each', async () => {
   await add('known');
   const { find, reads, clock } = directory();
   for (let n = 0; n < 1_000; n += 1) {

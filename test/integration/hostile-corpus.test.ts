@@ -62,7 +62,7 @@ const CASES = ENDPOINTS.flatMap(({ path, valid }) =>
 const accepted: { requestId: string; matterId: string; outcome: string }[] = [];
 let pushes = 0;
 
-test.each(CASES)('%s takes or refuses %s, and never fails', async (path, _kind, bodies) => {
+test.each(CASES)('%s takes or rejects %s, and never fails', async (path, _kind, bodies) => {
   const isPush = PUSHES.has(path);
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {

@@ -1,5 +1,5 @@
-/** The three auth headers, bent, doubled and in odd company: refused as decided, without any harm. */
-import { type Hostile, harmless, refused } from '../support/hostile-guard';
+/** The three auth headers, bent, doubled and in odd company: rejected as decided, without any harm. */
+import { type Hostile, harmless, rejected } from '../support/hostile-guard';
 import { epochSeconds, type HeaderList } from '../support/hostile-post';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
@@ -15,8 +15,8 @@ afterAll(() => service.stop());
 const BODY = { externalId: 'KEPT', bizStatus: 'DONE' };
 /** Changes nothing even where it is well signed. */
 const NONE = { externalId: 'NONE' };
-const refuses = (about: Omit<Hostile, 'body'>, reason: Parameters<typeof refused>[2]) =>
-  refused(service, { body: BODY, ...about }, reason);
+const rejects = (about: Omit<Hostile, 'body'>, reason: Parameters<typeof rejected>[2]) =>
+  rejected(service, { body: BODY, ...about }, reason);
 const MISSING = 'HMAC_HEADERS_MISSING';
 const WINDOW = 'TIMESTAMP_OUT_OF_WINDOW';
 const MISMATCH = 'SIGNATURE_MISMATCH';
@@ -50,11 +50,11 @@ describe('X-Timestamp', () => {
     ['999999999999', () => '999999999999'],
     ['0', () => '0'],
   ])('%s is out of the window, however well signed', async (_what, timestamp) => {
-    await refuses({ as: { timestamp: timestamp() } }, WINDOW);
+    await rejects({ as: { timestamp: timestamp() } }, WINDOW);
   });
 
   test.each(['', ' ', '\t '])('%j is none: HTTP cuts blanks off', async (timestamp) => {
-    await refuses({ as: { timestamp } }, MISSING);
+    await rejects({ as: { timestamp } }, MISSING);
   });
 
   test.each<[string, () => string]>([
@@ -74,8 +74,8 @@ describe('X-Timestamp', () => {
       signed.map(([name, value]) => [name, name === 'X-Timestamp' ? ` \t${value} ` : value]);
     const heard = await harmless(service, { body: NONE, as: { timestamp }, headers: padded });
     expect(heard).toMatchObject({ code: 404 });
-    await refuses({ as: { timestamp: ` ${timestamp}` } }, MISMATCH);
-    await refuses({ as: { timestamp: `${timestamp} ` } }, MISMATCH);
+    await rejects({ as: { timestamp: ` ${timestamp}` } }, MISMATCH);
+    await rejects({ as: { timestamp: `${timestamp} ` } }, MISMATCH);
   });
 });
 
@@ -94,21 +94,21 @@ describe('the auth headers', () => {
   });
   const same = (value: string) => value;
 
-  test.each(NAMES)('%s sent twice is refused, in any case of its name', async (name) => {
-    await refuses(again(name, name, same), MISSING);
-    await refuses(again(name, name.toLowerCase(), same), MISSING);
-    await refuses(
+  test.each(NAMES)('%s sent twice is rejected, in any case of its name', async (name) => {
+    await rejects(again(name, name, same), MISSING);
+    await rejects(again(name, name.toLowerCase(), same), MISSING);
+    await rejects(
       again(name, name.toUpperCase(), () => 'another'),
       MISSING,
     );
-    await refuses(
+    await rejects(
       again(name, name, () => ''),
       MISSING,
     );
   });
 
-  test.each(NAMES)('%s left out is refused', async (name) => {
-    await refuses({ headers: (signed) => signed.filter(([known]) => known !== name) }, MISSING);
+  test.each(NAMES)('%s left out is rejected', async (name) => {
+    await rejects({ headers: (signed) => signed.filter(([known]) => known !== name) }, MISSING);
   });
 
   test.each([
@@ -123,7 +123,7 @@ describe('the auth headers', () => {
     expect(await harmless(service, { body: NONE, headers: beside })).toMatchObject({ code: 404 });
     const instead: Hostile['headers'] = (signed) =>
       signed.map(([known, value]) => [known === 'X-Signature' ? name : known, value]);
-    await refuses({ headers: instead }, MISSING);
+    await rejects({ headers: instead }, MISSING);
   });
 
   test.each([
@@ -135,6 +135,6 @@ describe('the auth headers', () => {
     '*',
     'x'.repeat(8_000),
   ])('a client id %j is that of nobody', async (clientId) => {
-    await refuses({ as: { clientId } }, MISMATCH);
+    await rejects({ as: { clientId } }, MISMATCH);
   });
 });

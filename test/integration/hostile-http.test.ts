@@ -176,7 +176,7 @@ describe('pushes sent in one go on one connection', () => {
   });
 
   test.each<[string, () => string, number, string]>([
-    ['refused', () => pushOf({ auth: [] }), 401, 'HMAC_HEADERS_MISSING'],
+    ['rejected', () => pushOf({ auth: [] }), 401, 'HMAC_HEADERS_MISSING'],
     ['to nowhere', () => pushOf({ target: '/nowhere' }), 404, 'PATH_NOT_FOUND'],
     ['of another method', () => pushOf({ method: 'PUT' }), 405, 'METHOD_NOT_ALLOWED'],
   ])('one %s among them shifts no answer', async (_what, bad, status, reason) => {

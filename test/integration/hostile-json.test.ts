@@ -1,5 +1,5 @@
 /** JSON that is well formed and meant to hurt: depth, width, keys of prototypes, odd numbers. */
-import { harmless, refused } from '../support/hostile-guard';
+import { harmless, rejected } from '../support/hostile-guard';
 import { type Service, startService } from '../support/service';
 
 let service: Service;
@@ -30,15 +30,15 @@ describe('depth', () => {
     ['arrays', arrays],
     ['objects', objects],
     ['both by turns', both],
-  ])('200,000 levels of %s in any field are refused', async (_what, deep) => {
+  ])('200,000 levels of %s in any field are rejected', async (_what, deep) => {
     for (const field of ['payloadJson', '__proto__']) {
       const body = `{"matterType":"TODO","externalId":"KEPT","title":"x","${field}":${deep}}`;
-      expect(fieldsOf(await refused(service, upsert(body), 'VALIDATION_FAILED'))).toEqual([
+      expect(fieldsOf(await rejected(service, upsert(body), 'VALIDATION_FAILED'))).toEqual([
         '(body)',
       ]);
     }
     const query = { path: 'matters/get', body: `{"externalIds":${arrays}}` };
-    expect(fieldsOf(await refused(service, query, 'VALIDATION_FAILED'))).toEqual(['(body)']);
+    expect(fieldsOf(await rejected(service, query, 'VALIDATION_FAILED'))).toEqual(['(body)']);
   });
 
   test.each([
@@ -46,11 +46,11 @@ describe('depth', () => {
     ['arrays that do not end', '['.repeat(DEEP)],
     ['objects that do not end', '{"a":'.repeat(DEEP)],
   ])('200,000 levels of %s are no JSON object', async (_what, body) => {
-    await refused(service, { body }, 'INVALID_JSON');
+    await rejected(service, { body }, 'INVALID_JSON');
   });
 
-  test('200,000 levels of objects as the body are refused', async () => {
-    expect(fieldsOf(await refused(service, { body: objects }, 'VALIDATION_FAILED'))).toEqual([
+  test('200,000 levels of objects as the body are rejected', async () => {
+    expect(fieldsOf(await rejected(service, { body: objects }, 'VALIDATION_FAILED'))).toEqual([
       '(body)',
     ]);
   });
@@ -89,17 +89,17 @@ describe('width', () => {
     ['parties', 'matters/upsert', 'parties'],
     ['externalIds', 'matters/get', 'externalIds'],
     ['lines', 'matters/diff', 'lines'],
-  ])('100,000 wrong %s are refused in a few words', async (_what, path, field) => {
+  ])('100,000 wrong %s are rejected in a few words', async (_what, path, field) => {
     const list = Array.from({ length: 100_000 }, () => 1);
     const body = { matterType: 'TODO', externalId: 'KEPT', title: 'x', [field]: list };
-    const heard = await refused(service, { path, body }, 'VALIDATION_FAILED');
+    const heard = await rejected(service, { path, body }, 'VALIDATION_FAILED');
     expect(fieldsOf(heard)).toEqual([field]);
     expect(heard.text.length).toBeLessThan(1_000);
   });
 
-  test('a title of 3,000,000 characters is refused', async () => {
+  test('a title of 3,000,000 characters is rejected', async () => {
     const body = { matterType: 'TODO', externalId: 'KEPT', title: 'x'.repeat(3_000_000) };
-    expect(fieldsOf(await refused(service, upsert(body), 'VALIDATION_FAILED'))).toEqual(['title']);
+    expect(fieldsOf(await rejected(service, upsert(body), 'VALIDATION_FAILED'))).toEqual(['title']);
   });
 });
 
@@ -125,7 +125,7 @@ describe('keys of prototypes', () => {
     ];
     for (const [path, missing] of OWN) {
       for (const sent of [body, '{}']) {
-        const heard = await refused(service, { path, body: sent }, 'VALIDATION_FAILED');
+        const heard = await rejected(service, { path, body: sent }, 'VALIDATION_FAILED');
         expect([path, fieldsOf(heard)]).toEqual([path, missing]);
       }
     }
@@ -135,9 +135,9 @@ describe('keys of prototypes', () => {
     const parties = `[{"__proto__":{"username":"bob","partyRole":"CC"}}]`;
     const body = `{"matterType":"TODO","externalId":"KEPT","title":"x","parties":${parties}}`;
     const names = ['parties[0].username', 'parties[0].partyRole'];
-    expect(fieldsOf(await refused(service, upsert(body), 'VALIDATION_FAILED'))).toEqual(names);
+    expect(fieldsOf(await rejected(service, upsert(body), 'VALIDATION_FAILED'))).toEqual(names);
     const diff = { path: 'matters/diff', body: '{"lines":[{"__proto__":{"externalId":"KEPT"}}]}' };
-    const named = fieldsOf(await refused(service, diff, 'VALIDATION_FAILED'));
+    const named = fieldsOf(await rejected(service, diff, 'VALIDATION_FAILED'));
     expect(named).toEqual(['lines[0].externalId']);
   });
 });
@@ -154,7 +154,9 @@ describe('a key that comes twice', () => {
 
   test('the last one counts also where it is the one that is wrong', async () => {
     const body = '{"externalId":"KEPT","bizStatus":"DONE","externalId":{"$ne":null}}';
-    expect(fieldsOf(await refused(service, { body }, 'VALIDATION_FAILED'))).toEqual(['externalId']);
+    expect(fieldsOf(await rejected(service, { body }, 'VALIDATION_FAILED'))).toEqual([
+      'externalId',
+    ]);
   });
 });
 
@@ -180,7 +182,7 @@ describe('numbers', () => {
     `1${'0'.repeat(400)}`,
     `"${'1'.repeat(400)}"`,
   ])('sourceUpdatedAt %s is no time', async (literal) => {
-    const heard = await refused(service, { body: status(literal) }, 'VALIDATION_FAILED');
+    const heard = await rejected(service, { body: status(literal) }, 'VALIDATION_FAILED');
     expect(fieldsOf(heard)).toEqual(['sourceUpdatedAt']);
   });
 
@@ -198,10 +200,10 @@ describe('numbers', () => {
     '--1',
     '1e',
   ])('sourceUpdatedAt %s is no JSON', async (literal) => {
-    await refused(service, { body: status(literal) }, 'INVALID_JSON');
-    await refused(service, { body: `{"externalId":"KEPT","x":[${literal}]}` }, 'INVALID_JSON');
+    await rejected(service, { body: status(literal) }, 'INVALID_JSON');
+    await rejected(service, { body: `{"externalId":"KEPT","x":[${literal}]}` }, 'INVALID_JSON');
     const query = { path: 'matters/query', body: `{"limit":${literal}}` };
-    await refused(service, query, 'INVALID_JSON');
+    await rejected(service, query, 'INVALID_JSON');
   });
 
   test.each(['0', '-0', '-0.0', '0e99', '1e-400'])(
@@ -216,10 +218,10 @@ describe('numbers', () => {
     '%s is no text, nor a flag, nor a page',
     async (literal) => {
       const body = `{"externalId":${literal},"resetAssigneeUnread":${literal}}`;
-      const named = fieldsOf(await refused(service, { body }, 'VALIDATION_FAILED'));
+      const named = fieldsOf(await rejected(service, { body }, 'VALIDATION_FAILED'));
       expect(named).toEqual(['externalId', 'resetAssigneeUnread']);
       const query = { path: 'push-logs/query', body: `{"limit":${literal},"cursor":${literal}}` };
-      expect(fieldsOf(await refused(service, query, 'VALIDATION_FAILED'))).toEqual([
+      expect(fieldsOf(await rejected(service, query, 'VALIDATION_FAILED'))).toEqual([
         'limit',
         'cursor',
       ]);

@@ -1,10 +1,10 @@
 /**
- * Query operators and other wrong types in every field of every endpoint: refused by the field's
+ * Query operators and other wrong types in every field of every endpoint: rejected by the field's
  * name, ignored where the contract knows no such field, and never run.
  */
 import { matterModel } from '../../src/ledger/matter-model';
 import { ENDPOINTS, PLACES, type Place } from '../support/hostile-fields';
-import { expectAlive, harmless, ledgerOf, refused, send } from '../support/hostile-guard';
+import { expectAlive, harmless, ledgerOf, rejected, send } from '../support/hostile-guard';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 
@@ -90,8 +90,8 @@ test.each(PLACES.map((place): [string, string, Place] => [place.path, place.fiel
       const named = errors.length > 0 && errors.every((error) => isWithin(field, error.field));
       return { value, code, reason, named };
     });
-    const refusal = { code: 400, reason: 'VALIDATION_FAILED', named: true };
-    expect(await Promise.all(answers)).toEqual(values.map((value) => ({ value, ...refusal })));
+    const rejection = { code: 400, reason: 'VALIDATION_FAILED', named: true };
+    expect(await Promise.all(answers)).toEqual(values.map((value) => ({ value, ...rejection })));
     expect(await ledgerOf(service)).toEqual(before);
     await expectAlive(service);
   },
@@ -121,10 +121,10 @@ test.each(['{"$ne":null}', '$where', '$$ROOT', '.*', 'KEPT.title', '__proto__', 
   },
 );
 
-test('lines of a list of ids that are operators are refused by their number', async () => {
+test('lines of a list of ids that are operators are rejected by their number', async () => {
   const lines = ['"KEPT"', '{"$ne":null}', '{"externalId":{"$ne":null}}', '["KEPT"]', '7'];
   const about = { path: 'matters/orphans', body: lines.join('\n') };
-  const heard = await refused(service, about, 'VALIDATION_FAILED');
+  const heard = await rejected(service, about, 'VALIDATION_FAILED');
   const named = heard.errors?.map(({ field }) => field);
   expect(named).toEqual(['line 2', 'line 3', 'line 4', 'line 5']);
 });

@@ -136,7 +136,7 @@ test('accepted, replayed and signed by the secret that goes', async () => {
   expect(await push({ includeBody: true, limit: 50 }, query)).toMatchObject({ code: 0 });
 });
 
-test.each(REFUSED)('refused: %s', async (reason, sent) => {
+test.each(REFUSED)('rejected: %s', async (reason, sent) => {
   expect(await sent()).toMatchObject({ reason });
 });
 

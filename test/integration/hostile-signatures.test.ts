@@ -1,6 +1,6 @@
-/** Forged and borrowed signatures, and secrets that are none: refused as decided, without any harm. */
+/** Forged and borrowed signatures, and secrets that are none: rejected as decided, without any harm. */
 import { createKeyRing } from '../../src/directory/sealing';
-import { type Hostile, harmless, refused } from '../support/hostile-guard';
+import { type Hostile, harmless, rejected } from '../support/hostile-guard';
 import { epochSeconds, post, signedHeaders } from '../support/hostile-post';
 import { type Service, startService } from '../support/service';
 
@@ -42,11 +42,11 @@ describe('X-Signature', () => {
     ['64 bytes of no ASCII', () => '\xff'.repeat(64)],
     ['8,000 digits', (right) => right.repeat(125)],
   ])('%s is no match', async (_what, bend) => {
-    await refused(service, { body: BODY, headers: bent(bend) }, 'SIGNATURE_MISMATCH');
+    await rejected(service, { body: BODY, headers: bent(bend) }, 'SIGNATURE_MISMATCH');
   });
 
   test('an empty one is missing', async () => {
-    await refused(service, { body: BODY, headers: bent(() => '') }, 'HMAC_HEADERS_MISSING');
+    await rejected(service, { body: BODY, headers: bent(() => '') }, 'HMAC_HEADERS_MISSING');
   });
 
   test.each<[string, (signature: string) => string]>([
@@ -114,7 +114,7 @@ describe('a signature that was captured', () => {
     const theirs: Hostile['headers'] = (signed) =>
       signed.map(([name, value]) => [name, name === 'X-Client-Id' ? 'twin-b' : value]);
     expect(await harmless(service, { body, as })).toMatchObject({ code: 404 });
-    await refused(service, { body, as, headers: theirs }, 'SIGNATURE_MISMATCH');
+    await rejected(service, { body, as, headers: theirs }, 'SIGNATURE_MISMATCH');
   });
 });
 
@@ -153,7 +153,7 @@ describe('a stored secret', () => {
     async (clientId) => {
       // Whoever guesses that the secret is empty must not get in.
       for (const secret of ['', 'z', 'undefined', 'null']) {
-        await refused(service, { body: BODY, as: { clientId, secret } }, 'NO_USABLE_SECRET');
+        await rejected(service, { body: BODY, as: { clientId, secret } }, 'NO_USABLE_SECRET');
       }
     },
   );
@@ -167,7 +167,7 @@ describe('a stored secret', () => {
       const right = await harmless(service, { body: NONE, as: { clientId, secret } });
       expect(right).toMatchObject({ code: 404, reason: 'MATTER_NOT_FOUND' });
       for (const wrong of ['', `${secret}${secret}`, secret.slice(1)]) {
-        await refused(
+        await rejected(
           service,
           { body: BODY, as: { clientId, secret: wrong } },
           'SIGNATURE_MISMATCH',

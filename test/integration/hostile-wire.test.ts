@@ -1,5 +1,5 @@
 /**
- * Bytes that are no HTTP, or HTTP with two readings: refused in the envelope, the connection is
+ * Bytes that are no HTTP, or HTTP with two readings: rejected in the envelope, the connection is
  * closed, and nothing that is hidden in them is ever done.
  */
 import { attack, SMUGGLED } from '../support/attack';

@@ -249,8 +249,8 @@ describe('bad input', () => {
     ['digest', { fromDay: '2026-01-02', toDay: '2026-01-01' }, ['toDay']],
   ])('%s names what is wrong', async (name, body, fields) => {
     const errors = fields.map((field) => ({ field, message: expect.any(String) }));
-    const refusal = { status: 400, code: 400, reason: 'VALIDATION_FAILED', errors };
-    expect(await service.push(name, body)).toMatchObject(refusal);
+    const rejection = { status: 400, code: 400, reason: 'VALIDATION_FAILED', errors };
+    expect(await service.push(name, body)).toMatchObject(rejection);
   });
 
   test('a cursor belongs to its query and its system', async () => {

@@ -208,7 +208,7 @@ test('a partition job that is taken over is counted, and its new worker', async 
 }, 60_000);
 
 test('a client over its rate is counted', async () => {
-  await until('a refusal', async () => {
+  await until('a rejection', async () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => service.push('delete', { externalId: 'NONE' })),
     );

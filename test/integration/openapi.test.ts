@@ -142,7 +142,7 @@ test.each<[string, string, unknown, number, Partial<PushOptions>]>([
   ['no such matter', 'matters/reopen', { externalId: 'NONE' }, 404, {}],
   ['too long a body', 'matters/digest', 'x'.repeat(1_048_577), 413, {}],
   ['a compressed body', 'matters/diff', '', 415, { headers: { 'Content-Encoding': 'gzip' } }],
-])('%s is refused as it says: %s', async (_, name, body, status, more) => {
+])('%s is rejected as it says: %s', async (_, name, body, status, more) => {
   await told(name, body, status, more);
 });
 

@@ -104,11 +104,11 @@ test('another system has nothing open, whatever it lists', async () => {
   expect({ rows, last }).toMatchObject({ rows: [], last: { data: { listed: 1, open: 0 } } });
 });
 
-test('a client that was made a moment ago, and a secret of a moment ago, are not refused', async () => {
+test('a client that was made a moment ago, and a secret of a moment ago, are not rejected', async () => {
   const keys = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, keys, Date.now);
   const told = async (secret: string | null) => {
-    // Longer than what a refusal just before may rest on, shorter than what is believed of clients (1 s).
+    // Longer than what a rejection just before may rest on, shorter than what is believed of clients (1 s).
     await sleep(700);
     return (await answerOf('"A-0"', { clientId: 'newcomer', secret: String(secret) })).last.code;
   };
@@ -139,7 +139,7 @@ test('a hundred thousand lines in and thirty thousand out take little memory', a
   expect(rss() - before).toBeLessThan(200 * 1024 * 1024);
 });
 
-describe('a list that is refused', () => {
+describe('a list that is rejected', () => {
   const LIMIT = 64 * 1024 * 1024;
   const tooLong = JSON.stringify('x'.repeat(129));
   test.each<[string, string | Buffer, string[]]>([
@@ -177,9 +177,9 @@ describe('a list that is refused', () => {
 
   test('the second one of a client at the same time', async () => {
     const first = send('"HD-1"\n', { unfinished: true });
-    const refused = { status: 503, last: { reason: 'TOO_MANY_QUERIES', retryable: true } };
+    const rejected = { status: 503, last: { reason: 'TOO_MANY_QUERIES', retryable: true } };
     await until('the first', async () => (await answerOf('"HD-2"')).status === 503);
-    expect(await answerOf('"HD-2"')).toMatchObject(refused);
+    expect(await answerOf('"HD-2"')).toMatchObject(rejected);
     expect(await answerOf('"HD-2"', stranger)).toMatchObject({ status: 200 });
     first.req.end();
     expect((await first.response).statusCode).toBe(200);

@@ -1,4 +1,4 @@
-/** What an outage leaves in the logs: where it begins and ends, and of a crowd of refusals a count. */
+/** What an outage leaves in the logs: where it begins and ends, and of a crowd of rejections a count. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -75,7 +75,7 @@ test.each(SERVERS)(
     await until('the ingress to notice', async () => {
       return (await service.push('upsert', todo('DOWN'))).reason === reason;
     });
-    const refused = 5 * (await crowd(200)).length;
+    const rejected = 5 * (await crowd(200)).length;
     for (let n = 0; n < 4; n += 1) await crowd(200);
     await restart();
     for (const one of processes()) {
@@ -95,7 +95,7 @@ test.each(SERVERS)(
       expect(Number.isInteger(end?.lastedMs)).toBe(true);
     }
     const [web, worker] = processes().map(since);
-    expect(web?.length).toBeLessThan(refused / 10);
+    expect(web?.length).toBeLessThan(rejected / 10);
     const counted = web?.map(({ reason: of, untold }) => (of === reason ? (untold as number) : 0));
     expect(counted?.some((untold) => untold > 100)).toBe(true);
     // Nobody asked the worker for anything: it says no more than that its server was away.

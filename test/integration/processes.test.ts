@@ -47,7 +47,7 @@ test('a secret whose key is not at hand is no usable secret, and harms no other'
   const lost = { ...secrets[0], id: 'lost', sealed: `gone.${'A'.repeat(16)}.${'A'.repeat(22)}.AA` };
   const about = { systemCode: 'TEST', createdAt: new Date(), type: 'CONFIDENTIAL' } as const;
   await clients.insertMany([{ ...about, _id: 'keyless', secrets: [lost] }]);
-  // What was read a moment ago may stand for a refusal: ten times as long as the read took.
+  // What was read a moment ago may stand for a rejection: ten times as long as the read took.
   await sleep(700);
   const answer = await service.push('upsert', todo, { clientId: 'keyless' });
   expect(answer).toMatchObject({ code: 403, reason: 'NO_USABLE_SECRET' });
@@ -60,7 +60,7 @@ test('a secret whose key is not at hand is no usable secret, and harms no other'
 test('an ingress that is stopping is not ready, with a status that load balancers see', async () => {
   const web = await service.startWeb();
   const url = service.urlOf(1);
-  // A connection that is kept alive across the stop: new ones are refused.
+  // A connection that is kept alive across the stop: new ones are rejected.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const statusOf = () =>
     new Promise<number | undefined>((resolve, reject) => {
@@ -76,8 +76,8 @@ test('an ingress that is stopping is not ready, with a status that load balancer
   );
   const stopped = web.stop();
   await until('the drain', async () => {
-    const status = await statusOf().catch(() => 'refused');
-    return status === 503 || status === 'refused';
+    const status = await statusOf().catch(() => 'rejected');
+    return status === 503 || status === 'rejected';
   });
   service.workers[0]?.kill('SIGCONT');
   expect(await held).toMatchObject({ code: 0 });

@@ -80,10 +80,10 @@ test('pages of what is still failed are whole, each row once', async () => {
 test('a retry that repeats an earlier outcome mends nothing else of its matter', async () => {
   const key = 'F-8/1';
   await upsert('first', { externalId: 'F-8', title: 't' }, key);
-  await upsert('refused', { externalId: 'F-8', title: '' });
+  await upsert('rejected', { externalId: 'F-8', title: '' });
   await upsert('replayed', { externalId: 'F-8', title: 't' }, key);
   const page = await query({ stillFailed: true, externalId: 'F-8' });
-  expect(named(page)).toEqual(['refused']);
+  expect(named(page)).toEqual(['rejected']);
 });
 
 test('of a matter with very many pushes the first one after a failure mended it', async () => {

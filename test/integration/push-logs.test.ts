@@ -80,7 +80,7 @@ test('a stale push shows the instant that it sent and the one that it met', asyn
   });
 });
 
-test('a refused push names what was wrong, and a mended try under the same key is attempt 2', async () => {
+test('a rejected push names what was wrong, and a mended try under the same key is attempt 2', async () => {
   const key = { idempotencyKey: 'L-3/try' };
   const { requestId } = await upsert('L-3', { parties: 'nobody' }, key);
   expect(await only(requestId)).toMatchObject({
@@ -270,7 +270,7 @@ test.each([
   ['reason', { reason: Array.from({ length: 51 }, (_, n) => `R${n}`) }],
   ['reason', { outcome: ['CREATED'], reason: ['X'] }],
   ['failed', { failed: 'yes' }],
-])('a bad %s is refused by name', async (field, body) => {
+])('a bad %s is rejected by name', async (field, body) => {
   const answer = await ask(body);
   expect(answer).toMatchObject({ code: 400, reason: 'VALIDATION_FAILED' });
   expect(answer.errors?.map((error) => error.field)).toEqual([field]);
@@ -278,9 +278,9 @@ test.each([
 
 test('a query has to be signed, and leaves no entry', async () => {
   expect((await ask({}, { secret: 'wrong' })).reason).toBe('SIGNATURE_MISMATCH');
-  // The refusal is recorded in the background.
+  // The rejection is recorded in the background.
   await until(
-    'the refusal',
+    'the rejection',
     async () => (await query({ operation: 'push-logs/query' })).entries[0],
   );
   const before = await entryModel(service.db).countDocuments();

@@ -108,7 +108,7 @@ test('a wrong signature of a known client counts as its push, and a stranger is 
   expect(await counts.findOne({ clientId: 'nobody-knows' })).toBeNull();
 });
 
-test('a window that is too long for its steps is refused, not cut in silence', async () => {
+test('a window that is too long for its steps is rejected, not cut in silence', async () => {
   const body = { by: 'minute', from: Date.now() - 3 * 86_400_000 };
   const answer = await send('', body, { path: '/api/open/push-logs/stats' });
   expect(answer).toMatchObject({ code: 400, reason: 'VALIDATION_FAILED' });

@@ -130,7 +130,7 @@ describe('while it is on', () => {
     expect(CHANGING).toContainEqual(['put', '/api/queues/:queueName/obliterate']);
   });
 
-  test.each(CHANGING)('%s %s is refused and changes nothing', async (method, route) => {
+  test.each(CHANGING)('%s %s is rejected and changes nothing', async (method, route) => {
     const before = await dump();
     expect(before.length).toBeGreaterThan(4);
     for (const status of ['failed', 'completed', 'wait', 'waiting', 'active', 'delayed']) {

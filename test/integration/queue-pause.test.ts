@@ -1,4 +1,4 @@
-/** Pausing a client: its pushes are refused with a reason of their own, and nothing else is. */
+/** Pausing a client: its pushes are rejected with a reason of their own, and nothing else is. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createClientAdmin } from '../../src/directory/client-admin';
@@ -66,7 +66,7 @@ test('its pushes are answered 503 with the reason by every ingress, and taken ag
   expect(await send(1)).toMatchObject({ code: 0 });
 });
 
-test('another client of the same system, and queries of its own, are not refused', async () => {
+test('another client of the same system, and queries of its own, are not rejected', async () => {
   await pause();
   const body = { matterType: 'NOTICE', externalId: 'PAUSE', title: 'y' };
   expect(await service.push('upsert', body, neighbour)).toMatchObject({ code: 0 });
@@ -79,10 +79,10 @@ test('another client of the same system, and queries of its own, are not refused
   expect(await ask('push-logs/query', { externalId: 'PAUSE' })).toMatchObject({ code: 0 });
 });
 
-test('its refusals are in the push log, at most ten a second', async () => {
+test('its rejections are in the push log, at most ten a second', async () => {
   await pause();
-  const refusals = { externalId: 'CROWD', state: 'REFUSED' as const, result: 'CLIENT_PAUSED' };
-  const recorded = () => entryModel(service.db).countDocuments(refusals);
+  const rejections = { externalId: 'CROWD', state: 'REFUSED' as const, result: 'CLIENT_PAUSED' };
+  const recorded = () => entryModel(service.db).countDocuments(rejections);
   const began = Date.now();
   let sent = 0;
   await until('some of them in the log', async () => {

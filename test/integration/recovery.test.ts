@@ -129,15 +129,15 @@ test('an emptied Redis loses no acknowledged push, and what it held is settled',
   }
 }, 90_000);
 
-test('Redis killed and back: pushes are refused at once meanwhile, then accepted, by themselves', async () => {
+test('Redis killed and back: pushes are rejected at once meanwhile, then accepted, by themselves', async () => {
   redisServer.kill('SIGKILL');
   await redisServer.exited;
-  const refused = await until('the ingress to notice', async () => {
+  const rejected = await until('the ingress to notice', async () => {
     const answer = await service.push('upsert', todo('DOWN'));
     return answer.reason === 'QUEUE_UNAVAILABLE' && answer;
   });
-  expect(refused).toMatchObject({ code: 503, retryable: true });
-  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  expect(rejected).toMatchObject({ code: 503, retryable: true });
+  expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
   redisServer = await startRedis({ dir, port: redisServer.port });
   await until('a push to be accepted again', async () => {
     return (await service.push('upsert', todo('UP'))).code === 0;

@@ -1,6 +1,6 @@
 /**
  * Promise 5 where Redis fails over behind one address: the old primary lives on as a replica and keeps
- * its connections, so that nothing but its refusals tells the clients to leave.
+ * its connections, so that nothing but its rejections tells the clients to leave.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -139,8 +139,8 @@ test('who hears replies leaves a server that passes nothing on any more', async 
 test('behind an address that still leads to a replica the process is not ready', async () => {
   await follow(one, other);
   await other.redis.replicaof('127.0.0.1', one.server.port);
-  const refused = await push('NOWHERE');
-  expect(refused).toMatchObject({ code: 503, reason: 'QUEUE_UNAVAILABLE', retryable: true });
+  const rejected = await push('NOWHERE');
+  expect(rejected).toMatchObject({ code: 503, reason: 'QUEUE_UNAVAILABLE', retryable: true });
   await until('it to say so', async () => (await ready()) === 503);
   await one.redis.replicaof('NO', 'ONE');
   proxy.setTarget(one.server.port);
@@ -148,7 +148,7 @@ test('behind an address that still leads to a replica the process is not ready',
   await until('it to be ready', async () => (await ready()) === 200);
 }, 60_000);
 
-test('an old primary that has nobody to follow, and so refuses reads too, is left by all', async () => {
+test('an old primary that has nobody to follow, and so rejects reads too, is left by all', async () => {
   await follow(other, one);
   await one.redis.config('SET', 'replica-serve-stale-data', 'no');
   await other.redis.replicaof('NO', 'ONE');

@@ -1,4 +1,4 @@
-/** Redis at its `maxmemory`: pushes are refused for that reason, and workers make room without a hand. */
+/** Redis at its `maxmemory`: pushes are rejected for that reason, and workers make room without a hand. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,16 +64,16 @@ async function lengths(keys: ReturnType<typeof createRedisKeys>): Promise<number
   return all.reduce((sum, length) => sum + length, 0);
 }
 
-test('pushes are refused at once and by name, and what waits is applied by a worker that starts then', async () => {
+test('pushes are rejected at once and by name, and what waits is applied by a worker that starts then', async () => {
   for (const worker of service.workers.splice(0)) {
     worker.kill('SIGKILL');
     await worker.exited;
   }
   const waiting = await letWait('FULL');
   await fillUp();
-  const refused = await service.push('upsert', todo('REFUSED'));
-  expect(refused).toMatchObject({ code: 503, reason: 'QUEUE_MEMORY_FULL', retryable: true });
-  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  const rejected = await service.push('upsert', todo('REFUSED'));
+  expect(rejected).toMatchObject({ code: 503, reason: 'QUEUE_MEMORY_FULL', retryable: true });
+  expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
   // Else proxies take every web out at once, and callers get no answer with the reason.
   expect((await fetch(`${service.urlOf()}/readyz`)).status).toBe(200);
   expect(await service.push('upsert', todo('REFUSED'))).toMatchObject({ code: 503 });

@@ -50,7 +50,7 @@ describe('users/check', () => {
     ['usernames', { usernames: Array.from({ length: 1_001 }, (_, n) => `u${n}`) }],
     ['usernames[1]', { usernames: ['a', { $ne: null }] }],
     ['usernames[0]', { usernames: ['x'.repeat(65)] }],
-  ])('a bad %s is refused by name', async (field, body) => {
+  ])('a bad %s is rejected by name', async (field, body) => {
     const answer = await ask('users/check', body);
     expect(answer).toMatchObject({ code: 400, reason: 'VALIDATION_FAILED' });
     expect(answer.errors?.map((error) => error.field)).toEqual([field]);

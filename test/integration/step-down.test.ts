@@ -33,7 +33,7 @@ test('writes go on once there is a primary again', async () => {
   // The only member comes back as primary once it may, by an election of its own.
   const stepDown = { replSetStepDown: 2, force: true };
   await db.getClient().db('admin').command(stepDown);
-  const refused = await Promise.all(Array.from({ length: 20 }, isWritten));
-  expect(refused).toContain(false);
+  const rejected = await Promise.all(Array.from({ length: 20 }, isWritten));
+  expect(rejected).toContain(false);
   await until('a write', isWritten, 30_000);
 }, 90_000);

@@ -1,4 +1,4 @@
-/** Client ids are public. Whoever knows one can be refused as often as they like: it fills no disk. */
+/** Client ids are public. Whoever knows one can be rejected as often as they like: it fills no disk. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clientModel } from '../../src/directory/client-model';
@@ -15,7 +15,7 @@ const LINES_A_SECOND = 2;
 
 let service: Service;
 let seconds: number;
-const refused: string[] = [];
+const rejected: string[] = [];
 beforeAll(async () => {
   service = await startService({ webs: 2, metrics: true, env: { LOG_LEVEL: 'info' } });
   const began = Date.now();
@@ -24,7 +24,7 @@ beforeAll(async () => {
     const sent = Array.from({ length: 100 }, (_, n) =>
       service.push('status', { externalId: `S-${n}` }, { url: service.urlOf(n % 2), secret: 'no' }),
     );
-    for (const { requestId } of await Promise.all(sent)) refused.push(requestId);
+    for (const { requestId } of await Promise.all(sent)) rejected.push(requestId);
     await sleep(1_000);
   }
   seconds = Math.ceil((Date.now() - began) / 1_000);
@@ -57,7 +57,7 @@ test('the database removes them by itself, and what has no end of its own costs 
   }
 });
 
-test('the logs tell each refusal or count it, in a few lines a second', () => {
+test('the logs tell each rejection or count it, in a few lines a second', () => {
   // Processes that are started together write into one file.
   const files = new Set(service.webs.map(({ logFile }) => logFile));
   const lines = [...files].flatMap((file) =>
@@ -69,7 +69,7 @@ test('the logs tell each refusal or count it, in a few lines a second', () => {
   expect(lines.length).toBeLessThanOrEqual(2 * LINES_A_SECOND * (seconds + 1));
   const told = lines.filter(({ requestId }) => requestId !== undefined);
   const untold = lines.reduce((sum, line) => sum + (line.untold ?? 0), 0);
-  expect(told.length + untold).toBe(refused.length);
+  expect(told.length + untold).toBe(rejected.length);
 });
 
 test('metrics count what was not recorded', async () => {
@@ -78,12 +78,12 @@ test('metrics count what was not recorded', async () => {
     const texts = await Promise.all(service.metricsUrls.slice(0, 2).map(read));
     return texts.reduce((sum, text) => sum + unrecordedIn(text), 0);
   };
-  await until('all of them', async () => (await counted()) === refused.length - recorded);
+  await until('all of them', async () => (await counted()) === rejected.length - recorded);
 });
 
 const read = async (url: string) => (await fetch(url)).text();
 const unrecordedIn = (text: string) =>
-  [...text.matchAll(/^matter_push_refusals_unrecorded_total\{.*\} (\d+)$/gm)].reduce(
+  [...text.matchAll(/^matter_push_rejections_unrecorded_total\{.*\} (\d+)$/gm)].reduce(
     (sum, [, count]) => sum + Number(count),
     0,
   );
@@ -100,7 +100,7 @@ test('the client itself is let in, and what it signed itself stays as long as an
   expect(entry).not.toHaveProperty('expireAt');
 });
 
-test('a client without a secret can be refused by anybody too: that ends with the day as well', async () => {
+test('a client without a secret can be rejected by anybody too: that ends with the day as well', async () => {
   await clientModel(service.db).create({
     ...{ _id: 'public', type: 'PUBLIC', systemCode: 'P', enabled: true, secrets: [] },
     createdAt: new Date(),

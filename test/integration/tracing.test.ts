@@ -173,14 +173,14 @@ describe('with a collector', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject({ requestId, traceId: CALLERS_TRACE });
   }, 40_000);
 
-  test('a refused push has its trace in the log line, the push log and its span', async () => {
+  test('a rejected push has its trace in the log line, the push log and its span', async () => {
     const body = { matterType: 'TODO', externalId: 'T-6', title: '' };
     const answer = await service.push('upsert', body, { headers: { traceparent: CALLERS_PARENT } });
     expect(answer.code).toBe(400);
     const { requestId } = answer;
     expect((await entryOf(service, answer))?.traceId).toBe(CALLERS_TRACE);
     const line = linesOf(service.webs[0]?.logFile).find((it) => it.requestId === requestId);
-    expect(line).toMatchObject({ msg: 'refused', traceId: CALLERS_TRACE });
+    expect(line).toMatchObject({ msg: 'rejected', traceId: CALLERS_TRACE });
     const span = await until('its span', async () =>
       collector.spans.find(({ attributes }) => attributes['matter_push.request_id'] === requestId),
     );

@@ -80,7 +80,7 @@ test('X-Strict-Fields is true or false', async () => {
   expect(off).toMatchObject({ code: 0, data: { warnings: FOUND } });
 });
 
-test('where the misspelt field is a required one, the refusal says so', async () => {
+test('where the misspelt field is a required one, the rejection says so', async () => {
   const { title: _, ...rest } = MISSPELT;
   const answer = await service.push('upsert', { ...rest, externalId: 'TITEL', titel: 'title' });
   expect(answer.errors).toMatchObject([{ field: 'title' }]);

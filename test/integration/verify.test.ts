@@ -19,7 +19,7 @@ const verify = (operation: unknown, push: unknown, more: Partial<PushOptions> = 
   service.push('', { operation, push }, { path, ...more });
 
 /**
- * Every document of every collection that a push may write: its id, and a digest of all of it. Refusals
+ * Every document of every collection that a push may write: its id, and a digest of all of it. Rejections
  * of the file before are recorded up to a second late, and are not this file's.
  */
 async function everything(): Promise<string[][]> {
@@ -91,7 +91,7 @@ describe('a push that would be accepted', () => {
   });
 });
 
-describe('a push that would be refused', () => {
+describe('a push that would be rejected', () => {
   test.each(WRONG)('%s: the same answer, and nothing is written', async (_what, wrong, field) => {
     const push = { ...KEPT, title: 'changed', ...wrong };
     const dry = await verify('upsert', push);
@@ -126,7 +126,7 @@ describe('a dry run itself', () => {
     ['no push', { operation: 'upsert' }, ['push']],
     ['a list for a push', { operation: 'upsert', push: [] }, ['push']],
     ['nothing', {}, ['operation', 'push']],
-  ])('with %s is refused by name', async (_what, body, fields) => {
+  ])('with %s is rejected by name', async (_what, body, fields) => {
     const answer = await service.push('', body, { path });
     expect(answer).toMatchObject({ code: 400, reason: 'VALIDATION_FAILED' });
     expect(answer.errors?.map(({ field }) => field)).toEqual(fields);

@@ -150,7 +150,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       // The browser itself notes every answer that is not good.
       expect(opened.complaints.splice(0)).toEqual([expect.stringContaining('401')]);
 
-      // With the right secret the cause is asked for; the refusal is in the log a moment later.
+      // With the right secret the cause is asked for; the rejection is in the log a moment later.
       const { page } = opened;
       await fillIn(page, '#try-secret', service.secret);
       await until('the cause', async () => {

@@ -19,7 +19,7 @@ const run = promisify(execFile);
 interface Summary {
   failed: number;
   retries: number;
-  /** Retries by the reason of the refusal before each. */
+  /** Retries by the reason of the rejection before each. */
   retryReasons: Record<string, number>;
   /** Pushes per second. */
   rate: number;

@@ -104,7 +104,7 @@ function tryAll(): void {
         CLIENT_SECRET: service.secret,
       });
       if (code !== 0) throw new Error(output.slice(-20_000));
-      // It was let in: that every signature is refused would be in the document, too.
+      // It was let in: that every signature is rejected would be in the document, too.
       expect(await service.db.collection('matters').countDocuments()).toBeGreaterThan(0);
     },
     RUN_MS + 10_000,

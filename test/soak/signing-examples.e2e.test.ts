@@ -187,7 +187,7 @@ function tryExample({ command, id }: Language): void {
   );
 
   test(
-    'prints a refusal and does not exit 0',
+    'prints a rejection and does not exit 0',
     async () => {
       const { code, stdout } = await run(command, { ...settings(), CLIENT_SECRET: 'wrong' });
       expect(JSON.parse(stdout)).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });

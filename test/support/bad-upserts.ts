@@ -1,4 +1,4 @@
-/** Upserts that validation refuses, each for one thing. */
+/** Upserts that validation rejects, each for one thing. */
 
 /** One that passes. */
 export const KEPT = {

@@ -16,20 +16,20 @@ export function aBody(operation: OperationName, over: Body = {}): Body {
   return { ...(operation === 'upsert' ? upsert : { externalId: 'A-1' }), ...over };
 }
 
-/** @throws Error where the body is refused */
+/** @throws Error where the body is rejected */
 export function accept(operation: OperationName, over: Body = {}): ParsedBody {
   const parsed = parsers[operation](aBody(operation, over));
   if (!parsed.success) throw new Error(JSON.stringify(fieldErrors(parsed.error)));
   return parsed.data;
 }
 
-/** The fields that a body is refused for, each once; empty where it is accepted. */
-export function refusedFields(operation: OperationName, body: Body): string[] {
+/** The fields that a body is rejected for, each once; empty where it is accepted. */
+export function rejectedFields(operation: OperationName, body: Body): string[] {
   const parsed = parsers[operation](body);
   if (parsed.success) return [];
   return [...new Set(fieldErrors(parsed.error).map(({ field }) => field))];
 }
 
 /** The same for the smallest valid body with more laid over it. */
-export const refused = (operation: OperationName, over: Body) =>
-  refusedFields(operation, aBody(operation, over));
+export const rejected = (operation: OperationName, over: Body) =>
+  rejectedFields(operation, aBody(operation, over));

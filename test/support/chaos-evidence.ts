@@ -66,7 +66,7 @@ function aLedger() {
     const around = { systemCode: 'OA', externalId, now: NOW, newMatterId, names: NAMES };
     const decision = decide(before, data.operation, { ...around, concluded: CONCLUDED });
     if (decision.kind === 'rejected') {
-      return { settlement: { state: 'REFUSED', reason: decision.rejection } };
+      return { settlement: { state: 'REFUSED', reason: decision.reason } };
     }
     const { matter, outcome } = decision;
     matters.set(externalId, matter);
@@ -188,7 +188,7 @@ export function anHonestRun() {
   const stale = run.push('reopen', { sourceUpdatedAt: 1_700_000_001 });
   const deleted = run.push('delete');
   const again = run.push('delete');
-  const refused = run.push('status', { bizStatus: 'DONE' });
+  const rejected = run.push('status', { bizStatus: 'DONE' });
   const missing = run.push('status', { externalId: 'A-2' });
   const expired = run.push('upsert', {}, { fate: 'expired' });
   const shed = run.push('upsert', {}, { fate: 'unseen', end: 'BACKLOG_FULL' });
@@ -197,7 +197,7 @@ export function anHonestRun() {
   const notice = run.push('upsert', { matterType: 'NOTICE', externalId: undefined });
   const revived = run.push('upsert', { externalId: 'A-1' }, { end: 'lost', key: 'r' });
   const known = run.retry(revived);
-  const about = { created, keyed, replayed, stale, deleted, again, refused, missing, expired };
+  const about = { created, keyed, replayed, stale, deleted, again, rejected, missing, expired };
   return { run, ...about, shed, away, invalid, notice, revived, known };
 }
 

@@ -108,7 +108,7 @@ function fieldsOf(read: Read): string[] {
   try {
     read(body);
   } catch {
-    // An empty body is refused by some; what they asked for is known by then.
+    // An empty body is rejected by some; what they asked for is known by then.
   }
   return [...asked];
 }

@@ -37,7 +37,7 @@ let sent = 0;
 
 /**
  * Seconds within the window, another one each time: the same bytes under the same second, sent to
- * two endpoints, would be refused as one signature that was used twice.
+ * two endpoints, would be rejected as one signature that was used twice.
  */
 function nextSecond(): string {
   sent = (sent + 1) % 560;
@@ -65,8 +65,8 @@ export async function harmless(service: Service, about: Hostile): Promise<Heard>
   return heard;
 }
 
-/** The same for what must be refused with a reason, not to be tried again as it is. */
-export async function refused(service: Service, about: Hostile, reason: Reason): Promise<Heard> {
+/** The same for what must be rejected with a reason, not to be tried again as it is. */
+export async function rejected(service: Service, about: Hostile, reason: Reason): Promise<Heard> {
   const heard = await harmless(service, about);
   const { code } = new PushError(reason);
   expect(heard).toMatchObject({ status: code, code, reason, data: null, retryable: false });

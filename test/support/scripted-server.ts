@@ -42,7 +42,7 @@ function answer(response: ServerResponse, status: number, body: object, headers 
 
 export const ok: Reply = (response) =>
   answer(response, 200, { code: 0, data: { matterId: '7', externalId: 'A', outcome: 'UPDATED' } });
-export const refuse =
+export const reject =
   (status: number, reason: string, retryable: boolean, headers = {}, more = {}): Reply =>
   (response) =>
     answer(response, status, { code: status, message: 'no', reason, retryable, ...more }, headers);

@@ -28,9 +28,9 @@ test.each<[string, RateOverride | undefined, RateLimit]>([
 ])('a client with %s: that is asked for, and told', async (_, own, limit) => {
   const admitted = await admit({ kind: 'admitted', room: 3 }, own);
   expect(admitted).toEqual({ asked: limit, told: { ...limit, room: 3 } });
-  const refused = await admit({ kind: 'rate-limited', retryAfter: 1_500 }, own);
-  expect(refused.told).toMatchObject({ reason: 'RATE_LIMITED', retryAfter: 2 });
-  expect(refused.told.rate).toEqual({ ...limit, room: 0 });
+  const rejected = await admit({ kind: 'rate-limited', retryAfter: 1_500 }, own);
+  expect(rejected.told).toMatchObject({ reason: 'RATE_LIMITED', retryAfter: 2 });
+  expect(rejected.told.rate).toEqual({ ...limit, room: 0 });
 });
 
 test('without a limit nothing is told', async () => {

@@ -45,8 +45,8 @@ function deployment(types: readonly ('web' | 'worker')[]) {
 
 const answered = (ms: number) => (metrics: Metrics) =>
   metrics.answered(UPSERT, NOW - ms, 'CREATED');
-const refused = (reason: Reason) => (metrics: Metrics) =>
-  metrics.refused(UPSERT, NOW - 5, new PushError(reason));
+const rejected = (reason: Reason) => (metrics: Metrics) =>
+  metrics.rejected(UPSERT, NOW - 5, new PushError(reason));
 const REASONS: readonly Reason[] = [
   'INTERNAL_ERROR',
   'CONFIRMATION_TIMEOUT',
@@ -75,7 +75,7 @@ async function firing({ types = ['web', 'worker'], servers = {}, told }: Trouble
   const { scrape, every } = deployment(types);
   // Everything has been there once.
   every(1, answered(20));
-  for (const reason of REASONS) every(1, refused(reason));
+  for (const reason of REASONS) every(1, rejected(reason));
   const before = await scrape(GOOD);
   every(1_000, answered(20));
   if (told) every(...told);
@@ -88,10 +88,10 @@ async function firing({ types = ['web', 'worker'], servers = {}, told }: Trouble
 
 test.each<[string, Trouble]>([
   ['all is well', {}],
-  ['some bodies are wrong', { told: [900, refused('VALIDATION_FAILED')] }],
-  ['an operator has paused a busy client', { told: [900, refused('CLIENT_PAUSED')] }],
-  ['a few are over their rate', { told: [100, refused('RATE_LIMITED')] }],
-  ['a worker died', { told: [1, (metrics) => metrics.jobReclaimed()] }],
+  ['some bodies are wrong', { told: [900, rejected('VALIDATION_FAILED')] }],
+  ['an operator has paused a busy client', { told: [900, rejected('CLIENT_PAUSED')] }],
+  ['a few are over their rate', { told: [100, rejected('RATE_LIMITED')] }],
+  ['a worker died', { told: [1, (metrics) => metrics.turnTakenOver()] }],
   ['pushes wait for a moment', { servers: { oldest: 2_000 } }],
   ['two pushes in a hundred are slow', { told: [20, answered(4_000)] }],
 ])('%s: nothing fires', async (_what, trouble) => {
@@ -110,17 +110,17 @@ const troubles: [string, Trouble, string[]][] = [
     ['PartitionStuck', 'OldestWaiting'],
   ],
   ['pushes wait for long', { servers: { oldest: 6_000 } }, ['OldestWaiting']],
-  ['pushes fail', { told: [60, refused('INTERNAL_ERROR')] }, ['Failing']],
-  ['pushes are not confirmed', { told: [20, refused('CONFIRMATION_TIMEOUT')] }, ['Timeouts']],
-  ['pushes are shed', { told: [20, refused('BACKLOG_FULL')] }, ['Shedding']],
-  ['partitions are full', { told: [20, refused('PARTITION_FULL')] }, ['Shedding']],
-  ['partitions are full in bytes', { told: [20, refused('PARTITION_BYTES_FULL')] }, ['Shedding']],
-  ['Redis is full', { told: [20, refused('QUEUE_MEMORY_FULL')] }, ['Shedding']],
-  ['a process has its fill', { told: [20, refused('TOO_MANY_IN_FLIGHT')] }, ['Shedding']],
-  ['its bodies are too many', { told: [20, refused('IN_FLIGHT_BYTES_FULL')] }, ['Shedding']],
-  ['too much is asked', { told: [20, refused('TOO_MANY_QUERIES')] }, ['Shedding']],
-  ['a client is over its rate', { told: [200, refused('RATE_LIMITED')] }, ['RateLimited']],
-  ['signatures are wrong', { told: [200, refused('SIGNATURE_MISMATCH')] }, ['BadSignatures']],
+  ['pushes fail', { told: [60, rejected('INTERNAL_ERROR')] }, ['Failing']],
+  ['pushes are not confirmed', { told: [20, rejected('CONFIRMATION_TIMEOUT')] }, ['Timeouts']],
+  ['pushes are shed', { told: [20, rejected('BACKLOG_FULL')] }, ['Shedding']],
+  ['partitions are full', { told: [20, rejected('PARTITION_FULL')] }, ['Shedding']],
+  ['partitions are full in bytes', { told: [20, rejected('PARTITION_BYTES_FULL')] }, ['Shedding']],
+  ['Redis is full', { told: [20, rejected('QUEUE_MEMORY_FULL')] }, ['Shedding']],
+  ['a process has its fill', { told: [20, rejected('TOO_MANY_IN_FLIGHT')] }, ['Shedding']],
+  ['its bodies are too many', { told: [20, rejected('IN_FLIGHT_BYTES_FULL')] }, ['Shedding']],
+  ['too much is asked', { told: [20, rejected('TOO_MANY_QUERIES')] }, ['Shedding']],
+  ['a client is over its rate', { told: [200, rejected('RATE_LIMITED')] }, ['RateLimited']],
+  ['signatures are wrong', { told: [200, rejected('SIGNATURE_MISMATCH')] }, ['BadSignatures']],
   ['pushes are slow', { told: [100, answered(3_000)] }, ['Slow']],
   [
     'partition jobs fail',

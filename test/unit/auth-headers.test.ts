@@ -31,22 +31,22 @@ test.each([
   expect(readAuthHeaders(rawHeaders)).toEqual(read);
 });
 
-test.each(NAMES)('%s missing is refused', (name) => {
+test.each(NAMES)('%s missing is rejected', (name) => {
   expect(() => readAuthHeaders(without(name))).toThrow(MISSING);
 });
 
-test.each(NAMES)('%s empty is refused', (name) => {
+test.each(NAMES)('%s empty is rejected', (name) => {
   expect(() => readAuthHeaders(withValue(name, ''))).toThrow(MISSING);
 });
 
-test.each(NAMES)('%s sent twice is refused, even with the same value', (name) => {
+test.each(NAMES)('%s sent twice is rejected, even with the same value', (name) => {
   const value = ALL[ALL.indexOf(name) + 1] ?? '';
   expect(() => readAuthHeaders([...ALL, name, value])).toThrow(MISSING);
   expect(() => readAuthHeaders([name.toLowerCase(), 'other', ...ALL])).toThrow(MISSING);
   expect(() => readAuthHeaders([...ALL, name, ''])).toThrow(MISSING);
 });
 
-test('no headers at all are refused', () => {
+test('no headers at all are rejected', () => {
   expect(() => readAuthHeaders([])).toThrow(MISSING);
 });
 

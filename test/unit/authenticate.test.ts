@@ -32,13 +32,13 @@ function attempt(over: Attempt = {}) {
   return authenticate(known, { clientId: 'demo-oa', timestamp, signature }, BODY, now);
 }
 
-const refusal = (code: number, reason: string, message: string) =>
+const rejection = (code: number, reason: string, message: string) =>
   expect.objectContaining({ code, reason, message, retryable: false });
-const OUT_OF_WINDOW = refusal(401, 'TIMESTAMP_OUT_OF_WINDOW', 'X-Timestamp 超出允许时间窗');
-const MISMATCH = refusal(401, 'SIGNATURE_MISMATCH', 'HMAC 签名校验失败');
-const NO_SECRET = refusal(403, 'NO_USABLE_SECRET', 'Client 无可用 client_secret');
-const DISABLED = refusal(403, 'CLIENT_DISABLED', 'Client 已停用');
-const NO_SYSTEM = refusal(403, 'NO_SYSTEM_CODE', 'Client 未绑定 system_code');
+const OUT_OF_WINDOW = rejection(401, 'TIMESTAMP_OUT_OF_WINDOW', 'X-Timestamp 超出允许时间窗');
+const MISMATCH = rejection(401, 'SIGNATURE_MISMATCH', 'HMAC 签名校验失败');
+const NO_SECRET = rejection(403, 'NO_USABLE_SECRET', 'Client 无可用 client_secret');
+const DISABLED = rejection(403, 'CLIENT_DISABLED', 'Client 已停用');
+const NO_SYSTEM = rejection(403, 'NO_SYSTEM_CODE', 'Client 未绑定 system_code');
 
 test('a signed request tells client, system and secret', () => {
   expect(attempt()).toEqual({ clientId: 'demo-oa', systemCode: 'OA', secretId: 'new' });
@@ -90,7 +90,7 @@ test.each([
   ['full-width digits', '１７１７２００００００'],
   ['Infinity', 'Infinity'],
   ['twice, joined', `${SECONDS}, ${SECONDS}`],
-])('a timestamp is 1 to 12 plain digits: %s is refused, however well signed', (_, timestamp) => {
+])('a timestamp is 1 to 12 plain digits: %s is rejected, however well signed', (_, timestamp) => {
   expect(() => attempt({ timestamp })).toThrow(OUT_OF_WINDOW);
 });
 

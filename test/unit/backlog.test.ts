@@ -9,8 +9,8 @@ function simulate(capacity: number) {
   let now = 50_000;
   const backlog = createBacklog({ timeout: TIMEOUT, clock: () => now });
   const queue: { since: number; leave: (isSettled: boolean) => void; clientId: string }[] = [];
-  const seen = { admitted: 0, refused: [] as PushError[], waits: [] as number[] };
-  const refusedOf = new Map<string, number>();
+  const seen = { admitted: 0, rejected: [] as PushError[], waits: [] as number[] };
+  const rejectedOf = new Map<string, number>();
   let owed = 0;
   const push = (clientId: string) => {
     try {
@@ -18,11 +18,11 @@ function simulate(capacity: number) {
       seen.admitted += 1;
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
-      seen.refused.push(error);
-      refusedOf.set(clientId, (refusedOf.get(clientId) ?? 0) + 1);
+      seen.rejected.push(error);
+      rejectedOf.set(clientId, (rejectedOf.get(clientId) ?? 0) + 1);
     }
   };
-  /** A request that is let in and refused at once, for its rate or its body. */
+  /** A request that is let in and rejected at once, for its rate or its body. */
   const noise = (clientId: string) => {
     try {
       backlog.enter(clientId)(false);
@@ -48,15 +48,15 @@ function simulate(capacity: number) {
       }
     }
   };
-  return { run, push, noise, seen, refusedOf, waiting: () => queue.length };
+  return { run, push, noise, seen, rejectedOf, waiting: () => queue.length };
 }
 
-test('at its capacity, and in short crowds above it, nobody is refused', () => {
+test('at its capacity, and in short crowds above it, nobody is rejected', () => {
   const service = simulate(250);
   service.run(20_000, { a: 240 });
   service.run(1_000, { a: 1_000 });
   service.run(10_000, { a: 200 });
-  expect(service.seen.refused).toHaveLength(0);
+  expect(service.seen.rejected).toHaveLength(0);
 });
 
 test.each([2, 3, 10])(
@@ -72,12 +72,12 @@ test.each([2, 3, 10])(
   },
 );
 
-test('a refusal says when to come again, and is retryable', () => {
+test('a rejection says when to come again, and is retryable', () => {
   const service = simulate(200);
   service.run(10_000, { a: 600 });
-  const [refusal] = service.seen.refused;
-  expect(refusal).toMatchObject({ reason: 'BACKLOG_FULL', code: 503, retryable: true });
-  for (const { retryAfter } of service.seen.refused) {
+  const [rejection] = service.seen.rejected;
+  expect(rejection).toMatchObject({ reason: 'BACKLOG_FULL', code: 503, retryable: true });
+  for (const { retryAfter } of service.seen.rejected) {
     expect(retryAfter).toBeGreaterThanOrEqual(1);
     expect(retryAfter).toBeLessThanOrEqual(TIMEOUT / 2_000);
   }
@@ -91,36 +91,36 @@ test('where the service slows down to a tenth, only what came at first is late',
   service.run(30_000, { a: 280 }, 30);
   expect(service.seen.waits.slice(before).filter((wait) => wait >= TIMEOUT)).toEqual([]);
   service.run(30_000, { a: 20 }, 300);
-  const refused = service.seen.refused.length;
+  const rejected = service.seen.rejected.length;
   service.run(10_000, { a: 280 }, 300);
-  expect(service.seen.refused.length).toBe(refused);
+  expect(service.seen.rejected.length).toBe(rejected);
 });
 
-test('a pause of two seconds, as after the death of a worker, refuses nobody', () => {
+test('a pause of two seconds, as after the death of a worker, rejects nobody', () => {
   const service = simulate(300);
   service.run(10_000, { a: 150 });
   service.run(2_000, { a: 150 }, 0);
   service.run(10_000, { a: 150 });
-  expect(service.seen.refused).toHaveLength(0);
+  expect(service.seen.rejected).toHaveLength(0);
 });
 
-test('while nothing is answered at all, a handful may wait and the rest is refused', () => {
+test('while nothing is answered at all, a handful may wait and the rest is rejected', () => {
   const service = simulate(300);
   service.run(5_000, { a: 100 });
   service.run(8_000, { a: 100 }, 0);
   expect(service.waiting()).toBeLessThan(600);
   service.run(4_000, { a: 100 }, 0);
-  expect(service.seen.refused.length).toBeGreaterThan(500);
+  expect(service.seen.rejected.length).toBeGreaterThan(500);
 });
 
 test('the crowd of one client leaves room for the others', () => {
   const service = simulate(200);
   service.run(20_000, { crowd: 1_000, quiet: 20 });
-  expect(service.refusedOf.get('crowd')).toBeGreaterThan(1_000);
-  expect(service.refusedOf.get('quiet') ?? 0).toBe(0);
+  expect(service.rejectedOf.get('crowd')).toBeGreaterThan(1_000);
+  expect(service.rejectedOf.get('quiet') ?? 0).toBe(0);
 });
 
-test('requests that are refused at once do not pass for speed', () => {
+test('requests that are rejected at once do not pass for speed', () => {
   const service = simulate(600);
   service.run(10_000, { a: 500 });
   const before = service.seen.waits.length;
@@ -133,10 +133,10 @@ test('requests that are refused at once do not pass for speed', () => {
   expect(late).toEqual([]);
 });
 
-test('a few pushes are never refused, however long they wait', () => {
+test('a few pushes are never rejected, however long they wait', () => {
   const service = simulate(0);
   for (let n = 0; n < 125; n += 1) service.push('a');
   service.run(8_000, {});
   service.push('a');
-  expect(service.seen.refused).toHaveLength(0);
+  expect(service.seen.rejected).toHaveLength(0);
 });

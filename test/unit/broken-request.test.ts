@@ -1,4 +1,4 @@
-/** What comes behind a refused head is bounded in what it makes the process do and keep. */
+/** What comes behind a rejected head is bounded in what it makes the process do and keep. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

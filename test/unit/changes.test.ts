@@ -24,7 +24,7 @@ test('states and times are told with both values, texts only by name', () => {
 
 test('of a new matter it tells what was set', () => {
   const created = decide(undefined, anUpsert({ content: { bizType: 'leave' } }), around());
-  if (created.kind !== 'accepted') throw new Error('refused');
+  if (created.kind !== 'accepted') throw new Error('rejected');
   expect(changesOf(undefined, created.matter)).toEqual([
     { field: 'bizStatus', to: 'PENDING' },
     { field: 'matterType', to: 'TODO' },
@@ -50,6 +50,6 @@ test('a large list of parties is cut', () => {
 test('a push that changes nothing has nothing to tell', () => {
   const matter = aMatter();
   const decision = decide(matter, aStatus({ bizStatus: 'PENDING' }), around());
-  if (decision.kind !== 'accepted') throw new Error('refused');
+  if (decision.kind !== 'accepted') throw new Error('rejected');
   expect(changesOf(matter, decision.matter)).toEqual([]);
 });

@@ -58,7 +58,7 @@ test.each<[string, Step, Spoil]>([
   ['400 without an entry', 'invalid', withoutEntry],
   ['404 for another reason', 'missing', (e, p) => withAnswer(e, p, told('MATTER_DELETED', 404))],
   [
-    '429 for what was refused otherwise',
+    '429 for what was rejected otherwise',
     'missing',
     (e, p) => withAnswer(e, p, told('RATE_LIMITED', 429)),
   ],
@@ -75,7 +75,7 @@ test.each<[string, Step, Spoil]>([
   ],
   ['504 without an entry', 'expired', withoutEntry],
   [
-    '504 for what an ingress refused',
+    '504 for what an ingress rejected',
     'expired',
     (e, p) => withEntry(e, p, { state: 'REFUSED', result: 'BACKLOG_FULL', startedAt: undefined }),
   ],
@@ -113,8 +113,8 @@ test.each<[string, Step, Spoil]>([
     (e, p) => withAnswer(e, p, told('CONFIRMATION_TIMEOUT', 504)),
   ],
   [
-    '504 for one that the state refused',
-    'refused',
+    '504 for one that the state rejected',
+    'rejected',
     (e, p) => withAnswer(e, p, told('CONFIRMATION_TIMEOUT', 504)),
   ],
   [
@@ -128,8 +128,8 @@ test.each<[string, Step, Spoil]>([
     (e, p) => withAnswer(e, p, told('QUEUE_UNAVAILABLE', 503)),
   ],
   [
-    '503 for one that was refused',
-    'refused',
+    '503 for one that was rejected',
+    'rejected',
     (e, p) => withAnswer(e, p, told('DATABASE_UNAVAILABLE', 503)),
   ],
 ])('what is legal is no violation: %s', (_what, step, spoil) => {
@@ -163,24 +163,24 @@ test.each<[string, Step, Spoil]>([
       }),
   ],
   [
-    'another refusal of a body that does not pass',
+    'another rejection of a body that does not pass',
     'invalid',
     (e, p) => withEntry(withAnswer(e, p, told('INVALID_JSON', 400)), p, { result: 'INVALID_JSON' }),
   ],
-])('refusing a good request is found, also where the log agrees: %s', (_what, step, spoil) => {
+])('rejecting a good request is found, also where the log agrees: %s', (_what, step, spoil) => {
   const made = anHonestRun();
-  expect(brokenRules(spoil(made.run.evidence(), made[step]))).toEqual(['wrongly-refused']);
+  expect(brokenRules(spoil(made.run.evidence(), made[step]))).toEqual(['wrongly-rejected']);
 });
 
 test('a body that does not pass and is accepted is found', () => {
   const { run, invalid } = anHonestRun();
   const accepted = { status: 200, code: 0, reason: undefined };
-  expect(brokenRules(withAnswer(run.evidence(), invalid, accepted))).toContain('wrongly-refused');
+  expect(brokenRules(withAnswer(run.evidence(), invalid, accepted))).toContain('wrongly-rejected');
 });
 
 test.each<[string, Step, number]>([
   ['an acceptance', 'created', 202],
-  ['a refusal', 'missing', 200],
+  ['a rejection', 'missing', 200],
 ])('%s under another HTTP status is found', (_what, step, status) => {
   const made = anHonestRun();
   const evidence = withAnswer(made.run.evidence(), made[step], { status });

@@ -38,7 +38,7 @@ function hasOrder(items: readonly Item[]): boolean {
       const decision = decide(matter, item.operation, around());
       const isSame =
         decision.kind === 'rejected'
-          ? item.state === 'REFUSED' && decision.rejection === item.result
+          ? item.state === 'REFUSED' && decision.reason === item.result
           : item.state === 'PERSISTED' && decision.outcome === item.result;
       if (!isSame) return false;
       const after = decision.kind === 'accepted' ? decision.matter : matter;
@@ -88,7 +88,7 @@ const histories = fc
     return run.evidence();
   });
 
-test('the order is refused exactly where no order of all pushes would do', () => {
+test('the order is rejected exactly where no order of all pushes would do', () => {
   const verdicts = { right: 0, wrong: 0 };
   fc.assert(
     fc.property(histories, (evidence) => {
@@ -127,7 +127,7 @@ function expectComplete(states: States, op: Operation, range: { from: number; to
     const decision = decide(before, op, around());
     const isEffect = decision.kind === 'accepted' && decision.matter !== before;
     if (isEffect) continue;
-    const result = decision.kind === 'accepted' ? decision.outcome : decision.rejection;
+    const result = decision.kind === 'accepted' ? decision.outcome : decision.reason;
     const found = [...find(op, result, range)];
     expect(found).toContain(index);
     expect(found.every((at) => at >= range.from && at <= range.to)).toBe(true);

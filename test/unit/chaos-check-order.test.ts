@@ -88,7 +88,7 @@ describe('the fold', () => {
     expect(brokenRules(withAnswer(evidence, second, { outcome: 'REVIVED' }))).toEqual(['fold']);
   });
 
-  test('an effect of what changes nothing, or is refused, is found', () => {
+  test('an effect of what changes nothing, or is rejected, is found', () => {
     const run = aRun();
     run.push('upsert');
     const idle = run.push('status');
@@ -109,7 +109,7 @@ describe('the fold', () => {
     expect(found).toMatchObject({ rule: 'fold', externalId: 'A-2' });
   });
 
-  test('an effect of a body that the contract refuses is found', () => {
+  test('an effect of a body that the contract rejects is found', () => {
     const run = aRun();
     const invalid = run.push('upsert', { title: '' });
     const applied = { state: 'PERSISTED', result: 'CREATED', matterId: 1n, revision: 1 } as const;

@@ -132,7 +132,7 @@ test('what one push saw, no later one unsees', () => {
   expect(brokenRules(story([29, 40]))).toEqual([]);
 });
 
-test('a try is not refused once another one of it was applied', () => {
+test('a try is not rejected once another one of it was applied', () => {
   const run = aRun();
   run.push('upsert');
   const keyed = run.push('status', label('once'), { key: 'k', at: [20, 30] });
@@ -141,7 +141,7 @@ test('a try is not refused once another one of it was applied', () => {
   expect(check(run.evidence())).toMatchObject([{ rule: 'placeable', requestId: again.requestId }]);
 });
 
-test('a try that was refused before another one was applied is right', () => {
+test('a try that was rejected before another one was applied is right', () => {
   const run = aRun();
   const keyed = run.push('status', label('once'), { key: 'k' });
   run.push('upsert');
@@ -150,7 +150,7 @@ test('a try that was refused before another one was applied is right', () => {
   expect(check(run.evidence())).toEqual([]);
 });
 
-test('an id that callers may not choose is refused only where it is not taken', () => {
+test('an id that callers may not choose is rejected only where it is not taken', () => {
   const run = aRun();
   run.push('upsert', { externalId: 'auto:mine' });
   expect(check(run.evidence())).toEqual([]);

@@ -5,7 +5,7 @@ import { PROMISES } from '../../chaos/check/rules';
 import { anHonestRun, aRun, idOf } from '../support/chaos-evidence';
 import { brokenRules, withAnswer, withEntry, withMatters } from '../support/chaos-spoil';
 
-test('an entry that nobody sent is a phantom, unless it was refused', () => {
+test('an entry that nobody sent is a phantom, unless it was rejected', () => {
   const { run, created } = anHonestRun();
   const stranger = { bodyHash: 'f'.repeat(64) };
   expect(brokenRules(withEntry(run.evidence(), created, stranger))).toContain('phantom');

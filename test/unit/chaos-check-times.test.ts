@@ -208,7 +208,7 @@ describe('the end of a run', () => {
     },
   );
 
-  test('a refusal is service', () => {
+  test('a rejection is service', () => {
     const run = aRun();
     run.push('status', {}, { at: [30_000, 30_010] });
     run.push('upsert', { title: ' ' }, { at: [30_000, 30_010] });

@@ -68,7 +68,7 @@ const BY_COMMAND = [
   'stepdown-primary',
   'orphan-primary',
   'lag-secondary',
-  'refuse-sessions',
+  'reject-sessions',
 ] as const;
 type ByCommand = (typeof BY_COMMAND)[number];
 

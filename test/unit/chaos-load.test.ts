@@ -1,4 +1,4 @@
-/** The load's figures: what counts as done, what as refused, and that each missed goal is seen. */
+/** The load's figures: what counts as done, what as rejected, and that each missed goal is seen. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FairnessRound, fairnessRows } from '../../chaos/fairness-rows';
 import { closedLoop, openLoop } from '../../chaos/load';
@@ -132,8 +132,8 @@ describe('goals of the overload', () => {
     rate: 300,
     perSecond: 96,
     accepted: latency,
-    refused: latency,
-    refusedWithoutRetryAfter: 0,
+    rejected: latency,
+    rejectedWithoutRetryAfter: 0,
     late: 0,
     others: {},
     unsent: 0,
@@ -165,8 +165,8 @@ describe('goals of the overload', () => {
 
   test.each<[string, Partial<OverloadFigures>]>([
     ['goodput', inRound({ perSecond: 94 })],
-    ['refusals 503, p50', inRound({ refused: { ...latency, p99: 10.5 } })],
-    ['without Retry-After', inRound({ refusedWithoutRetryAfter: 1 })],
+    ['rejections 503, p50', inRound({ rejected: { ...latency, p99: 10.5 } })],
+    ['without Retry-After', inRound({ rejectedWithoutRetryAfter: 1 })],
     ['accepted and done', inRound({ accepted: { ...latency, max: 11_001 } })],
     ['late (504)', inRound({ late: 1 })],
     ['any other answer', inRound({ others: { '429 RATE_LIMITED': 1 } })],

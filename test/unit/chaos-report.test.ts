@@ -14,12 +14,12 @@ const result = (over: Partial<ChaosResult> = {}): ChaosResult => ({
   ...over,
 });
 
-test('how many operations were accepted, refused for good and given up', () => {
+test('how many operations were accepted, rejected for good and given up', () => {
   const { passed, summary, text } = faultsReport(options, result());
   expect(passed).toBe(true);
-  const operations = { operations: 13, accepted: 7, refused: 3, givenUp: 3 };
+  const operations = { operations: 13, accepted: 7, rejected: 3, givenUp: 3 };
   expect(summary).toMatchObject({ operations, recoveredAfterMs: 1_235 });
-  expect(text).toMatch(/accepted, refused for good *│ 7, 3 /);
+  expect(text).toMatch(/accepted, rejected for good *│ 7, 3 /);
   expect(text).toMatch(/given up, or under way at the end *│ 3 /);
 });
 
@@ -45,16 +45,16 @@ test('after each election, how soon a push was confirmed', () => {
   expect(text).toMatch(/first push after an election *│ 4 ms, none /);
 });
 
-test('whose clock was wrong, and whether killSessions was refused', () => {
+test('whose clock was wrong, and whether killSessions was rejected', () => {
   const { history } = result();
   const clockShifts = new Map([['web-0', -120_400]]);
   const { summary, text } = faultsReport(
-    { ...options, refusesKillSessions: true },
+    { ...options, rejectsKillSessions: true },
     result({ history: { ...history, clockShifts } }),
   );
-  expect(summary).toMatchObject({ clocks: { 'web-0': -120 }, refusesKillSessions: true });
+  expect(summary).toMatchObject({ clocks: { 'web-0': -120 }, rejectsKillSessions: true });
   expect(text).toMatch(/clocks were wrong by *│ web-0: -120 s /);
-  expect(text).toMatch(/killSessions was refused *│ all the time /);
+  expect(text).toMatch(/killSessions was rejected *│ all the time /);
 });
 
 test.each<[string, Partial<ChaosResult>]>([

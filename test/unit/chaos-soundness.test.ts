@@ -13,13 +13,13 @@ test('a run in which most was served says something', () => {
   expect(checkSoundness(anHonestRun().run.evidence())).toEqual([]);
 });
 
-/** Operations of which so many are accepted, refused by state, refused as invalid, and lost. */
-function runOf(accepted: number, refused: number, invalid: number, lost: number) {
+/** Operations of which so many are accepted, rejected by state, rejected as invalid, and lost. */
+function runOf(accepted: number, rejected: number, invalid: number, lost: number) {
   const run = aRun();
   const times = (count: number, push: (n: number) => void) =>
     Array.from({ length: count }, (_, n) => push(n));
   times(accepted, () => run.push('upsert'));
-  times(refused, (n) => run.push('status', { externalId: `none-${n}` }));
+  times(rejected, (n) => run.push('status', { externalId: `none-${n}` }));
   times(invalid, () => run.push('upsert', { title: ' ' }));
   times(lost, () => run.push('upsert', {}, { end: 'lost', fate: 'unseen' }));
   return run.evidence();
@@ -29,7 +29,7 @@ test.each<[string, [number, number, number, number], string[]]>([
   ['half is served', [1, 1, 0, 2], []],
   ['fewer than half are', [1, 0, 0, 2], ['served']],
   ['only what does not pass is told so', [1, 0, 9, 2], ['served']],
-  ['everything is refused', [0, 5, 0, 0], ['served']],
+  ['everything is rejected', [0, 5, 0, 0], ['served']],
   ['nobody sends anything', [0, 0, 0, 0], ['served']],
 ])('where %s', (_what, counts, rules) => {
   expect(rulesOf(runOf(...counts))).toEqual(rules);
@@ -46,7 +46,7 @@ test('operations count once, by what settled them in the end', () => {
   expect(countOperations(attempts)).toEqual({
     operations: 3,
     accepted: 1,
-    refused: 1,
+    rejected: 1,
     givenUp: 1,
   });
 });

@@ -64,7 +64,7 @@ describe('a checkpoint', () => {
   });
 
   test.each(['', '{', '{"version":1}', '[]'])(
-    'that reads %j is refused, not guessed',
+    'that reads %j is rejected, not guessed',
     async (text) => {
       await writeFile(path, text);
       await expect(loadCheckpoint(path, CHECKPOINT)).rejects.toThrow(

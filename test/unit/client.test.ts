@@ -6,7 +6,7 @@ import {
   hang,
   ok,
   type Received,
-  refuse,
+  reject,
   type ScriptedServer,
   SECRET,
   startScriptedServer,
@@ -148,9 +148,9 @@ describe('a call', () => {
 describe('what is retryable is tried again', () => {
   test('with the same key and bytes, and a signature of its own', async () => {
     const troubles = [
-      refuse(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '1' }),
+      reject(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '1' }),
       drop,
-      refuse(504, 'CONFIRMATION_TIMEOUT', true),
+      reject(504, 'CONFIRMATION_TIMEOUT', true),
       (response: Parameters<typeof ok>[0]) =>
         void response.writeHead(502).end('<html>bad gateway</html>'),
     ];
@@ -169,7 +169,7 @@ describe('what is retryable is tried again', () => {
 
   test('and whoever wants to hear of it is told', async () => {
     server.reply = (_, nth) =>
-      nth === 1 ? refuse(503, 'CLIENT_PAUSED', true, { 'Retry-After': '1' }) : ok;
+      nth === 1 ? reject(503, 'CLIENT_PAUSED', true, { 'Retry-After': '1' }) : ok;
     const told: object[] = [];
     const onRetry = ({ reason, tries }: MatterPushError, wait: number) => {
       told.push({ reason, tries, isAsked: wait >= 1_000 && wait <= 1_400 });
@@ -192,14 +192,14 @@ describe('what is retryable is tried again', () => {
   });
 
   test('a signature that was used elsewhere: in another second', async () => {
-    server.reply = (_, nth) => (nth === 1 ? refuse(401, 'SIGNATURE_REUSED', true) : ok);
+    server.reply = (_, nth) => (nth === 1 ? reject(401, 'SIGNATURE_REUSED', true) : ok);
     await withClient({}, (client) => client.upsert(todo('A')));
     const [first, second] = server.received;
     expect(Number(second?.timestamp)).toBeGreaterThan(Number(first?.timestamp));
   });
 
-  test('as often as allowed, and then the last refusal is the error', async () => {
-    server.reply = () => refuse(503, 'QUEUE_UNAVAILABLE', true, { 'Retry-After': '0' });
+  test('as often as allowed, and then the last rejection is the error', async () => {
+    server.reply = () => reject(503, 'QUEUE_UNAVAILABLE', true, { 'Retry-After': '0' });
     const error = await withClient({ retries: 2 }, (client) =>
       failureOf(client.upsert(todo('A'), { idempotencyKey: 'k' })),
     );
@@ -212,7 +212,7 @@ describe('what is retryable is tried again', () => {
 
   test('a time to wait may be a date', async () => {
     const date = new Date(Date.now() + 100_000).toUTCString();
-    server.reply = () => refuse(503, 'BACKLOG_FULL', true, { 'Retry-After': date });
+    server.reply = () => reject(503, 'BACKLOG_FULL', true, { 'Retry-After': date });
     const error = await withClient({ retries: 0 }, (client) => failureOf(client.upsert(todo('A'))));
     expect(error.retryAfter).toBeGreaterThan(90_000);
     expect(error.retryAfter).toBeLessThanOrEqual(100_000);
@@ -223,7 +223,7 @@ describe('what is retryable is tried again', () => {
     server.reply = ({ id }, nth) => {
       if (id !== 'K2' || nth > 1) return ok;
       limitedAt = Date.now();
-      return refuse(429, 'RATE_LIMITED', true, { 'Retry-After': '1' });
+      return reject(429, 'RATE_LIMITED', true, { 'Retry-After': '1' });
     };
     await withClient({ concurrency: 4, retries: 0 }, (client) =>
       Promise.all(Array.from({ length: 20 }, (_, n) => client.upsert(todo(`K${n}`)))),
@@ -238,7 +238,7 @@ describe('what is retryable is tried again', () => {
 describe('what is not retryable is told at once', () => {
   test('with everything that the service said', async () => {
     const errors = [{ field: 'title', message: '不能为空' }];
-    server.reply = () => refuse(400, 'VALIDATION_FAILED', false, {}, { errors });
+    server.reply = () => reject(400, 'VALIDATION_FAILED', false, {}, { errors });
     const error = await withClient({}, (client) => failureOf(client.upsert(todo('A'))));
     expect(error).toMatchObject({
       ...{ name: 'MatterPushError', code: 400, reason: 'VALIDATION_FAILED', retryable: false },
@@ -290,7 +290,7 @@ describe('the deadline', () => {
   });
 
   test('a wait beyond it is not begun', async () => {
-    server.reply = () => refuse(503, 'BACKLOG_FULL', true, { 'Retry-After': '100000' });
+    server.reply = () => reject(503, 'BACKLOG_FULL', true, { 'Retry-After': '100000' });
     const startedAt = Date.now();
     const error = await withClient({ timeout: 20_000 }, (client) =>
       failureOf(client.upsert(todo('A'))),
@@ -317,7 +317,7 @@ describe('a signal', () => {
     await withClient({}, async (client) => {
       const [one, two, three] = [0, 1, 2].map(() => new AbortController());
       server.reply = ({ id }) =>
-        id === 'HANG' ? hang : refuse(503, 'BACKLOG_FULL', true, { 'Retry-After': '60' });
+        id === 'HANG' ? hang : reject(503, 'BACKLOG_FULL', true, { 'Retry-After': '60' });
       const hanging = failureOf(client.upsert(todo('HANG'), { signal: one?.signal }));
       const behind = failureOf(client.upsert(todo('HANG'), { signal: two?.signal }));
       const between = failureOf(client.upsert(todo('BETWEEN'), { signal: three?.signal }));
@@ -385,7 +385,7 @@ describe('order', () => {
   });
 
   test('who hears of a failure may still take back what comes behind it', async () => {
-    server.reply = () => refuse(400, 'UNKNOWN_USER', false);
+    server.reply = () => reject(400, 'UNKNOWN_USER', false);
     await withClient({}, async (client) => {
       const rest = new AbortController();
       const first = client.upsert(todo('A')).catch(() => rest.abort());
@@ -428,7 +428,7 @@ describe('the end of a client', () => {
   test('close lets what is under way be answered, begins nothing, and takes nothing more', async () => {
     let release = () => {};
     server.reply = async ({ id }) => {
-      if (id !== 'A') return refuse(503, 'BACKLOG_FULL', true, { 'Retry-After': '60' });
+      if (id !== 'A') return reject(503, 'BACKLOG_FULL', true, { 'Retry-After': '60' });
       await new Promise<void>((resolve) => {
         release = resolve;
       });

@@ -125,7 +125,7 @@ test('units of time become milliseconds, a list loses its blanks', () => {
   });
 });
 
-test('a drain that is shorter than its delay and the wait of a push is refused: it would cut off what was accepted', () => {
+test('a drain that is shorter than its delay and the wait of a push is rejected: it would cut off what was accepted', () => {
   const drain = (PUSH_TIMEOUT: string, DRAIN_DELAY: string, DRAIN_TIMEOUT: string) =>
     problems({ PUSH_TIMEOUT, DRAIN_DELAY, DRAIN_TIMEOUT });
   expect(drain('20s', '0', '20s')).toEqual(['DRAIN_TIMEOUT']);
@@ -135,7 +135,7 @@ test('a drain that is shorter than its delay and the wait of a push is refused: 
   expect(drain('10s', '3m', '20s')).toEqual(['DRAIN_DELAY']);
 });
 
-test('a queue board without the port that shows it is refused', () => {
+test('a queue board without the port that shows it is rejected', () => {
   expect(problems({ QUEUE_BOARD: 'on' })).toEqual(['QUEUE_BOARD']);
   expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: '9464' })).toEqual([]);
   expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: 'x' })).toEqual(['METRICS_PORT']);

@@ -1,11 +1,11 @@
-/** Cursors: opaque, bound to their query, and refused where they are not ours. */
+/** Cursors: opaque, bound to their query, and rejected where they are not ours. */
 import { decodeCursor, encodeCursor } from '../../src/contract/cursor';
 import { PushError } from '../../src/errors';
 
 const FORM = /^\d{1,5}$/;
 const query = { systemCode: 'OA', outcome: 'CREATED' };
 
-function refusal(cursor: string, of: unknown = query): unknown {
+function rejection(cursor: string, of: unknown = query): unknown {
   try {
     return decodeCursor(cursor, of, FORM);
   } catch (error) {
@@ -24,8 +24,8 @@ test.each([
   ['with something behind it', `${encodeCursor(query, '123')}!!`],
   ['that is not one', 'abc'],
   ['of operators', '{"$gt":""}'],
-])('a cursor %s is refused, naming the field', (_what, cursor) => {
-  expect(refusal(cursor)).toEqual([
+])('a cursor %s is rejected, naming the field', (_what, cursor) => {
+  expect(rejection(cursor)).toEqual([
     { field: 'cursor', message: expect.any(String), english: expect.any(String) },
   ]);
 });

@@ -22,14 +22,14 @@ const before = aMatter({
 
 function applied(op: Operation, matter: Matter = before): Matter {
   const decision = decide(matter, op, around());
-  if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.rejection}`);
+  if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.reason}`);
   return decision.matter;
 }
 
 test.each([
   ['a status without bizStatus leaves it', aStatus(), 'PROCESSING'],
   ['a status sets bizStatus', aStatus({ bizStatus: 'DONE' }), 'DONE'],
-  ['no transition is refused', aStatus({ bizStatus: 'DRAFT' }), 'DRAFT'],
+  ['no transition is rejected', aStatus({ bizStatus: 'DRAFT' }), 'DRAFT'],
   ['a reopen without bizStatus sets REOPENED', aReopen(), 'REOPENED'],
   ['a reopen sets the bizStatus that it names', aReopen({ bizStatus: 'PENDING' }), 'PENDING'],
 ])('%s', (_, op, bizStatus) => {

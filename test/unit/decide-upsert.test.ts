@@ -6,7 +6,7 @@ import { aMatter, anUpsert, aParty, aRef, around, NOW } from '../support/builder
 
 function applied(before: Matter | undefined, upsert: Upsert, surroundings = around()): Matter {
   const decision = decide(before, upsert, surroundings);
-  if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.rejection}`);
+  if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.reason}`);
   return decision.matter;
 }
 
@@ -120,8 +120,8 @@ test('revival clears the deletion and keeps id, parties and past handlers', () =
 
 test("a caller's own id may not start with auto:, but an id that the service gave can be used", () => {
   const auto = around({ externalId: 'auto:1f' });
-  const refused = { kind: 'rejected', rejection: 'EXTERNAL_ID_RESERVED' };
-  expect(decide(undefined, anUpsert(), auto)).toEqual(refused);
+  const rejected = { kind: 'rejected', reason: 'EXTERNAL_ID_RESERVED' };
+  expect(decide(undefined, anUpsert(), auto)).toEqual(rejected);
   expect(decide(undefined, anUpsert({ assignedId: true }), auto)).toMatchObject({
     outcome: 'CREATED',
   });
@@ -131,14 +131,14 @@ test("a caller's own id may not start with auto:, but an id that the service gav
   expect(decide(gone, anUpsert(), auto)).toMatchObject({ outcome: 'REVIVED' });
 });
 
-test('merging may fill the list to 500 parties, and is refused beyond', () => {
+test('merging may fill the list to 500 parties, and is rejected beyond', () => {
   const parties = Array.from({ length: 499 }, (_, n) => aParty(`u${n}`, 'CC'));
   const before = aMatter({ parties });
   expect(applied(before, anUpsert({ parties: [aRef('new1')] })).parties).toHaveLength(500);
   const two = anUpsert({ parties: [aRef('new1'), aRef('new2')] });
   expect(decide(before, two, around())).toEqual({
     kind: 'rejected',
-    rejection: 'TOO_MANY_PARTIES',
+    reason: 'TOO_MANY_PARTIES',
   });
   const known = anUpsert({ parties: [aRef('new1'), aRef('u1', 'CC')] });
   expect(applied(before, known).parties).toHaveLength(500);

@@ -167,7 +167,7 @@ test.each(ACCEPTED)(
   '%s, matter %s, time %s: %s',
   (op, state, source, outcome, title, phase, deleted, watermark, revision, unread) => {
     const decision = run(op, state, source);
-    if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.rejection}`);
+    if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.reason}`);
     const { matter } = decision;
     expect({
       outcome: decision.outcome,
@@ -191,7 +191,7 @@ test.each(ACCEPTED)(
   },
 );
 
-test.each(REJECTED)('%s, matter %s, time %s: refused with %s', (op, state, source, rejection) => {
+test.each(REJECTED)('%s, matter %s, time %s: rejected with %s', (op, state, source, rejection) => {
   expect(run(op, state, source)).toEqual({ kind: 'rejected', rejection });
 });
 

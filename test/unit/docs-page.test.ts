@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { endpointsOf, parametersOf, refusalsOf } from '../../public/docs/api';
+import { endpointsOf, parametersOf, rejectionsOf } from '../../public/docs/api';
 import { curlOf } from '../../public/docs/curl';
 import { DIAGNOSED, findingsOf } from '../../public/docs/findings';
 import { fieldsOf, typeOf } from '../../public/docs/schema';
@@ -78,7 +78,7 @@ describe('every text is there in both languages', () => {
   });
 });
 
-describe('the form offers the diagnosis of a refused signature', () => {
+describe('the form offers the diagnosis of a rejected signature', () => {
   test('for reasons that have one, each with a row of its own, where help leads', () => {
     for (const reason of DIAGNOSED) {
       expect(API.components.examples[reason]?.value.code).toBe(401);
@@ -139,12 +139,12 @@ describe('what it tells of the document', () => {
   test('every reason of a code', () => {
     const [upsert] = endpointsOf(API);
     if (!upsert) throw new Error('no operations');
-    const refusals = new Map(refusalsOf(API, upsert.operation));
-    expect(refusals.get('401')).toEqual(
+    const rejections = new Map(rejectionsOf(API, upsert.operation));
+    expect(rejections.get('401')).toEqual(
       ALL_REASONS.filter((reason) => /^(HMAC|TIME|SIGN)/.test(reason)),
     );
-    expect(refusals.get('400')).toContain('UNKNOWN_USER');
-    expect(refusals.has('200')).toBe(false);
+    expect(rejections.get('400')).toContain('UNKNOWN_USER');
+    expect(rejections.has('200')).toBe(false);
     expect(parametersOf(API, upsert.operation).map(({ name }) => name)).toEqual([
       'X-Client-Id',
       'X-Timestamp',

@@ -5,7 +5,7 @@ import { bodyVariants } from '../../src/doctor/body-variants';
 import { ALL_CAUSES } from '../../src/doctor/causes';
 import { type Bounds, diagnose, diagnoseInSlices } from '../../src/doctor/diagnose';
 import { WRITERS } from '../../src/doctor/json-writers';
-import type { RefusedRequest } from '../../src/doctor/refused-request';
+import type { RejectedRequest } from '../../src/doctor/rejected-request';
 import { search } from '../../src/doctor/search';
 import { sentSignature } from '../../src/push-log/sent-signature';
 import {
@@ -36,7 +36,7 @@ const SECRETS = [
 /** Time enough for all that there is to try. */
 const BOUNDS: Bounds = { time: 60_000, clock: () => performance.now() };
 
-const requestOf = ({ timestamp, signature, body }: Wire): RefusedRequest => ({
+const requestOf = ({ timestamp, signature, body }: Wire): RejectedRequest => ({
   clientId: GIVEN.clientId,
   sent: sentSignature(timestamp, signature),
   body,
@@ -296,7 +296,7 @@ describe('nothing is named without cause', () => {
 
   test('without the body, or a secret, that is said', () => {
     const request = requestOf(random());
-    const causes = (over: Partial<RefusedRequest>, secrets = SECRETS) =>
+    const causes = (over: Partial<RejectedRequest>, secrets = SECRETS) =>
       diagnose({ ...request, ...over }, secrets, BOUNDS).findings.map(({ cause }) => cause);
     expect(causes({ body: undefined })).toEqual(['BODY_NOT_KEPT']);
     expect(causes({}, [])).toEqual(['NO_SECRET']);

@@ -23,7 +23,7 @@ test('the first push, pasted into a shell, signs what it sends', () => {
   expect(JSON.parse(body ?? '')).toMatchObject({ externalId: 'DEMO-1', title: '审批：采购申请' });
 });
 
-test('a demo step that prints something else is refused', () => {
+test('a demo step that prints something else is rejected', () => {
   expect(parseDemo(JSON.stringify(demo))).toEqual(demo);
   expect(() => parseDemo('{"clientId":"x"}')).toThrow('no client, secret and users');
 });

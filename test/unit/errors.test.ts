@@ -39,7 +39,7 @@ test.each<[Reason, number, boolean]>([
   expect(new PushError(reason)).toMatchObject({ code, retryable });
 });
 
-test('a reason of a newer version passes as it is: refused, and may be tried again', () => {
+test('a reason of a newer version passes as it is: rejected, and may be tried again', () => {
   const unknown = new PushError('RULE_OF_TOMORROW' as Reason);
   expect(unknown).toMatchObject({ code: 500, reason: 'RULE_OF_TOMORROW', retryable: true });
   expect(unknown.message).toBe('推送被拒绝，未生效');
@@ -59,7 +59,7 @@ test('a 503 says when to come back, a rate limit as it was computed', () => {
   expect(new PushError('UNKNOWN_USER').retryAfter).toBeUndefined();
 });
 
-test('a paused client is told why, and to come back later than after other refusals', () => {
+test('a paused client is told why, and to come back later than after other rejections', () => {
   const paused = { code: 503, reason: 'CLIENT_PAUSED', retryAfter: 30 };
   expect(clientPaused()).toMatchObject({ ...paused, message: 'Client 已暂停推送，请稍后重试' });
   const message = 'Client 已暂停推送，请稍后重试: 月末结账';

@@ -16,17 +16,17 @@ function flowing() {
 test('outcomes and reasons are counted, for each client too', () => {
   const { flow, push } = flowing();
   for (let n = 0; n < 3; n += 1) flow.answered(push('oa'), 'CREATED');
-  flow.refused(push('oa'), new PushError('DATABASE_UNAVAILABLE'));
-  flow.refused(push('hr'), new PushError('CLIENT_PAUSED'));
-  flow.refused(push(undefined), new PushError('SIGNATURE_MISMATCH'));
+  flow.rejected(push('oa'), new PushError('DATABASE_UNAVAILABLE'));
+  flow.rejected(push('hr'), new PushError('CLIENT_PAUSED'));
+  flow.rejected(push(undefined), new PushError('SIGNATURE_MISMATCH'));
   const { results, clients } = flow.read();
   expect(results.map(({ result, count }) => [result, count])).toEqual([
     ...[['CREATED', 3] as const, ['DATABASE_UNAVAILABLE', 1] as const],
     ...[['CLIENT_PAUSED', 1] as const, ['SIGNATURE_MISMATCH', 1] as const],
   ]);
   expect(clients).toEqual([
-    { clientId: 'oa', pushes: 4, failed: 1, refused: 0, lastReason: 'DATABASE_UNAVAILABLE' },
-    { clientId: 'hr', pushes: 1, failed: 0, refused: 1, lastReason: 'CLIENT_PAUSED' },
+    { clientId: 'oa', pushes: 4, failed: 1, rejected: 0, lastReason: 'DATABASE_UNAVAILABLE' },
+    { clientId: 'hr', pushes: 1, failed: 0, rejected: 1, lastReason: 'CLIENT_PAUSED' },
   ]);
 });
 
@@ -60,8 +60,8 @@ test('the flows of several processes are one', () => {
   const [one, two] = [flowing(), flowing()];
   one.flow.answered(one.push('oa'), 'CREATED');
   two.flow.answered(two.push('oa'), 'CREATED');
-  two.flow.refused(two.push('oa'), new PushError('RATE_LIMITED'));
+  two.flow.rejected(two.push('oa'), new PushError('RATE_LIMITED'));
   const { results, clients } = addFlows([one.flow.read(), two.flow.read()]);
   expect(results).toMatchObject([{ result: 'CREATED', count: 2 }, { result: 'RATE_LIMITED' }]);
-  expect(clients).toMatchObject([{ pushes: 3, refused: 1, lastReason: 'RATE_LIMITED' }]);
+  expect(clients).toMatchObject([{ pushes: 3, rejected: 1, lastReason: 'RATE_LIMITED' }]);
 });

@@ -43,7 +43,7 @@ function settled(pushes: readonly Push[], results: readonly FoldResult[]) {
 const briefly = ({ decision, duplicateOf }: FoldResult) =>
   decision.kind === 'accepted'
     ? [decision.outcome, decision.matter.matterId, duplicateOf?.pushId]
-    : [decision.rejection];
+    : [decision.reason];
 
 test('folding a list at once equals folding it push by push', () => {
   fc.assert(

@@ -4,7 +4,7 @@ import { createFoldedLog, type FoldedLogOptions, type LineKind } from '../../src
 
 const REFUSED: LineKind = {
   level: 'info',
-  text: 'refused',
+  text: 'rejected',
   reason: 'SIGNATURE_MISMATCH',
   code: 401,
 };
@@ -31,7 +31,7 @@ test('one that is alone is told as it is, and nothing after it', () => {
   const { lines, crowd, secondPasses } = teller();
   crowd(1);
   secondPasses();
-  expect(lines.map(({ requestId, msg }) => [requestId, msg])).toEqual([['0', 'refused']]);
+  expect(lines.map(({ requestId, msg }) => [requestId, msg])).toEqual([['0', 'rejected']]);
 });
 
 test('of a crowd the rest is counted in one line, and the next second begins anew', () => {
@@ -41,7 +41,7 @@ test('of a crowd the rest is counted in one line, and the next second begins ane
   secondPasses();
   expect(lines.slice(1)).toEqual([
     {
-      ...{ level: 30, msg: 'refused, and more of them', untold: 899 },
+      ...{ level: 30, msg: 'rejected, and more of them', untold: 899 },
       ...{ reason: 'SIGNATURE_MISMATCH', code: 401 },
     },
   ]);

@@ -10,7 +10,7 @@ function read(body: string | Uint8Array, { size = 7, maxLines = 1_000 } = {}): s
   return [...list.end()];
 }
 
-const refusal = (...fields: string[]) =>
+const rejection = (...fields: string[]) =>
   expect.objectContaining({
     reason: 'VALIDATION_FAILED',
     errors: fields.map((field) => ({
@@ -54,23 +54,23 @@ test.each<[string, string]>([
   ['half a character', '"\\ud800"'],
   ['a line that does not end', `"${'x'.repeat(100_000)}"`],
 ])('%s is a problem of its line', (_, line) => {
-  expect(() => read(`"HD-1"\n\n${line}\n"HD-2"`, { size: 1_000 })).toThrow(refusal('line 3'));
+  expect(() => read(`"HD-1"\n\n${line}\n"HD-2"`, { size: 1_000 })).toThrow(rejection('line 3'));
 });
 
 test('a byte order mark is no JSON', () => {
-  expect(() => read('\ufeff"HD-1"')).toThrow(refusal('line 1'));
+  expect(() => read('\ufeff"HD-1"')).toThrow(rejection('line 1'));
 });
 
 test('at most 20 lines are named', () => {
   const body = 'x\n"HD-1"\n'.repeat(30);
   const named = Array.from({ length: 20 }, (_, n) => `line ${2 * n + 1}`);
-  expect(() => read(body)).toThrow(refusal(...named));
+  expect(() => read(body)).toThrow(rejection(...named));
 });
 
 test('too many lines are one problem, whatever else is wrong', () => {
   const line = '"HD-1"\n';
   expect(read(`\n${line.repeat(5)}\n`, { maxLines: 5 })).toEqual(['HD-1']);
-  expect(() => read(`x\n${line.repeat(5)}`, { maxLines: 5 })).toThrow(refusal('(body)'));
+  expect(() => read(`x\n${line.repeat(5)}`, { maxLines: 5 })).toThrow(rejection('(body)'));
 });
 
 test.each([

@@ -2,10 +2,10 @@
 import { parseJsonBody } from '../../src/contract/json-body';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
-const refusal = (reason: string, message: string) =>
+const rejection = (reason: string, message: string) =>
   expect.objectContaining({ code: 400, reason, message, retryable: false });
-const BAD_ENCODING = refusal('INVALID_ENCODING', '请求体不是合法的 UTF-8');
-const BAD_JSON = refusal('INVALID_JSON', '请求体不是合法的 JSON 对象');
+const BAD_ENCODING = rejection('INVALID_ENCODING', '请求体不是合法的 UTF-8');
+const BAD_JSON = rejection('INVALID_JSON', '请求体不是合法的 JSON 对象');
 const TOO_DEEP = expect.objectContaining({
   code: 400,
   reason: 'VALIDATION_FAILED',
@@ -38,7 +38,7 @@ test.each([
   expect(() => parseJsonBody(bytes(text))).toThrow(BAD_JSON);
 });
 
-test('a byte order mark is refused, not dropped', () => {
+test('a byte order mark is rejected, not dropped', () => {
   expect(() => parseJsonBody(bytes('\ufeff{}'))).toThrow(BAD_JSON);
 });
 
@@ -50,7 +50,7 @@ test.each([
   ['beyond Unicode', '7b2261223a22f4908080227d'],
   ['GBK', '7b2261223a22c7ebbcd9227d'],
   ['UTF-16', 'fffe7b007d00'],
-])('what is not UTF-8 is refused, never replaced: %s', (_, hex) => {
+])('what is not UTF-8 is rejected, never replaced: %s', (_, hex) => {
   expect(() => parseJsonBody(Buffer.from(hex, 'hex'))).toThrow(BAD_ENCODING);
 });
 
@@ -68,7 +68,7 @@ test.each([
 test.each([
   ['objects', objects],
   ['arrays', arrays],
-])('%s nested 200,000 deep are refused like 33', (_, nested) => {
+])('%s nested 200,000 deep are rejected like 33', (_, nested) => {
   expect(() => parseJsonBody(bytes(nested(200_000)))).toThrow(TOO_DEEP);
 });
 

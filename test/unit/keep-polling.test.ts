@@ -34,7 +34,7 @@ test('ends with an error that is not of the database', async () => {
   await expect(poll([new TypeError('a fault of ours')])).rejects.toThrow('a fault of ours');
 });
 
-const refusal = (retryable: boolean) =>
+const rejection = (retryable: boolean) =>
   new MatterPushError(
     {
       ...{ code: 503, reason: 'SHUTTING_DOWN', message: 'soon', retryable },
@@ -44,9 +44,9 @@ const refusal = (retryable: boolean) =>
   );
 
 test('waits for a service that is away, and ends where it will not answer', async () => {
-  expect(await poll([refusal(true)])).toEqual([
+  expect(await poll([rejection(true)])).toEqual([
     'The service is away: soon\n',
     'The service is back.\n',
   ]);
-  await expect(poll([refusal(false)])).rejects.toThrow('soon');
+  await expect(poll([rejection(false)])).rejects.toThrow('soon');
 });

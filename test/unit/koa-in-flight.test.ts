@@ -19,20 +19,20 @@ function ingress(middleware = koaInFlight(2)) {
   return { request };
 }
 
-test('bodies up to the bound are let in, the next is refused before any work', () => {
+test('bodies up to the bound are let in, the next is rejected before any work', () => {
   const { request } = ingress();
   for (const { arrive } of [request(), request()]) arrive();
   expect(request().arrive).toThrow(expect.objectContaining(FULL));
 });
 
-test('a place is free again after success and after failure, and a refusal takes none', async () => {
+test('a place is free again after success and after failure, and a rejection takes none', async () => {
   const { request } = ingress();
   const [passing, failing] = [request(), request()];
   for (const { arrive } of [passing, failing]) arrive();
-  const refused = request();
-  expect(refused.arrive).toThrow(expect.objectContaining(FULL));
-  refused.end();
-  await refused.over;
+  const rejected = request();
+  expect(rejected.arrive).toThrow(expect.objectContaining(FULL));
+  rejected.end();
+  await rejected.over;
   expect(request().arrive).toThrow(expect.objectContaining(FULL));
   failing.end(new Error('broken'));
   await expect(failing.over).rejects.toThrow('broken');

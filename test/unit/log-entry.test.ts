@@ -5,7 +5,7 @@ import {
   type EntrySource,
   idempotencyFingerprintOf,
   newEntry,
-  refusedEntry,
+  rejectedEntry,
   replayedEntry,
 } from '../../src/ingress/log-entry';
 import { NOW } from '../support/builders';
@@ -67,21 +67,21 @@ test('without a key there is an entry, and neither reuse nor replay', () => {
   expect(idempotencyFingerprintOf(entry)).toBeUndefined();
 });
 
-test('a refused request can be found by its key, and is never replayed', () => {
+test('a rejected request can be found by its key, and is never replayed', () => {
   const errors = [{ field: 'parties[0].username', message: 'nobody' }];
-  const refused = refusedEntry(
+  const rejected = rejectedEntry(
     newEntry(source),
     new PushError('UNKNOWN_USER', { errors }),
     NOW + 5,
   );
-  expect(refused).toMatchObject({
+  expect(rejected).toMatchObject({
     state: 'REFUSED',
     result: 'UNKNOWN_USER',
     problems: errors,
     settledAt: new Date(NOW + 5),
     idempotencyKey: 'key-1',
   });
-  expect(refused).not.toHaveProperty('idempotencyFingerprint');
+  expect(rejected).not.toHaveProperty('idempotencyFingerprint');
 });
 
 test('a retry that was answered from its first try points at it', () => {

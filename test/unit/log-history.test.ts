@@ -31,7 +31,7 @@ test.each<[string, Partial<OperatorEntryView>, string[]]>([
     ],
   ],
   [
-    'a refusal',
+    'a rejection',
     {
       state: 'REFUSED',
       outcome: null,
@@ -82,8 +82,8 @@ test('control characters and turned text of a stored field do not reach the term
 
 describe('the beginning of a history is missed', () => {
   const entry = (state: OperatorEntryView['state'], result: string) => {
-    const isRefused = state === 'REFUSED';
-    return { state, outcome: isRefused ? null : result, reason: isRefused ? result : null };
+    const isRejected = state === 'REFUSED';
+    return { state, outcome: isRejected ? null : result, reason: isRejected ? result : null };
   };
   const created = entry('PERSISTED', 'CREATED');
   const updated = entry('PERSISTED', 'UPDATED');
@@ -91,7 +91,7 @@ describe('the beginning of a history is missed', () => {
 
   test.each([
     [
-      'not where it is there, after what was refused before it',
+      'not where it is there, after what was rejected before it',
       [notFound, created, updated],
       false,
     ],

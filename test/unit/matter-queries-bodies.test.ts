@@ -57,8 +57,8 @@ test.each<[keyof typeof read, object, string[]]>([
     message: expect.any(String),
     english: expect.any(String),
   }));
-  const refusal = expect.objectContaining({ reason: 'VALIDATION_FAILED', errors });
-  expect(() => read[name](body)).toThrow(refusal);
+  const rejection = expect.objectContaining({ reason: 'VALIDATION_FAILED', errors });
+  expect(() => read[name](body)).toThrow(rejection);
 });
 
 test('what is left out or null takes its default', () => {

@@ -167,7 +167,7 @@ describe('get', () => {
     });
   });
 
-  test('refuses an answer that would be too heavy', async () => {
+  test('rejects an answer that would be too heavy', async () => {
     const content = 'x'.repeat(65_536);
     const payloadJson = JSON.stringify('x'.repeat(65_000));
     const { ask } = ledgerOf(changes(500).map((matter) => ({ ...matter, content, payloadJson })));

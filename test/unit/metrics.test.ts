@@ -22,8 +22,8 @@ describe('requests', () => {
     metrics.answered('/api/open/matters/upsert', 4_000, 'CREATED');
     metrics.answered('/api/open/matters/get', 4_000, 'ANSWERED');
     metrics.answered('/api/open/verify', 4_000, 'ANSWERED');
-    metrics.refused('/api/open/matters/delete', 4_000, new PushError('MATTER_NOT_FOUND'));
-    metrics.refused('/api/open/matters/delete', 4_000, new PushError('BACKLOG_FULL'));
+    metrics.rejected('/api/open/matters/delete', 4_000, new PushError('MATTER_NOT_FOUND'));
+    metrics.rejected('/api/open/matters/delete', 4_000, new PushError('BACKLOG_FULL'));
     const counted = (await samples('matter_push_requests_total')).map(({ labels, value }) => {
       const { operation, outcome, reason } = labels;
       return [operation, outcome, reason, value];
@@ -42,7 +42,7 @@ describe('requests', () => {
   test('of paths that are not of the contract leave no trace: labels are bounded', async () => {
     const { metrics, samples } = kept();
     for (let n = 0; n < 100; n += 1) {
-      metrics.refused(`/api/open/matters/${n}`, 4_000, new PushError('PATH_NOT_FOUND'));
+      metrics.rejected(`/api/open/matters/${n}`, 4_000, new PushError('PATH_NOT_FOUND'));
       metrics.answered(`/healthz?${n}`, 4_000, 'ANSWERED');
     }
     expect(await samples('matter_push_requests_total')).toEqual([]);

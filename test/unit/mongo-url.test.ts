@@ -1,4 +1,4 @@
-/** What a connection string may decide, and what is refused by name. */
+/** What a connection string may decide, and what is rejected by name. */
 import { mongo } from 'mongoose';
 import { mongoUrlProblem, serversOf, withoutOverrides } from '../../src/mongo-url';
 
@@ -21,7 +21,7 @@ test.each([
   ['mongodb://h/db?w=2', /not say w=2:/],
   ['mongodb://h/db?journal=false', /not say journal=false:/],
   ['mongodb://h/db?j=false', /not say j=false:/],
-])('refused by name: %s', (url, problem) => {
+])('rejected by name: %s', (url, problem) => {
   expect(mongoUrlProblem(url)).toMatch(problem);
   expect(mongoUrlProblem(url)).not.toContain('secret');
 });

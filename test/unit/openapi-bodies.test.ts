@@ -20,15 +20,15 @@ const parsers = createBodyParsers({ timeZone: ZONE, clock: () => MOMENT });
 const readers = createMatterQueryReaders(ZONE);
 const logQuery = logQuerySchema(ZONE);
 
-/** The fields that a body is refused for. */
-type Refused = (body: unknown) => string[];
+/** The fields that a body is rejected for. */
+type Rejected = (body: unknown) => string[];
 
 const byParser =
-  (operation: OperationName): Refused =>
+  (operation: OperationName): Rejected =>
   (body) =>
     (parsers[operation](body).error?.issues ?? []).map(({ path }) => path.join('.'));
 const byReader =
-  (take: (body: unknown) => unknown): Refused =>
+  (take: (body: unknown) => unknown): Rejected =>
   (body) => {
     try {
       take(body);
@@ -41,33 +41,36 @@ const byReader =
 
 interface Case {
   readonly path: string;
-  readonly refused: Refused;
+  readonly rejected: Rejected;
 }
 const BODIES: Readonly<Record<string, Case>> = {
-  UpsertBody: { path: 'matters/upsert', refused: byParser('upsert') },
-  StatusBody: { path: 'matters/status', refused: byParser('status') },
-  ReopenBody: { path: 'matters/reopen', refused: byParser('reopen') },
-  DeleteBody: { path: 'matters/delete', refused: byParser('delete') },
-  LogQueryBody: { path: 'push-logs/query', refused: byReader((body) => readQuery(logQuery, body)) },
+  UpsertBody: { path: 'matters/upsert', rejected: byParser('upsert') },
+  StatusBody: { path: 'matters/status', rejected: byParser('status') },
+  ReopenBody: { path: 'matters/reopen', rejected: byParser('reopen') },
+  DeleteBody: { path: 'matters/delete', rejected: byParser('delete') },
+  LogQueryBody: {
+    path: 'push-logs/query',
+    rejected: byReader((body) => readQuery(logQuery, body)),
+  },
   FailuresBody: {
     path: 'push-logs/failures',
-    refused: byReader((body) => readQuery(failuresSchema(ZONE), body)),
+    rejected: byReader((body) => readQuery(failuresSchema(ZONE), body)),
   },
   StatsBody: {
     path: 'push-logs/stats',
-    refused: byReader((body) => readQuery(statsSchema(ZONE), body)),
+    rejected: byReader((body) => readQuery(statsSchema(ZONE), body)),
   },
-  GetBody: { path: 'matters/get', refused: byReader(readers.get) },
-  MattersQueryBody: { path: 'matters/query', refused: byReader(readers.query) },
-  DiffBody: { path: 'matters/diff', refused: byReader(readers.diff) },
-  DigestBody: { path: 'matters/digest', refused: byReader(readers.digest) },
+  GetBody: { path: 'matters/get', rejected: byReader(readers.get) },
+  MattersQueryBody: { path: 'matters/query', rejected: byReader(readers.query) },
+  DiffBody: { path: 'matters/diff', rejected: byReader(readers.diff) },
+  DigestBody: { path: 'matters/digest', rejected: byReader(readers.digest) },
   UsersCheckBody: {
     path: 'users/check',
-    refused: byReader((body) => readQuery(usersCheckSchema, body)),
+    rejected: byReader((body) => readQuery(usersCheckSchema, body)),
   },
   ClientSelfBody: {
     path: 'clients/me',
-    refused: byReader((body) => readQuery(clientSelfSchema, body)),
+    rejected: byReader((body) => readQuery(clientSelfSchema, body)),
   },
 };
 
@@ -99,27 +102,27 @@ function watched(body: object): { readonly body: object; readonly seen: Set<stri
   return { body: new Proxy(body, handler), seen };
 }
 
-describe.each(Object.entries(BODIES))('%s', (name, { path, refused }) => {
+describe.each(Object.entries(BODIES))('%s', (name, { path, rejected }) => {
   const [example = {}] = examplesAt(path);
 
   test('its examples pass the parser, and its own schema', () => {
     expect(examplesAt(path)).not.toEqual([]);
     for (const body of examplesAt(path)) {
-      expect(refused(body)).toEqual([]);
+      expect(rejected(body)).toEqual([]);
       expect(problems(name, body)).toEqual([]);
     }
   });
 
   test('names the fields that the parser looks at, and no other', () => {
     const { body, seen } = watched(example);
-    expect(refused(body)).toEqual([]);
+    expect(rejected(body)).toEqual([]);
     expect([...seen].sort()).toEqual(fieldsOf(name));
   });
 
-  test('a field of a wrong type is refused by both', () => {
+  test('a field of a wrong type is rejected by both', () => {
     for (const field of fieldsOf(name)) {
       const body = { ...example, [field]: { $ne: null } };
-      expect(refused(body)).toContain(field);
+      expect(rejected(body)).toContain(field);
       expect(problems(name, body)).not.toEqual([]);
     }
   });
@@ -130,15 +133,15 @@ describe.each(Object.entries(BODIES))('%s', (name, { path, refused }) => {
       const { [field]: _, ...without } = example;
       const nulled = { ...example, [field]: null };
       const isWanted = required.includes(field);
-      expect([field, refused(nulled).length > 0]).toEqual([
+      expect([field, rejected(nulled).length > 0]).toEqual([
         field,
         problems(name, nulled).length > 0,
       ]);
-      expect([field, refused(without).includes(field)]).toEqual([
+      expect([field, rejected(without).includes(field)]).toEqual([
         field,
         isWanted || problems(name, without).length > 0,
       ]);
-      if (isWanted) expect(refused(without)).toContain(field);
+      if (isWanted) expect(rejected(without)).toContain(field);
     }
   });
 });
@@ -157,7 +160,7 @@ describe('VerifyBody', () => {
   });
 
   test.each([{ push: {} }, { operation: 'merge', push: {} }, { operation: 'delete' }])(
-    '%j is refused by both',
+    '%j is rejected by both',
     (body) => {
       expect(() => readVerifyBody(Buffer.from(JSON.stringify(body)))).toThrow(PushError);
       expect(problems('VerifyBody', body)).not.toEqual([]);
@@ -167,9 +170,9 @@ describe('VerifyBody', () => {
 
 test('the fields of a party are those that the parser looks at', () => {
   const { body, seen } = watched({ username: 'li', partyRole: 'CC' });
-  expect(BODIES.UpsertBody?.refused({ matterType: 'NOTICE', title: 't', parties: [body] })).toEqual(
-    [],
-  );
+  expect(
+    BODIES.UpsertBody?.rejected({ matterType: 'NOTICE', title: 't', parties: [body] }),
+  ).toEqual([]);
   expect([...seen].sort()).toEqual(fieldsOf('Party'));
 });
 
@@ -190,8 +193,8 @@ test.each([
   ['GetBody', { externalIds: [' '] }],
   ['DiffBody', { lines: [{ externalId: 'A', deleted: 'no' }] }],
   ['DigestBody', { fromDay: '2026-1-1' }],
-])('%s %j is refused by both', (name, body) => {
-  expect(BODIES[name]?.refused(body)).not.toEqual([]);
+])('%s %j is rejected by both', (name, body) => {
+  expect(BODIES[name]?.rejected(body)).not.toEqual([]);
   expect(problems(name, body)).not.toEqual([]);
 });
 
@@ -207,7 +210,7 @@ test.each([
   ['MattersQueryBody', {}],
   ['DigestBody', {}],
 ])('%s %j passes both', (name, body) => {
-  expect(BODIES[name]?.refused(body)).toEqual([]);
+  expect(BODIES[name]?.rejected(body)).toEqual([]);
   expect(problems(name, body)).toEqual([]);
 });
 
@@ -237,14 +240,14 @@ const edges = fc
   .map((parts) => parts.join(''));
 
 test.each(['externalId', 'title', 'summary', 'pcUrl', 'bizType', 'priority', 'bizStatus'])(
-  'any text as %s is refused by both, or passes both',
+  'any text as %s is rejected by both, or passes both',
   (field) => {
-    const refused = BODIES.UpsertBody?.refused;
+    const rejected = BODIES.UpsertBody?.rejected;
     fc.assert(
       fc.property(edges, (text) => {
         fc.pre(text.isWellFormed());
         const body = { matterType: 'NOTICE', title: 't', [field]: text };
-        expect(problems('UpsertBody', body).length > 0).toBe(refused?.(body).includes(field));
+        expect(problems('UpsertBody', body).length > 0).toBe(rejected?.(body).includes(field));
       }),
       { numRuns: 500 },
     );
@@ -254,9 +257,9 @@ test.each(['externalId', 'title', 'summary', 'pcUrl', 'bizType', 'priority', 'bi
 test.each(['x'.repeat(128), 'x'.repeat(129), '  x'])('an id of a list, %j: the same', (id) => {
   const list = createIdLines();
   list.take(Buffer.from(JSON.stringify(id)));
-  const isRefused = byReader(() => list.end())(undefined).length > 0;
-  expect(problems('OrphansLine', id).length > 0).toBe(isRefused);
-  expect(problems('OrphansLine', { externalId: id }).length > 0).toBe(isRefused);
+  const isRejected = byReader(() => list.end())(undefined).length > 0;
+  expect(problems('OrphansLine', id).length > 0).toBe(isRejected);
+  expect(problems('OrphansLine', { externalId: id }).length > 0).toBe(isRejected);
 });
 
 test('the example of a list passes', () => {

@@ -10,7 +10,7 @@ import { sign } from '../../src/ingress/signature';
 import { createLogger } from '../../src/logger';
 import { SIGNATURE_EXAMPLE } from '../../src/openapi/about';
 import { openApiText } from '../../src/openapi/document';
-import { refusal } from '../../src/openapi/reasons';
+import { rejection } from '../../src/openapi/reasons';
 import { createDocument } from '../../src/openapi/served';
 import { resolve } from '../support/json-schema';
 import { DOCUMENT, examplesOf, nodes, OPERATIONS, responseOf } from '../support/openapi';
@@ -85,7 +85,7 @@ describe.each(OPERATIONS)('$method $path', ({ path, operation }) => {
     expect(examplesOf(responseOf(operation, 200)?.content)).not.toEqual([]);
   });
 
-  test('answers each refusal with its own code, and says when to retry', () => {
+  test('answers each rejection with its own code, and says when to retry', () => {
     for (const code of Object.keys(operation.responses)) {
       if (code === '200' || code === '304') continue;
       const response = responseOf(operation, code);
@@ -119,7 +119,7 @@ function resolveAll(operation: (typeof OPERATIONS)[number]['operation']) {
 }
 
 describe.each(ALL_REASONS)('%s', (reason) => {
-  const { code, message, retryable } = refusal(reason);
+  const { code, message, retryable } = rejection(reason);
 
   test('has an answer in the document, word for word', () => {
     const { value } = DOCUMENT.components.examples[reason] ?? {};

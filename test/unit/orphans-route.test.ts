@@ -32,7 +32,7 @@ const ledger = {
   pause: async (_n: number): Promise<unknown> => undefined,
   reading: 0,
 };
-const refused: LogEntry[] = [];
+const rejected: LogEntry[] = [];
 const used: string[] = [];
 let ready: () => void = () => undefined;
 let server: Server;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const checkReady = () => ready();
   const read = createReadStreamedRequest({
     findClient: async (id) => CLIENTS.find(({ clientId }) => clientId === id),
-    logRefusal: (_clientId, entry) => refused.push(entry()),
+    logRejection: (_clientId, entry) => rejected.push(entry()),
     noteUse: ({ clientId, secretId }) => void used.push(`${clientId} ${secretId}`),
     checkReady,
     newRequestId,
@@ -74,7 +74,7 @@ afterAll(() => server.close());
 beforeEach(() => {
   Object.assign(ledger, { open: 3, pause: async () => undefined });
   ready = () => undefined;
-  refused.length = 0;
+  rejected.length = 0;
   used.length = 0;
 });
 
@@ -200,7 +200,7 @@ test.each<[string, string, Sending, string, number]>([
   ['of nobody', 'no JSON', { clientId: 'nobody' }, 'SIGNATURE_MISMATCH', 401],
   ['with a bad line', '"HD-1"\nno JSON', {}, 'VALIDATION_FAILED', 400],
 ])(
-  'a list that is %s is refused, and a next one is not',
+  'a list that is %s is rejected, and a next one is not',
   async (_, body, sending, reason, code) => {
     const { status, last } = await send(body, sending).answer();
     expect({ status, ...last }).toMatchObject({ status: code, code, reason, data: null });
@@ -217,10 +217,10 @@ test('a wrong signature and an unknown client get the same answer', async () => 
   expect(same(unknown as IncomingMessage)).toEqual(same(wrong as IncomingMessage));
 });
 
-test('a refusal of a known client is recorded, with the hash and size of what was sent', async () => {
+test('a rejection of a known client is recorded, with the hash and size of what was sent', async () => {
   await send('"HD-1"', { secret: 'wrong' }).answer();
   await send('"HD-1"', { clientId: 'nobody' }).answer();
-  expect(refused).toEqual([
+  expect(rejected).toEqual([
     expect.objectContaining({
       clientId: 'oa',
       operation: 'matters/orphans',
@@ -232,14 +232,14 @@ test('a refusal of a known client is recorded, with the hash and size of what wa
   ]);
 });
 
-test('one list of a client and three in all at a time, refused before they are sent', async () => {
+test('one list of a client and three in all at a time, rejected before they are sent', async () => {
   const first = ['oa', 'erp', 'crm'].map((clientId) =>
     send('"HD-1"', { clientId, unfinished: true }),
   );
   await sleep(50);
   for (const clientId of ['oa', 'hr', 'nobody']) {
-    const refusal = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
-    expect(refusal).toMatchObject({
+    const rejection = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
+    expect(rejection).toMatchObject({
       status: 503,
       last: { reason: 'TOO_MANY_QUERIES', retryable: true },
     });

@@ -6,7 +6,7 @@ import { ALL_REASONS, PushError } from '../../src/errors';
 import { sink } from '../support/sink';
 
 const HERE = { url: 'http://portal', clientId: 'oa' };
-const refusal = (code: number, reason: string, message = 'no', rate?: number) => ({
+const rejection = (code: number, reason: string, message = 'no', rate?: number) => ({
   ...{ code, reason, message, retryable: true, requestId: null, errors: [], retryAfter: undefined },
   rate,
 });
@@ -30,7 +30,7 @@ describe('a cause is one sentence', () => {
     [0, 'ECONNREFUSED', 'the service at http://portal cannot be reached (no)'],
   ])('%i %s', (code, reason, sentence) => {
     expect(isOfTheService({ code, reason })).toBe(true);
-    expect(causeOf(refusal(code, reason), HERE)).toContain(sentence);
+    expect(causeOf(rejection(code, reason), HERE)).toContain(sentence);
   });
 
   test('what the service says of an overload or an outage is never the line’s fault', () => {
@@ -48,7 +48,7 @@ describe('a cause is one sentence', () => {
   });
 
   test('a message of elsewhere cannot draw on the terminal', () => {
-    const cause = causeOf(refusal(503, 'CLIENT_PAUSED', 'why\u001b[2J\n'), HERE);
+    const cause = causeOf(rejection(503, 'CLIENT_PAUSED', 'why\u001b[2J\n'), HERE);
     expect(cause).toContain('(why [2J )');
   });
 });
@@ -84,9 +84,9 @@ describe('a standstill', () => {
 
   test('lets the lowest line try alone, and all others follow the first that moves', async () => {
     const standstill = createStandstill(new AbortController().signal);
-    expect(standstill.refused(5, 0).tries).toBe(1);
+    expect(standstill.rejected(5, 0).tries).toBe(1);
     // It was under way together with the first: nothing new.
-    expect(standstill.refused(6, 0).wait).toBeUndefined();
+    expect(standstill.rejected(6, 0).wait).toBeUndefined();
     const through: number[] = [];
     const pass = (line: number) => standstill.pass(line).then(() => through.push(line));
     const all = [7, 5, 6].map(pass);
@@ -102,16 +102,16 @@ describe('a standstill', () => {
 
   test('lets the next one try that comes, where none waits', async () => {
     const standstill = createStandstill(new AbortController().signal);
-    standstill.refused(1, 0);
+    standstill.rejected(1, 0);
     await new Promise((resolve) => setTimeout(resolve, 500));
     await standstill.pass(3);
-    expect(standstill.refused(3, 0).tries).toBe(2);
+    expect(standstill.rejected(3, 0).tries).toBe(2);
   });
 
   test('holds nobody up once the run is stopped', async () => {
     const stop = new AbortController();
     const standstill = createStandstill(stop.signal);
-    standstill.refused(1, 300_000);
+    standstill.rejected(1, 300_000);
     const waiting = standstill.pass(2);
     stop.abort();
     await waiting;

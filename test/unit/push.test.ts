@@ -83,7 +83,7 @@ test('what the contract accepts loses nothing on the way: absent stays absent, n
   for (const op of ['upsert', 'status', 'reopen', 'delete'] as const) {
     const parsed = parsers[op](aBody(op, { ...sent, externalStatusCode: null }));
     const operation = parsed.data?.operation;
-    if (!operation) throw new Error(`${op} was refused`);
+    if (!operation) throw new Error(`${op} was rejected`);
     const { operation: arrived } = decodeItem(append(1, aPush({ operation })));
     expect(arrived).toEqual(operation);
     expect(arrived).toMatchObject({ sourceUpdatedAt: 1_717_200_000_000 });

@@ -232,8 +232,8 @@ describe('NDJSON of pushes', () => {
       ),
     );
     expect(problems).toEqual([
-      '1: the service refuses such a push: externalId',
-      '2: the service refuses such a push: title, sourceUpdatedAt',
+      '1: the service rejects such a push: externalId',
+      '2: the service rejects such a push: title, sourceUpdatedAt',
       '3: op must be one of upsert, status, reopen, delete',
       expect.stringMatching(/^4: not JSON/),
     ]);

@@ -1,6 +1,6 @@
-/** Lengths: the limit passes, one more is refused, nothing is cut (decisions, "Lengths"). */
+/** Lengths: the limit passes, one more is rejected, nothing is cut (decisions, "Lengths"). */
 import type { OperationName } from '../../src/domain/operation';
-import { accept, refused } from '../support/bodies';
+import { accept, rejected } from '../support/bodies';
 
 const URL = 'https://p/';
 const x = (length: number) => 'x'.repeat(length);
@@ -26,7 +26,7 @@ test.each(LIMITS)('%s: %i characters pass, one more does not', (field, limit, ma
   const { externalId, operation } = accept('upsert', { [field]: make(limit) });
   const { content, ...rest } = operation as { content: object };
   expect({ ...rest, ...content, externalId }).toHaveProperty(field, make(limit));
-  expect(refused('upsert', { [field]: make(limit + 1) })).toEqual([field]);
+  expect(rejected('upsert', { [field]: make(limit + 1) })).toEqual([field]);
 });
 
 const SHARED = ['externalId', 'bizStatus', 'externalStatusCode', 'externalStatusLabel'];
@@ -37,14 +37,14 @@ test.each<[OperationName, string, number, (length: number) => string]>([
   ...OTHERS.map((row) => [...row] as [OperationName, string, number, typeof x]),
   ['delete', 'externalId', 128, x],
 ])('%s: %s: %i characters pass, one more does not', (op, field, limit, make) => {
-  expect(refused(op, { [field]: make(limit) })).toEqual([]);
-  expect(refused(op, { [field]: make(limit + 1) })).toEqual([field]);
+  expect(rejected(op, { [field]: make(limit) })).toEqual([]);
+  expect(rejected(op, { [field]: make(limit + 1) })).toEqual([field]);
 });
 
 test('a username of 64 characters may be a party, one of 65 not', () => {
   const parties = (username: string) => ({ parties: [{ username, partyRole: 'CC' }] });
-  expect(refused('upsert', parties(x(64)))).toEqual([]);
-  expect(refused('upsert', parties(x(65)))).toEqual(['parties[0].username']);
+  expect(rejected('upsert', parties(x(64)))).toEqual([]);
+  expect(rejected('upsert', parties(x(65)))).toEqual(['parties[0].username']);
 });
 
 test('500 parties pass, 501 do not', () => {
@@ -54,7 +54,7 @@ test('500 parties pass, 501 do not', () => {
     'parties.length',
     500,
   );
-  expect(refused('upsert', { parties: parties(501) })).toEqual(['parties']);
+  expect(rejected('upsert', { parties: parties(501) })).toEqual(['parties']);
 });
 
 test('bizType is measured after trimming', () => {

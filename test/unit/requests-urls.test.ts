@@ -1,5 +1,5 @@
 /** URLs that a portal may open: http, https and app schemes (decisions, "payloadJson … URLs"). */
-import { accept, refused } from '../support/bodies';
+import { accept, rejected } from '../support/bodies';
 
 test.each([
   'http://portal',
@@ -33,18 +33,18 @@ test.each([
   ...SCHEMES.map((url) => url.replace(':', '\n:')),
   ...SCHEMES.map((url) => url.replace(/^(.{3})/, '$1\t')),
   ...SCHEMES.map((url) => url.replace(/^(.{3})/, '$1\x00')),
-])('%j is refused', (url) => {
-  expect(refused('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+])('%j is rejected', (url) => {
+  expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
 });
 
 test.each(['', '   ', '/relative', '//host/path', 'portal.example', '://x', '1http://x', '页面'])(
   '%j has no scheme',
   (url) => {
-    expect(refused('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+    expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
   },
 );
 
 test.each(['\n', '\r', '\t', '\x00', '\x85'])('a URL has no control character in it: %j', (bad) => {
   const url = `https://portal/a${bad}b`;
-  expect(refused('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+  expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
 });

@@ -1,5 +1,5 @@
 /** What the contract accepts, and what it becomes (specification 4; decisions, "Operations"). */
-import { aBody, accept, refused, refusedFields } from '../support/bodies';
+import { aBody, accept, rejected, rejectedFields } from '../support/bodies';
 
 test('an upsert with every field becomes the operation that says the same', () => {
   const body = {
@@ -127,12 +127,12 @@ test.each(['NOTICE', 'ALERT', 'REMIND'])('a %s may come without an externalId', 
 });
 
 test.each([undefined, null])('a TODO must have an externalId, %s is none', (externalId) => {
-  expect(refused('upsert', { externalId })).toEqual(['externalId']);
+  expect(rejected('upsert', { externalId })).toEqual(['externalId']);
 });
 
 test('replaceParties needs parties, and an empty list is one', () => {
-  expect(refused('upsert', { replaceParties: true })).toEqual(['parties']);
-  expect(refused('upsert', { replaceParties: true, parties: null })).toEqual(['parties']);
+  expect(rejected('upsert', { replaceParties: true })).toEqual(['parties']);
+  expect(rejected('upsert', { replaceParties: true, parties: null })).toEqual(['parties']);
   const { operation } = accept('upsert', { replaceParties: true, parties: [] });
   expect(operation).toMatchObject({ replaceParties: true, parties: [] });
 });
@@ -152,14 +152,14 @@ test.each(['upsert', 'status', 'reopen', 'delete'] as const)(
     );
     const body = { ...aBody(op), ...hostile };
     Object.defineProperty(body, '__proto__', { value: { bizStatus: 'DONE' }, enumerable: true });
-    expect(refusedFields(op, body)).toEqual([]);
+    expect(rejectedFields(op, body)).toEqual([]);
     expect(accept(op, body)).toStrictEqual(accept(op));
     expect(Object.getPrototypeOf(accept(op, body).operation)).toBe(Object.prototype);
   },
 );
 
 test('every problem of a body is named at once', () => {
-  const fields = refused('upsert', {
+  const fields = rejected('upsert', {
     matterType: 'TODO',
     externalId: undefined,
     title: '',

@@ -134,10 +134,10 @@ describe('property', () => {
       fc.property(matters, fc.option(matters, { nil: undefined }), (matter, held) => {
         const alive = derived({ ...matter, deleted: false });
         const parsed = parsers.upsert(restate(alive, local));
-        // Texts that the contract refuses cannot have come into a matter.
+        // Texts that the contract rejects cannot have come into a matter.
         fc.pre(parsed.success);
         const decision = decide(held, parsed.data.operation, around());
-        if (decision.kind !== 'accepted') throw new Error(decision.rejection);
+        if (decision.kind !== 'accepted') throw new Error(decision.reason);
         const isOlder = (held?.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? 9);
         expect(decision.outcome === 'STALE_IGNORED').toBe(isOlder);
         if (isOlder) return;

@@ -79,7 +79,7 @@ test('while the log does not answer, the reply of a worker counts', async () => 
   expect(await settlement).toEqual(PERSISTED);
 });
 
-test('and at the deadline nobody says that it was refused', async () => {
+test('and at the deadline nobody says that it was rejected', async () => {
   const { settle } = settling(isDown);
   expect(await settle(push, Date.now() + 200)).toBeUndefined();
 });

@@ -88,7 +88,7 @@ describe('a body', () => {
     expect(await end).toBe(fail);
   });
 
-  test('that is refused is read for a moment, so that its sender reads the answer', async () => {
+  test('that is rejected is read for a moment, so that its sender reads the answer', async () => {
     const socket = await open(async (req, res) => {
       await discardRest(req);
       res.end(String(req.complete));

@@ -29,7 +29,7 @@ const WRONG: readonly (readonly [name: string, value: string])[] = [
   ['OTEL_SDK_DISABLED', 'TRUE'],
 ];
 
-test.each(WRONG)('%s=%s is refused while tracing is on', (name, value) => {
+test.each(WRONG)('%s=%s is rejected while tracing is on', (name, value) => {
   const found = problems({ TRACING: 'on', [name]: value });
   expect(found).toEqual([expect.stringMatching(new RegExp(`^ {2}${name}: must`))]);
 });

@@ -69,7 +69,7 @@ test.each(OPERATIONS)('%s: up to 5 minutes ahead is fine, more is a warning', as
   expect(over.warnings).toMatchObject([{ field: 'sourceUpdatedAt' }]);
 });
 
-test.each(OPERATIONS)('%s: up to 24 h ahead is a warning, more is refused', async (op) => {
+test.each(OPERATIONS)('%s: up to 24 h ahead is a warning, more is rejected', async (op) => {
   const exact = await validate(op, { sourceUpdatedAt: NOW + DAY });
   expect(exact.warnings).toMatchObject([{ field: 'sourceUpdatedAt' }]);
   const over = validate(op, { sourceUpdatedAt: NOW + DAY + 1 });
@@ -101,7 +101,7 @@ test('all unknown users are named at once, with their places', async () => {
   expect(asked).toEqual([['li', 'x', 'wang', 'y', 'x']]);
 });
 
-test('an unknown initiator of a draft is refused, of anything else a warning', async () => {
+test('an unknown initiator of a draft is rejected, of anything else a warning', async () => {
   const draft = { bizStatus: 'DRAFT', initiatorUsername: 'x' };
   await expect(validate('upsert', draft)).rejects.toMatchObject({
     reason: 'UNKNOWN_USER',
@@ -128,7 +128,7 @@ test('all warnings come together', async () => {
   ]);
 });
 
-test('nobody is looked up for a push that is refused or names nobody', async () => {
+test('nobody is looked up for a push that is rejected or names nobody', async () => {
   await validate('upsert').catch(() => undefined);
   await validate('delete').catch(() => undefined);
   await validate('upsert', { title: '', parties: [party('x')] }).catch(() => undefined);

@@ -14,7 +14,7 @@ export function addClientEnable(parent: Command, tool: Tool): void {
         setEnabled({ clientId, enabled: verb === 'enable' }, options, tool),
     );
   add('enable', 'let a client push again');
-  add('disable', 'refuse all pushes of a client, within a second');
+  add('disable', 'reject all pushes of a client, within a second');
 }
 
 async function setEnabled(

@@ -16,7 +16,7 @@ To change the master key without a pause:
   3. run this command with the same SECRET_KEYS
   4. take the old key away, and restart them
 Clients keep their secrets and notice nothing. Secrets that have ended are moved too, where their key is
-at hand: the diagnosis of a refused signature knows by them that a retired one was used.
+at hand: the diagnosis of a rejected signature knows by them that a retired one was used.
 
 Exit code: 0 every secret that works is under the first key, 1 some are not (or it failed).`;
 

@@ -35,12 +35,12 @@ holds for them too: what is older than the ledger is ignored as stale. A push th
 once more; one that did not is left out where its caller's own retry under the same idempotency key did;
 without a key nobody can tell, and it is applied.
 
-What was refused for its signature or its client is never sent, nor what was sent again already
+What was rejected for its signature or its client is never sent, nor what was sent again already
 (unless --again), nor retries that were only answered. Bodies are read with the settings of this
 command: PORTAL_TIME_ZONE and CONCLUDED_STATUSES must be those of the service. Name at least --from,
 --request-id, --external-id or --key.
 
-Exit code: 0 all were accepted (or it was a dry run), 1 some were refused, 2 wrong usage.`;
+Exit code: 0 all were accepted (or it was a dry run), 1 some were rejected, 2 wrong usage.`;
 
 /** `log resend`: a dry run, unless it is told to apply. */
 export function addLogResend(parent: Command, tool: Tool): void {
@@ -91,8 +91,8 @@ async function resend(options: Options, tool: Tool): Promise<void> {
   const runRecorded = () =>
     withTrail(tool, options, change, async (connection, tell) => {
       await run(connection).finally(() => tell(resendResult(report.summary())));
-      const { refused } = report.summary();
-      if (refused > 0) throw new CommandFailure(`${refused} pushes were refused`);
+      const { rejected } = report.summary();
+      if (rejected > 0) throw new CommandFailure(`${rejected} pushes were rejected`);
     });
   const done = options.apply ? runRecorded() : withMongo(tool, options, run);
   await done.finally(async () => {

@@ -39,7 +39,7 @@ unless --overwrite-newer is given. Orphans are only listed, those with an id tha
 are left out.
 
 A bad line is named and left out, the others are compared. Lines of the re-push file that the service
-would refuse as they are (their form, or users that it does not know) are named beforehand.
+would reject as they are (their form, or users that it does not know) are named beforehand.
 
 Exit code: 0 nothing differs, 1 something differs, or a line was left out (or the command failed),
 2 wrong usage, or nothing of the file can be compared.`;

@@ -45,11 +45,11 @@ async function* examineUntilFailed(examined: Examined): AsyncGenerator<Check> {
 
   const ahead = aheadOf(first, sentAt);
   const { envelope } = await callSigned(access, QUESTION, BODY);
-  const isRefused = envelope?.reason === 'TIMESTAMP_OUT_OF_WINDOW';
-  const clock = clockCheck(ahead, isRefused);
+  const isRejected = envelope?.reason === 'TIMESTAMP_OUT_OF_WINDOW';
+  const clock = clockCheck(ahead, isRejected);
   yield clock;
   // With a clock that is put right the rest can be looked at all the same.
-  const setRight = { ...access, ahead: isRefused ? ahead : 0 };
+  const setRight = { ...access, ahead: isRejected ? ahead : 0 };
   yield* examineSigned(setRight, examined, clock.status === 'failed');
 }
 
@@ -94,14 +94,14 @@ function aheadOf({ clock }: Heard, sentAt: number): number {
   return clock === undefined ? 0 : clock - here;
 }
 
-/** @param isRefused whether the service refuses a timestamp of this machine */
-function clockCheck(ahead: number, isRefused: boolean): Check {
+/** @param isRejected whether the service rejects a timestamp of this machine */
+function clockCheck(ahead: number, isRejected: boolean): Check {
   const seconds = Math.round(Math.abs(ahead) / 1000);
   const isOff = seconds > TIMESTAMP_WINDOW;
-  if (!isOff && !isRefused) return passed('clock', `within ${Math.max(1, seconds)} s`);
+  if (!isOff && !isRejected) return passed('clock', `within ${Math.max(1, seconds)} s`);
   const side = ahead > 0 ? 'behind' : 'ahead of';
   const detail = isOff
     ? `this machine is ${seconds} s ${side} the service; ${TIMESTAMP_WINDOW} are allowed`
-    : 'the timestamp is refused although the clocks are together: it arrives changed';
+    : 'the timestamp is rejected although the clocks are together: it arrives changed';
   return failed('clock', detail, CLOCK_FIX);
 }

@@ -1,4 +1,4 @@
-/** What a refusal says of the caller's set-up. */
+/** What a rejection says of the caller's set-up. */
 import { type Check, type CheckName, failed } from './check';
 import type { Heard } from './service';
 
@@ -9,7 +9,7 @@ const NETWORK =
 const HEADERS =
   'Let the gateway pass X-Client-Id, X-Timestamp and X-Signature on, once each and unchanged.';
 
-/** Refusals that have one meaning, whatever was sent. */
+/** Rejections that have one meaning, whatever was sent. */
 const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: string, fix: string]>> =
   {
     HMAC_HEADERS_MISSING: [
@@ -53,5 +53,5 @@ export function judge({ status, envelope, failure }: Heard, check: CheckName): C
   const known = REASONS[reason];
   if (known) return failed(...known);
   const fix = `Try again; if it stays so, look for ${requestId} in the log of the service.`;
-  return failed(check, `refused with ${reason}`, fix);
+  return failed(check, `rejected with ${reason}`, fix);
 }

@@ -98,7 +98,7 @@ async function step(
   throw new StepFailed(check, isNothing(path, heard), isRetryable(heard));
 }
 
-/** Of the push: it was refused, not lost on its way back. Of the deletion: there is nothing to delete. */
+/** Of the push: it was rejected, not lost on its way back. Of the deletion: there is nothing to delete. */
 function isNothing(path: string, { envelope }: Heard): boolean {
   if (!envelope) return false;
   if (path === 'matters/delete') return envelope.reason === 'MATTER_NOT_FOUND';

@@ -1,9 +1,9 @@
-/** What was wrong with a refused signature, for operators. */
+/** What was wrong with a rejected signature, for operators. */
 import type { Connection } from 'mongoose';
 import type { Diagnosis, Finding } from '../../contract/diagnosis';
 import { createFindHeldSecrets } from '../../directory/held-secrets';
 import { createKeyRing, type KeyRing } from '../../directory/sealing';
-import { createRefusalDoctor } from '../../doctor/refusal-doctor';
+import { createDiagnoseEntry } from '../../doctor/diagnose-entry';
 import { oneAtATime } from '../../one-at-a-time';
 import { createBodies } from '../../push-log/bodies';
 import type { LogEntry } from '../../push-log/entry-model';
@@ -14,7 +14,7 @@ import type { Tool } from '../tool';
 /** Nobody else waits for this process. */
 const BOUNDS = { time: 5_000, clock: () => performance.now() };
 
-/** @returns undefined where its signature was not what it was refused for, or no secret can be opened */
+/** @returns undefined where its signature was not what it was rejected for, or no secret can be opened */
 export async function diagnosisOf(
   entry: LogEntry,
   connection: Connection,
@@ -23,7 +23,7 @@ export async function diagnosisOf(
   const keyRing = entry.signature && keyRingOf(tool);
   if (!keyRing) return undefined;
   const secrets = createFindHeldSecrets(connection, keyRing);
-  const diagnose = createRefusalDoctor(secrets, BOUNDS, oneAtATime());
+  const diagnose = createDiagnoseEntry(secrets, BOUNDS, oneAtATime());
   const id = String(entry._id);
   return diagnose(entry, (await createBodies(connection).find([id])).get(id));
 }

@@ -15,7 +15,7 @@ export function totalTime({ receivedAt, settledAt }: ShownEntry): number | null 
   return Math.max(0, Date.parse(settledAt) - Date.parse(receivedAt));
 }
 
-/** Only the system where the log does not know the matter: of most refused bodies. */
+/** Only the system where the log does not know the matter: of most rejected bodies. */
 export function matterName({ systemCode, externalId }: ShownEntry): string {
   const system = systemCode ?? '-';
   return externalId === null ? system : `${system}/${externalId}`;

@@ -6,7 +6,7 @@ import { resultText } from './entry-cells';
 import { staleText } from './entry-details';
 import { localTime } from './local-time';
 
-/** Problems of a refused body that are named. */
+/** Problems of a rejected body that are named. */
 const MAX_PROBLEMS = 3;
 /** Beside the revision of a push that took effect before one that was received earlier. */
 const EARLIER = '*';

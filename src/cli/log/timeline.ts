@@ -24,7 +24,7 @@ export type Times = Pick<
 
 /**
  * Receipt and settlement are of the clocks of `web` and `worker`, queue and start of that of Redis.
- * A push that was refused or replayed at once was never queued and has fewer steps.
+ * A push that was rejected or replayed at once was never queued and has fewer steps.
  */
 export function timelineOf({ state, receivedAt, queuedAt, startedAt, settledAt }: Times): Timeline {
   const known: [name: string, at: string | null][] = [

@@ -39,10 +39,10 @@ export function createFailureFile(path: string, keep: number): FailureFile {
 }
 
 /**
- * A refused push. The idempotency key stays with it: should the push have been applied after all
+ * A rejected push. The idempotency key stays with it: should the push have been applied after all
  * (its answer was lost), pushing it again changes nothing.
  */
-export function refusedLine(push: PushLine, error: MatterPushError): object {
+export function rejectedLine(push: PushLine, error: MatterPushError): object {
   const { code, reason, message, requestId, idempotencyKey: key } = error;
   const whole: object = JSON.parse(push.text);
   // Beside the body, which is known to be, there may be what cannot be written.

@@ -2,7 +2,7 @@
 import { MatterPushError } from '../../client/error';
 import { CommandFailure } from '../failure';
 import type { DoneLines } from './done-lines';
-import { badLine, type FailureFile, refusedLine } from './failure-file';
+import { badLine, type FailureFile, rejectedLine } from './failure-file';
 import type { BadLine, PushLine } from './push-line';
 import { createSendLine, type Sending } from './send-line';
 import type { Tally } from './tally';
@@ -15,7 +15,7 @@ export interface PushWork extends Sending {
   readonly failures: FailureFile;
 }
 
-/** The service refuses the client or the path, for every line alike. */
+/** The service rejects the client or the path, for every line alike. */
 const FOR_ALL_CODES = [401, 403];
 const FOR_ALL_REASONS = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
 /** Not from the service. Something that stands where it should be answers so, or a gateway before it. */
@@ -48,11 +48,11 @@ export function createPushWork(run: PushWork): (line: PushLine | BadLine) => Pro
     const { number, externalId } = line;
     const result = await sendLine(line, line.key ?? `${runId}-${number}`);
     if (!result) return;
-    const isRefused = result instanceof MatterPushError;
+    const isRejected = result instanceof MatterPushError;
     await throwIfForAll(result);
     if (externalId !== undefined && failedIds.has(externalId)) tally.sentAfterFailure();
-    if (isRefused) {
-      fail(line, result.reason, refusedLine(line, result));
+    if (isRejected) {
+      fail(line, result.reason, rejectedLine(line, result));
       if (externalId !== undefined) failedIds.add(externalId);
     } else {
       tally.accepted(result);
@@ -63,15 +63,15 @@ export function createPushWork(run: PushWork): (line: PushLine | BadLine) => Pro
 
 /**
  * @returns what throws a CommandFailure where it lies in the client or the address, and not in the line:
- *   a gateway may refuse one line for its contents, as long as the service answers behind it
+ *   a gateway may reject one line for its contents, as long as the service answers behind it
  */
 function createForAllCheck({ askService }: Pick<Sending, 'askService'>) {
   let isMatterPush = false;
   return async (result: object): Promise<void> => {
-    const isRefused = result instanceof MatterPushError;
-    const isElsewhere = isRefused && ELSEWHERE.test(result.reason);
-    isMatterPush ||= !isRefused || (result.requestId !== null && !isElsewhere);
-    if (!isRefused) return;
+    const isRejected = result instanceof MatterPushError;
+    const isElsewhere = isRejected && ELSEWHERE.test(result.reason);
+    isMatterPush ||= !isRejected || (result.requestId !== null && !isElsewhere);
+    if (!isRejected) return;
     const { code, reason, message, retryable } = result;
     const isOurs = !reason.startsWith('HTTP_');
     const isForAll = isOurs
@@ -80,7 +80,7 @@ function createForAllCheck({ askService }: Pick<Sending, 'askService'>) {
     if (!isForAll || retryable) return;
     const where = reason === MISMATCH ? ` (requestId ${result.requestId}): ${TO_THE_CAUSE}` : '';
     throw new CommandFailure(
-      `the service refuses every push: ${code} ${reason} ${message}${where}`,
+      `the service rejects every push: ${code} ${reason} ${message}${where}`,
     );
   };
 }

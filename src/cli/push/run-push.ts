@@ -115,9 +115,9 @@ async function pushAll(
   tool: Tool,
 ): Promise<NodeJS.Signals | undefined> {
   const teller = createWaitTeller(tool);
-  const onRetry = (refusal: MatterPushError) => {
-    state.tally.retried(refusal.reason);
-    teller.slowed(causeOf(refusal, job));
+  const onRetry = (rejection: MatterPushError) => {
+    state.tally.retried(rejection.reason);
+    teller.slowed(causeOf(rejection, job));
   };
   // Each call is one try, but for the rate, which the client learns for all of them.
   const once = { retries: 0, timeout: Number.POSITIVE_INFINITY, queue: Number.POSITIVE_INFINITY };

@@ -36,7 +36,7 @@ const BODY_LIMIT = 1_048_576;
 const SHORT = 2_000;
 
 /**
- * A refusal that lies in the service costs the line nothing. One that may lie in the line, such as a
+ * A rejection that lies in the service costs the line nothing. One that may lie in the line, such as a
  * connection that breaks, counts as a try, unless the service is down or says so itself.
  *
  * @returns (the built function) undefined: the run was stopped before the line got its answer
@@ -99,12 +99,12 @@ async function sendOnce(
   }
 }
 
-const mayBeTheLine = async (refusal: MatterPushError, { askService }: Sending) =>
-  !isOfTheService(refusal) && (await askService()) !== 'down';
+const mayBeTheLine = async (rejection: MatterPushError, { askService }: Sending) =>
+  !isOfTheService(rejection) && (await askService()) !== 'down';
 
-function throwIfTooLong(refusal: MatterPushError, waited: number, sending: Sending): void {
+function throwIfTooLong(rejection: MatterPushError, waited: number, sending: Sending): void {
   if (waited <= sending.maxWait) return;
-  const cause = causeOf(refusal, sending);
+  const cause = causeOf(rejection, sending);
   throw new CommandFailure(`given up after ${duration(waited)}: ${cause}`);
 }
 
@@ -114,14 +114,14 @@ const pause = (tries: number, { retryAfter }: MatterPushError, stop: AbortSignal
 /** @throws CommandFailure where the service has never been reached: the address may be wrong */
 function stand(
   line: PushLine,
-  refusal: MatterPushError,
+  rejection: MatterPushError,
   sending: Sending,
   wasReached: boolean,
 ): void {
   const { standstill, teller, retries } = sending;
-  const { tries, wait, since } = standstill.refused(line.number, refusal.retryAfter);
+  const { tries, wait, since } = standstill.rejected(line.number, rejection.retryAfter);
   if (wait === undefined) return;
-  const cause = causeOf(refusal, sending);
+  const cause = causeOf(rejection, sending);
   if (!wasReached && tries > retries) throw new CommandFailure(cause);
   if (tries > 1 || wait > SHORT) teller.standing(cause, since, wait);
 }

@@ -14,17 +14,17 @@ export interface Standstill {
   /** How often something moved: one number at two moments means that nothing did between them. */
   moves(): number;
   /**
-   * The line was refused for what lies in the service, and nothing moved meanwhile. Where the run
+   * The line was rejected for what lies in the service, and nothing moved meanwhile. Where the run
    * stands still already and it was not the line's turn to try, that says nothing new.
    *
    * @param atLeast what the service asks to wait, in milliseconds
    */
-  refused(line: number, atLeast: number | undefined): Stand;
+  rejected(line: number, atLeast: number | undefined): Stand;
   isStanding(): boolean;
 }
 
 export interface Stand {
-  /** How many tries in a row were refused. */
+  /** How many tries in a row were rejected. */
   readonly tries: number;
   /** Milliseconds until the next try; undefined: it was settled before. */
   readonly wait: number | undefined;
@@ -41,7 +41,7 @@ interface Waiter {
 export function createStandstill(stop: AbortSignal): Standstill {
   const waiting = createLeastFirst<Waiter>();
   let moves = 0;
-  /** How many tries in a row were refused; 0: the run moves. */
+  /** How many tries in a row were rejected; 0: the run moves. */
   let tries = 0;
   let began = 0;
   /** Whose turn it is to try. */
@@ -79,7 +79,7 @@ export function createStandstill(stop: AbortSignal): Standstill {
       releaseAll();
     },
     moves: () => moves,
-    refused: (line, atLeast) => {
+    rejected: (line, atLeast) => {
       const now = performance.now();
       if (tries > 0 && trying !== line) return { tries, wait: undefined, since: now - began };
       if (tries === 0) began = now;

@@ -10,7 +10,7 @@ export interface Counts {
   readonly outcomes: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
   readonly retries: number;
-  /** The same by the reason of the refusal before each. */
+  /** The same by the reason of the rejection before each. */
   readonly retryReasons: Readonly<Record<string, number>>;
   /** Answers that repeated an earlier outcome. */
   readonly replayed: number;
@@ -29,7 +29,7 @@ const OTHERS = 'others';
 export interface Tally {
   accepted(result: Pick<PushResult, 'outcome' | 'replayed' | 'warnings'>): void;
   failed(reason: string): void;
-  /** A line is sent again. @param reason why it was refused before */
+  /** A line is sent again. @param reason why it was rejected before */
   retried(reason: string): void;
   sentAfterFailure(): void;
   counts(): Counts;

@@ -1,5 +1,5 @@
 /** Why a run waits, in one sentence: what stands still, and who can do something about it. */
-import type { Refusal } from '../../client/error';
+import type { Rejection } from '../../client/error';
 import { printable } from '../print';
 
 /** Whom the sentence is about. */
@@ -8,7 +8,7 @@ export interface Pushing {
   readonly clientId: string;
 }
 
-/** What is refused with these lies in the service, for all lines alike. */
+/** What is rejected with these lies in the service, for all lines alike. */
 const SENTENCES: Readonly<Record<string, string>> = {
   DATABASE_UNAVAILABLE: "the service's database (MongoDB) does not answer",
   QUEUE_UNAVAILABLE: "the service's queue (Redis) does not answer, or takes no writes",
@@ -36,8 +36,8 @@ const UNREACHABLE = [
   'ETIMEDOUT',
 ];
 
-/** Whether a refusal says nothing about its line: it does not count as one of the line's tries. */
-export function isOfTheService({ code, reason }: Pick<Refusal, 'code' | 'reason'>): boolean {
+/** Whether a rejection says nothing about its line: it does not count as one of the line's tries. */
+export function isOfTheService({ code, reason }: Pick<Rejection, 'code' | 'reason'>): boolean {
   return (
     code === RATE_LIMITED ||
     reason in SENTENCES ||
@@ -49,10 +49,10 @@ export function isOfTheService({ code, reason }: Pick<Refusal, 'code' | 'reason'
 }
 
 /** @returns a sentence without its end, in lower case */
-export function causeOf(refusal: Refusal, { url, clientId }: Pushing): string {
-  const { code, reason } = refusal;
-  const message = printable(refusal.message);
-  if (code === RATE_LIMITED) return rateOf(refusal.rate, clientId);
+export function causeOf(rejection: Rejection, { url, clientId }: Pushing): string {
+  const { code, reason } = rejection;
+  const message = printable(rejection.message);
+  if (code === RATE_LIMITED) return rateOf(rejection.rate, clientId);
   if (reason === PAUSED) {
     return `an operator has paused the client ${clientId} (${message}); matterctl queue resume ${clientId} ends it`;
   }

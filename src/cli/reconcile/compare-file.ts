@@ -68,7 +68,7 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
   if (problems.lines() > 0) {
     problems.tell();
     tool.stderr.write(
-      'The service would refuse the lines above: mend them, or import the users.\n',
+      'The service would reject the lines above: mend them, or import the users.\n',
     );
   }
   return summarize(tally.counts(), source, { repushPath, elapsedMs: Date.now() - startedAt });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as rules from '../../contract/fields';
 import { PUSHED_FIELDS, type Row } from './statement';
 
-/** What is said of a field that the contract's rule refuses: its own words are for callers. */
+/** What is said of a field that the contract's rule rejects: its own words are for callers. */
 const EXPECTED: Readonly<Record<string, string>> = {
   externalId: 'must be a text of 1 to 128 characters on one line',
   bizStatus: 'must be upper snake case such as IN_REVIEW, at most 64 characters',

@@ -83,7 +83,7 @@ function toSource(
   };
 }
 
-/** @returns (the built function) a message where the service would refuse the body */
+/** @returns (the built function) a message where the service would reject the body */
 function createBodyParser(timeZone: string): (line: PushLine) => ParsedBody | string {
   const parsers = createBodyParsers({ timeZone, clock: Date.now });
   return ({ op, body }) => {
@@ -91,10 +91,10 @@ function createBodyParser(timeZone: string): (line: PushLine) => ParsedBody | st
       const parsed = parsers[op](parseJsonBody(body));
       if (parsed.success) return parsed.data;
       const names = new Set(fieldErrors(parsed.error).map(({ field }) => field));
-      return `the service refuses such a push: ${[...names].join(', ')}`;
+      return `the service rejects such a push: ${[...names].join(', ')}`;
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
-      return `the service refuses such a push: ${error.reason}`;
+      return `the service rejects such a push: ${error.reason}`;
     }
   };
 }

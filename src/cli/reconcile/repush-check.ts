@@ -1,5 +1,5 @@
 /**
- * Which lines of a re-push file the service would refuse, by the service's own rules: their form, and
+ * Which lines of a re-push file the service would reject, by the service's own rules: their form, and
  * whether their users are known. A matter may be right in its source and still not pass.
  */
 import { username } from '../../contract/fields';
@@ -16,7 +16,7 @@ export interface RepushCheckDependencies {
   readonly unknownUsers: (usernames: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** @returns for each line why it would be refused; undefined: it would pass */
+/** @returns for each line why it would be rejected; undefined: it would pass */
 export type CheckRepush = (lines: readonly RepushLine[]) => Promise<(string | undefined)[]>;
 
 export function createCheckRepush(deps: RepushCheckDependencies): CheckRepush {

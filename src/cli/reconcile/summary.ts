@@ -67,7 +67,7 @@ function aboutRepush(summary: Summary): string[] {
     }
   }
   if (wouldFail > 0) {
-    rows.push(row('would fail', wouldFail, 'the service refuses them as they are: named above'));
+    rows.push(row('would fail', wouldFail, 'the service rejects them as they are: named above'));
   }
   const obstacles = Object.entries(notRepushed) as [Obstacle, number][];
   rows.push(...obstacles.map(([why, count]) => row('not to push', count, WHY[why])));

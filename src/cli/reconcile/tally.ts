@@ -19,7 +19,7 @@ export interface Counts {
   readonly overwriting: number;
   /** Those of them without a time: they are applied whatever is newer here. */
   readonly untimed: number;
-  /** Those of them that the service would refuse. */
+  /** Those of them that the service would reject. */
   readonly wouldFail: number;
   /** Matters that differ and are not in the re-push file, by why. */
   readonly notRepushed: Readonly<Partial<Record<Obstacle, number>>>;

@@ -16,8 +16,8 @@ export function resendChange({ from, to, ...filter }: LogFilter, options: AuditD
 }
 
 /** What came of it; each push is in the push log, with its operator. */
-export function resendResult({ pushes, matters, refused, results }: ResendSummary): AuditDetails {
-  return { pushes, matters, refused, results };
+export function resendResult({ pushes, matters, rejected, results }: ResendSummary): AuditDetails {
+  return { pushes, matters, rejected, results };
 }
 
 const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());

@@ -15,7 +15,7 @@ export interface Preview {
   readonly externalId: string | null;
   readonly operation: string;
   readonly accepted: boolean;
-  /** The outcome, or the reason of the refusal. */
+  /** The outcome, or the reason of the rejection. */
   readonly result: string;
   readonly changes: readonly FieldChange[];
 }
@@ -83,7 +83,7 @@ export function createPreview(deps: PreviewDependencies): PreviewPush {
     if (!folded) throw new Error('a fold must give one result per push');
     const { decision, duplicateOf, changed } = folded;
     if (decision.kind === 'rejected') {
-      return { accepted: false, result: decision.rejection, changes: [] };
+      return { accepted: false, result: decision.reason, changes: [] };
     }
     const { outcome, matter: after } = decision;
     if (idempotencyFingerprint !== undefined && !duplicateOf) {

@@ -14,7 +14,7 @@ export interface ResendSummary {
   readonly matters: number;
   /** By outcome or reason. */
   readonly results: Readonly<Record<string, number>>;
-  readonly refused: number;
+  readonly rejected: number;
   /** Of the dry run: pushes that would change a matter. */
   readonly changing: number;
   /** By why. */
@@ -47,7 +47,7 @@ export function createResendReport(tool: Tool, options: ReportOptions): ResendRe
   const results = new Map<string, number>();
   const skipped = new Map<Skipped, number>();
   const matters = new Set<string>();
-  const sums = { pushes: 0, refused: 0, changing: 0 };
+  const sums = { pushes: 0, rejected: 0, changing: 0 };
   let cut = false;
   let lines = 0;
 
@@ -56,9 +56,9 @@ export function createResendReport(tool: Tool, options: ReportOptions): ResendRe
     if (json) await printJson(tool.stdout, value);
     else if (lines <= MAX_LINES) await printLine(tool.stdout, line);
   };
-  const count = (push: Preview | Resent, isRefused: boolean) => {
+  const count = (push: Preview | Resent, isRejected: boolean) => {
     sums.pushes += 1;
-    if (isRefused) sums.refused += 1;
+    if (isRejected) sums.rejected += 1;
     results.set(push.result, (results.get(push.result) ?? 0) + 1);
     matters.add(`${push.systemCode}/${push.externalId}`);
   };
@@ -92,7 +92,7 @@ export function createResendReport(tool: Tool, options: ReportOptions): ResendRe
     cutAt: () => {
       cut = true;
     },
-    progress: () => ({ done: sums.pushes, note: `${sums.refused} refused` }),
+    progress: () => ({ done: sums.pushes, note: `${sums.rejected} rejected` }),
     summary,
     describe: () => describe(summary(), lines),
   };

@@ -17,9 +17,9 @@ export interface Resent {
   readonly externalId: string | null;
   readonly operation: string;
   readonly accepted: boolean;
-  /** Refused now, but not for good. */
+  /** Rejected now, but not for good. */
   readonly mayPassLater: boolean;
-  /** The outcome, or the reason of the refusal. */
+  /** The outcome, or the reason of the rejection. */
   readonly result: string;
 }
 
@@ -91,7 +91,7 @@ async function untilSettled(
         return { ...about, requestId, mayPassLater: later, ...told(settlement) };
       }
     } catch (error) {
-      // Its body does not pass any more: a user who left, a status that is refused today.
+      // Its body does not pass any more: a user who left, a status that is rejected today.
       if (!(error instanceof PushError) || error.retryable) throw error;
       const { reason: result } = error;
       return { ...about, requestId: null, accepted: false, mayPassLater: false, result };

@@ -9,7 +9,7 @@ import type { LogLookups } from '../../push-log/lookups';
 
 export const SKIPPED = {
   NOT_A_PUSH: 'not a push',
-  NOT_AUTHENTICATED: 'refused for its signature or its client',
+  NOT_AUTHENTICATED: 'rejected for its signature or its client',
   A_RESEND: 'itself sent again by an operator (--request-id sends it all the same)',
   ONLY_ANSWERED: 'a retry that was answered with the outcome of its first try',
   STILL_QUEUED: 'still waiting for its turn',
@@ -94,7 +94,7 @@ async function selectBatch(
     if (why !== undefined || !body || !isPush(entry)) {
       return { kind: 'skipped', entry, why: why ?? 'NOT_A_PUSH' };
     }
-    // Refused before it was looked into, it may not say yet which matter it is about.
+    // Rejected before it was looked into, it may not say yet which matter it is about.
     const externalId = entry.externalId ?? externalIdIn(body);
     const about = externalId === undefined ? entry : { ...entry, externalId };
     return { kind: 'push', push: { entry: about, body } };
@@ -114,7 +114,7 @@ function whyNot(entry: LogEntry, byId: boolean): Skipped | undefined {
 function isSigned({ secretId, resentFrom, state, result }: LogEntry): boolean {
   if (secretId === undefined && resentFrom === undefined) return false;
   if (state !== 'REFUSED') return true;
-  // What a newer version refused may have been refused for its signature.
+  // What a newer version rejected may have been rejected for its signature.
   return isReason(result) && ![401, 403].includes(new PushError(result).code);
 }
 

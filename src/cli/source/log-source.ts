@@ -23,7 +23,7 @@ export interface EntryPage {
 /** One push with everything that the log knows of it. */
 export interface EntryDetail {
   readonly view: ShownEntry;
-  /** Of a refused signature. */
+  /** Of a rejected signature. */
   readonly diagnosis: Diagnosis | undefined;
   /** Undefined: not asked for. Null: not kept (any more). */
   readonly body: string | null | undefined;

@@ -20,7 +20,7 @@ const TIMEOUT = 600_000;
 const TRIES = 6;
 
 /**
- * @param ids at most 1,000,000 (the service refuses more)
+ * @param ids at most 1,000,000 (the service rejects more)
  * @returns what is open and not among the ids, by external id; all of it, or nothing
  * @throws MatterPushError
  */

@@ -82,13 +82,13 @@ async function asClient<T>(
   try {
     return await work(client);
   } catch (error) {
-    throw error instanceof MatterPushError ? refused(error, signer) : error;
+    throw error instanceof MatterPushError ? rejected(error, signer) : error;
   } finally {
     await client.close();
   }
 }
 
-function refused(
+function rejected(
   { code, reason, message }: MatterPushError,
   { url, clientId }: Signer,
 ): CommandFailure {
@@ -97,6 +97,6 @@ function refused(
   }
   const hint = code === 401 || code === 403 ? '; "matterctl doctor" finds out why' : '';
   return new CommandFailure(
-    `the service at ${url} refuses what ${clientId} asks: ${code} ${reason} ${message}${hint}`,
+    `the service at ${url} rejects what ${clientId} asks: ${code} ${reason} ${message}${hint}`,
   );
 }

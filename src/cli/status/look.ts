@@ -101,10 +101,10 @@ function clientStatus(
   flow: FlowClient | undefined,
   usual: number | null,
 ): ClientStatus {
-  const { pushes = 0, failed = 0, refused = 0, lastReason = null } = flow ?? {};
+  const { pushes = 0, failed = 0, rejected = 0, lastReason = null } = flow ?? {};
   return {
     ...{ clientId, systemCode, isEnabled: enabled, rate: limit?.rate ?? usual },
-    ...{ pushes, failed, refused, lastReason },
+    ...{ pushes, failed, rejected, lastReason },
     paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
   };
 }

@@ -82,9 +82,9 @@ function clientLines(clients: readonly ClientStatus[] | null, timeZone: string):
   if (clients.length === 0) return 'Clients: none.';
   const shown = [...clients].sort((a, b) => weight(b) - weight(a)).slice(0, ROWS);
   const rows = shown.map((client): Cell[] => {
-    const { clientId, rate, pushes, failed, refused } = client;
+    const { clientId, rate, pushes, failed, rejected } = client;
     const most = rate === null ? null : rate === 0 ? 'none' : `${rate}/s`;
-    return [cut(clientId, 20), most, pushes, failed, refused, stateOf(client, timeZone)];
+    return [cut(clientId, 20), most, pushes, failed, rejected, stateOf(client, timeZone)];
   });
   const head = ['CLIENT', 'RATE', 'PUSHES', 'FAILED', 'REFUSED', 'STATE'];
   const more = clients.length - shown.length;
@@ -93,8 +93,8 @@ function clientLines(clients: readonly ClientStatus[] | null, timeZone: string):
 }
 
 /** Those in trouble first, then the busiest. */
-const weight = ({ paused, failed, refused, pushes }: ClientStatus) =>
-  (failed > 0 ? 4e9 : 0) + (paused ? 2e9 : 0) + (refused > 0 ? 1e9 : 0) + pushes;
+const weight = ({ paused, failed, rejected, pushes }: ClientStatus) =>
+  (failed > 0 ? 4e9 : 0) + (paused ? 2e9 : 0) + (rejected > 0 ? 1e9 : 0) + pushes;
 
 function stateOf({ isEnabled, paused, lastReason }: ClientStatus, timeZone: string): string {
   if (!isEnabled) return 'disabled';

@@ -1,4 +1,4 @@
-/** The envelope of every answer: around `data`, or around a refusal. */
+/** The envelope of every answer: around `data`, or around a rejection. */
 import { z } from 'zod';
 import type { Envelope, PushData, Verified } from '../../contract/envelope';
 import type { Outcome } from '../../domain/decide';

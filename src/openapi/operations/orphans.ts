@@ -54,7 +54,7 @@ export function orphansPath(): Record<string, Json> {
     parameters: SIGNED,
     requestBody: bodyOf(taken, LIST_LIMIT, false),
     success: admitted(FOUND, { content: linesOf(FOUND, line, [ORPHAN, end]) }),
-    refusals: ['TOO_MANY_QUERIES'],
+    rejections: ['TOO_MANY_QUERIES'],
   });
   return { [queryPath(ORPHANS)]: operation };
 }

@@ -15,7 +15,7 @@ interface PushOperation {
   readonly body: BodyName;
   readonly title: Words;
   readonly about: Words;
-  readonly refusals: readonly Reason[];
+  readonly rejections: readonly Reason[];
 }
 
 const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
@@ -27,7 +27,7 @@ const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
       'A patch: a field that is absent stays as it is, null clears it. A deleted matter is revived under the same matterId. Outcomes: CREATED, UPDATED, REVIVED, STALE_IGNORED.',
       '部分更新：未传的字段保持不变，null 清空。已删除的事项以原 matterId 恢复。结果：CREATED、UPDATED、REVIVED、STALE_IGNORED。',
     ],
-    refusals: ['UNKNOWN_USER', 'EXTERNAL_ID_RESERVED', 'TOO_MANY_PARTIES'],
+    rejections: ['UNKNOWN_USER', 'EXTERNAL_ID_RESERVED', 'TOO_MANY_PARTIES'],
   },
   status: {
     id: 'changeMatterStatus',
@@ -37,7 +37,7 @@ const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
       'Sets what is given; no transition is forbidden. Outcomes: UPDATED, STALE_IGNORED.',
       '只更新传入的内容，不校验状态流转。结果：UPDATED、STALE_IGNORED。',
     ],
-    refusals: ['MATTER_NOT_FOUND', 'MATTER_DELETED'],
+    rejections: ['MATTER_NOT_FOUND', 'MATTER_DELETED'],
   },
   reopen: {
     id: 'reopenMatter',
@@ -47,7 +47,7 @@ const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
       'Like a status, with REOPENED as its default, and unread again for those who handle it. Outcomes: UPDATED, STALE_IGNORED.',
       '与更新状态相同，默认状态为 REOPENED，并将处理人重新置为未读。结果：UPDATED、STALE_IGNORED。',
     ],
-    refusals: ['MATTER_NOT_FOUND', 'MATTER_DELETED'],
+    rejections: ['MATTER_NOT_FOUND', 'MATTER_DELETED'],
   },
   delete: {
     id: 'deleteMatter',
@@ -57,12 +57,12 @@ const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
       'A soft delete. Deleting it again is a success, so that a retry is safe. Outcomes: DELETED, ALREADY_DELETED, STALE_IGNORED.',
       '软删除；重复删除也返回成功，可放心重试。结果：DELETED、ALREADY_DELETED、STALE_IGNORED。',
     ],
-    refusals: ['MATTER_NOT_FOUND'],
+    rejections: ['MATTER_NOT_FOUND'],
   },
 };
 
-/** What every push may be refused for. */
-const REFUSALS: readonly Reason[] = [
+/** What every push may be rejected for. */
+const REJECTIONS: readonly Reason[] = [
   'INVALID_JSON',
   'OPERATION_FAILED',
   'BACKLOG_FULL',
@@ -81,7 +81,7 @@ export function pushPaths(): Record<string, Json> {
 }
 
 function pushOf(name: OperationName): Json {
-  const { body, refusals, ...operation } = PUSH_OPERATIONS[name];
+  const { body, rejections, ...operation } = PUSH_OPERATIONS[name];
   const isUpsert = name === 'upsert';
   const asked = { [name]: { value: PUSHES[name] }, ...(isUpsert && { notice: { value: NOTICE } }) };
   const answered = { [name]: PUSH_ANSWERS[name], ...(isUpsert && { notice: NOTICE_ANSWER }) };
@@ -92,6 +92,6 @@ function pushOf(name: OperationName): Json {
     parameters: KEYED,
     requestBody: bodyOf(content, BODY_LIMIT, true),
     success: admitted(WRITTEN, success('PushAnswer', answered), ['Idempotency-Replayed']),
-    refusals: [...REFUSALS, ...refusals],
+    rejections: [...REJECTIONS, ...rejections],
   });
 }

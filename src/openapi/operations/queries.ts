@@ -132,6 +132,6 @@ function queryOf(name: QueryName): Json {
     parameters: SIGNED,
     requestBody: bodyOf(content, limit ?? BODY_LIMIT, limit === undefined),
     success: admitted(FOUND, success(answer, { example: QUERY_ANSWERS[name] })),
-    refusals: ['INVALID_JSON', 'TOO_MANY_QUERIES'],
+    rejections: ['INVALID_JSON', 'TOO_MANY_QUERIES'],
   });
 }

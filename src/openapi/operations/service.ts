@@ -3,11 +3,11 @@ import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../../contract/paths';
 import type { AnswerName } from '../answer-schemas';
 import { headerRefs } from '../headers';
 import type { Json } from '../json-schema';
-import { refusals, success } from '../responses';
+import { rejections, success } from '../responses';
 import { both, inLine, type Words } from '../words/both';
 
 /** What is found before anybody has looked at the path. */
-const UNREADABLE = refusals(['MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
+const UNREADABLE = rejections(['MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
 
 const open = (id: string, title: Words, about: Words, responses: Json): Json => ({
   get: {
@@ -39,12 +39,12 @@ export const servicePaths = (): Record<string, Json> => ({
     'isReady',
     ['May it get requests', '进程是否就绪'],
     [
-      'Whether the database and the queue can be used, and it does not drain. A queue whose memory is full is no reason: pushes are refused for it. Its status tells, whatever HTTP_STATUS_MODE says.',
+      'Whether the database and the queue can be used, and it does not drain. A queue whose memory is full is no reason: pushes are rejected for it. Its status tells, whatever HTTP_STATUS_MODE says.',
       '数据库与队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     {
       200: told(['It may', '就绪'], 'ReadyAnswer', 'ready'),
-      ...refusals(['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'QUEUE_UNAVAILABLE'], false),
+      ...rejections(['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'QUEUE_UNAVAILABLE'], false),
     },
   ),
   [DOCUMENT_PATH]: open(

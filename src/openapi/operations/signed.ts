@@ -2,11 +2,11 @@
 import type { Reason } from '../../errors';
 import { SECURITY } from '../headers';
 import type { Json } from '../json-schema';
-import { refusals } from '../responses';
+import { rejections } from '../responses';
 import { both, inLine, type Words } from '../words/both';
 
-/** What any signed request may be refused for, in the order of the checks. */
-const REFUSALS: readonly Reason[] = [
+/** What any signed request may be rejected for, in the order of the checks. */
+const REJECTIONS: readonly Reason[] = [
   'MALFORMED_REQUEST',
   'BODY_INCOMPLETE',
   'BODY_TOO_LARGE',
@@ -41,7 +41,7 @@ export interface SignedOperation {
   /** The response of 200. */
   readonly success: Json;
   /** Besides those of every signed request. */
-  readonly refusals: readonly Reason[];
+  readonly rejections: readonly Reason[];
 }
 
 export const signedOperation = (it: SignedOperation): Json => ({
@@ -53,26 +53,26 @@ export const signedOperation = (it: SignedOperation): Json => ({
     security: SECURITY,
     parameters: it.parameters,
     requestBody: it.requestBody,
-    responses: { 200: it.success, ...refusalsOf(it.refusals) },
+    responses: { 200: it.success, ...rejectionsOf(it.rejections) },
   },
 });
 
-const usualName = (code: string) => `Refused${code}`;
+const usualName = (code: string) => `Rejected${code}`;
 
 /** For `components`: what most operations share. */
-export function usualRefusals(): Record<string, Json> {
-  const entries = Object.entries(refusals(REFUSALS));
+export function usualRejections(): Record<string, Json> {
+  const entries = Object.entries(rejections(REJECTIONS));
   return Object.fromEntries(entries.map(([code, response]) => [usualName(code), response]));
 }
 
 /** A code to which the operation adds nothing has the usual response. */
-function refusalsOf(own: readonly Reason[]): Record<string, Json> {
-  const usual = Object.keys(refusals(REFUSALS)).map((code) => [
+function rejectionsOf(own: readonly Reason[]): Record<string, Json> {
+  const usual = Object.keys(rejections(REJECTIONS)).map((code) => [
     code,
     { $ref: `#/components/responses/${usualName(code)}` },
   ]);
-  const added = Object.keys(refusals(own));
-  const all = Object.entries(refusals([...REFUSALS, ...own]));
+  const added = Object.keys(rejections(own));
+  const all = Object.entries(rejections([...REJECTIONS, ...own]));
   const special = all.filter(([code]) => added.includes(code));
   return { ...Object.fromEntries(usual), ...Object.fromEntries(special) };
 }

@@ -19,7 +19,7 @@ export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
     '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
   ],
   help: [
-    "Where the reason is explained, below the service's address; of a refused signature also how to learn the cause by its requestId",
+    "Where the reason is explained, below the service's address; of a rejected signature also how to learn the cause by its requestId",
     '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
   ],
   errors: ['Every problem of the request at once', '请求中的全部问题'],
@@ -33,7 +33,7 @@ export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
     '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
   ],
   'ErrorAnswer.warnings': [
-    'What looks wrong in a refused body besides its errors: a misspelt field is why another one is missing',
+    'What looks wrong in a rejected body besides its errors: a misspelt field is why another one is missing',
     '被拒绝的请求体中其他看起来有问题的内容，例如字段名拼写错误',
   ],
   'LogEntry.warnings': [

@@ -20,7 +20,7 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
   'LogQueryBody.outcome': FILTER,
   'LogQueryBody.reason': FILTER,
   failed: [
-    'True: only what ended without an effect, refused or expired',
+    'True: only what ended without an effect, rejected or expired',
     '为 true 时只返回未生效的请求（被拒绝或已过期）',
   ],
   'LogQueryBody.stillFailed': [
@@ -110,7 +110,7 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
     '原始请求体；不是 UTF-8 时为 base64: 加字节；已不保存时为 null',
   ],
   diagnosis: [
-    'Of a request that was refused with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, where `requestId` asks for it alone and its own client asks',
+    'Of a request that was rejected with SIGNATURE_MISMATCH or TIMESTAMP_OUT_OF_WINDOW, where `requestId` asks for it alone and its own client asks',
     '仅当该请求所属的 Client 按 requestId 查询、且请求因 SIGNATURE_MISMATCH 或 TIMESTAMP_OUT_OF_WINDOW 被拒时返回',
   ],
   findings: [

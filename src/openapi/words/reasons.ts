@@ -63,7 +63,7 @@ export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
     'Unexpected; the log of the service has it under the requestId.',
     '意外错误，服务日志中可凭 requestId 查到。',
   ],
-  OPERATION_FAILED: ['The database refused this write again and again.', '数据库反复拒绝该写入。'],
+  OPERATION_FAILED: ['The database rejected this write again and again.', '数据库反复拒绝该写入。'],
   QUEUE_UNAVAILABLE: ['The queue does not answer.', '队列没有响应。'],
   QUEUE_MEMORY_FULL: [
     'The memory of the queue is full: what waits is still applied, nothing new is taken.',

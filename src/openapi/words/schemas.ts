@@ -43,7 +43,7 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
   OrphansEnd: ['The last line of a complete list of orphans', '完整结果的最后一行'],
   AliveAnswer: ['The process answers', '进程存活'],
   ReadyAnswer: ['The process may get requests', '进程就绪'],
-  ErrorAnswer: ['Every refusal and failure', '所有拒绝与失败的响应'],
+  ErrorAnswer: ['Every rejection and failure', '所有拒绝与失败的响应'],
   Reason: [
     'Stable reasons; new ones may be added. The table at the head of the document explains them.',
     '稳定的错误原因，可能新增；说明见文档开头的表格。',
@@ -58,7 +58,7 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
     '推送改变的字段；标题和正文只列字段名',
   ],
   Diagnosis: [
-    'What was wrong with a refused signature; never the signature that was expected',
+    'What was wrong with a rejected signature; never the signature that was expected',
     '签名被拒的原因诊断；不会给出正确的签名',
   ],
   Finding: ['A mistake that was made, and what to do about it', '发现的一个错误及处理办法'],

@@ -9,7 +9,7 @@ export const SELF_WORDS: Readonly<Record<string, Words>> = {
   users: ['In the order asked, each name once', '按请求顺序返回，每个登录名一次'],
   'CheckedUser.username': ['As it was asked for', '所查询的登录名'],
   'CheckedUser.state': [
-    'ENABLED may be named in a push; DISABLED and UNKNOWN are refused there as UNKNOWN_USER',
+    'ENABLED may be named in a push; DISABLED and UNKNOWN are rejected there as UNKNOWN_USER',
     'ENABLED 可用于推送；DISABLED（已停用）与 UNKNOWN（不存在）在推送中会以 UNKNOWN_USER 被拒绝',
   ],
   'ClientSelf.clientId': ['The client that asks', '当前 client_id'],

@@ -13,7 +13,7 @@ const FILTER: Words = [
 
 export const STATS_WORDS: Readonly<Record<string, Words>> = {
   notRecorded: [
-    'Pushes like these that have no entry of their own, because they were refused in crowds or while the database was away; counted to the minute',
+    'Pushes like these that have no entry of their own, because they were rejected in crowds or while the database was away; counted to the minute',
     '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
   ],
   by: ['Length of the rows, in the time zone of the portal', '统计粒度，按门户时区'],

@@ -1,4 +1,4 @@
-/** Refusals of known clients go into the push log too, at a bounded rate (decisions, "push log"). */
+/** Rejections of known clients go into the push log too, at a bounded rate (decisions, "push log"). */
 import type { Clock } from '../clock';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
@@ -7,70 +7,70 @@ import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 
 /** Entries, or bodies, per ingress and span of time. */
-export interface RefusalRate {
+export interface RejectionRate {
   /** For all clients together. */
   readonly total: number;
   readonly perClient: number;
 }
 
 /** Of requests that are wrong, or too many. */
-export const REFUSALS: RefusalRate = { total: 100, perClient: 10 };
+export const REJECTIONS: RejectionRate = { total: 100, perClient: 10 };
 /** Of those that are shed because writes are slow: each entry is a write too. */
-export const SHED: RefusalRate = { total: 2, perClient: 1 };
+export const SHED: RejectionRate = { total: 2, perClient: 1 };
 
 /**
- * Some refusals bring their bodies, unless they are larger: whoever knows a client id can make
- * refusals, and must not fill the disk with them. One who is at it to get the signature right sends
+ * Some rejections bring their bodies, unless they are larger: whoever knows a client id can make
+ * rejections, and must not fill the disk with them. One who is at it to get the signature right sends
  * several in a row, and wants to know of each what was wrong (src/doctor).
  */
 const MAX_BODY = 16 * 1024;
-const BODIES: RefusalRate = { total: 30, perClient: 15 };
+const BODIES: RejectionRate = { total: 30, perClient: 15 };
 const BODY_SPAN = 300_000;
 
 /**
- * Milliseconds in which a refusal is recorded, at no particular moment: the work would make the
+ * Milliseconds in which a rejection is recorded, at no particular moment: the work would make the
  * answer, or the one after it, later than a stranger's, and so tell that the client is known.
  */
 const SPREAD = 1_000;
 
 /**
- * Records a refusal in the background; never fails. The entry is made only if it is recorded; where it
+ * Records a rejection in the background; never fails. The entry is made only if it is recorded; where it
  * is not, `dropped` is told.
  */
-export type LogRefusal = (
+export type LogRejection = (
   clientId: string,
   entry: () => LogEntry,
   body?: Uint8Array,
   dropped?: () => void,
 ) => void;
 
-export interface RefusalLogDependencies {
+export interface RejectionLogDependencies {
   readonly pushLog: PushLog;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Counts what is not recorded. */
   readonly metrics?: Metrics;
-  /** Asked last, about refusals that anybody may have caused: whether there is room for one. */
-  readonly room?: (clientId: string) => Promise<boolean>;
+  /** Asked last, about rejections that anybody may have caused: takes one of the client's quota. */
+  readonly quota?: (clientId: string) => Promise<boolean>;
 }
 
 const NOT_RECORDED = {
   level: 'warn',
-  text: 'refusal not recorded',
+  text: 'rejection not recorded',
   dueTo: ['mongodb', 'redis'],
 } as const;
 
 /** @returns a recorder that drops what is over the rate */
-export function createRefusalLog(
-  { pushLog, clock, logger, room, metrics = NO_METRICS }: RefusalLogDependencies,
-  rate: RefusalRate,
-): LogRefusal {
+export function createRejectionLog(
+  { pushLog, clock, logger, quota, metrics = NO_METRICS }: RejectionLogDependencies,
+  rate: RejectionRate,
+): LogRejection {
   const takeEntry = createAllowance(rate, 1_000, clock);
   const takeBody = createAllowance(BODIES, BODY_SPAN, clock);
   const tell = foldedLog(logger);
   return (clientId, makeEntry, body, dropped) => {
     const drop = () => {
-      metrics.refusalUnrecorded();
+      metrics.rejectionUnrecorded();
       dropped?.();
     };
     if (!takeEntry(clientId)) return drop();
@@ -78,7 +78,7 @@ export function createRefusalLog(
     const kept = isSmall && takeBody(clientId) ? body : undefined;
     const record = async () => {
       try {
-        if (room && !(await room(clientId))) return drop();
+        if (quota && !(await quota(clientId))) return drop();
         await pushLog.append(makeEntry(), kept);
       } catch (error) {
         drop();
@@ -92,7 +92,7 @@ export function createRefusalLog(
 
 /** @returns takes one of what a client may have in this span of time; false where there is none left */
 function createAllowance(
-  rate: RefusalRate,
+  rate: RejectionRate,
   span: number,
   clock: Clock,
 ): (clientId: string) => boolean {

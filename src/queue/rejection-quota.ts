@@ -1,5 +1,5 @@
 /**
- * How many refusals of a client that anybody may have caused are recorded, by all processes together:
+ * How many rejections of a client that anybody may have caused are recorded, by all processes together:
  * client ids are public (decisions, "Idempotency key and push log").
  */
 import type { Redis } from 'ioredis';
@@ -11,8 +11,8 @@ const BURST = 100;
 const INTERVAL = 60_000;
 
 /**
- * KEYS: the client's room. ARGV: interval and burst. Returns 1 where one may be recorded, else 0.
- * The key holds the time at which all of the room will be there again (GCRA, as in admission).
+ * KEYS: the client's quota. ARGV: interval and burst. Returns 1 where one may be recorded, else 0.
+ * The key holds the time at which the whole quota is free again (GCRA, as in admission).
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -24,16 +24,16 @@ redis.call('SET', KEYS[1], string.format('%.0f', at), 'PX', at - now)
 return 1`;
 
 interface TakeCommand {
-  takeRefusalRoom(keyCount: number, ...args: (string | number)[]): Promise<number>;
+  takeRejectionQuota(keyCount: number, ...args: (string | number)[]): Promise<number>;
 }
 
-/** @returns a function that takes room for one; it rejects where Redis cannot be asked */
-export function createRefusalRoom(
+/** @returns a function that takes one of the quota; it rejects where Redis is away */
+export function createRejectionQuota(
   redis: Redis,
   keys: RedisKeys,
 ): (clientId: string) => Promise<boolean> {
-  redis.defineCommand('takeRefusalRoom', { lua: TAKE });
+  redis.defineCommand('takeRejectionQuota', { lua: TAKE });
   const command = redis as unknown as TakeCommand;
   return async (clientId) =>
-    (await command.takeRefusalRoom(1, keys.refusals(clientId), INTERVAL, BURST)) === 1;
+    (await command.takeRejectionQuota(1, keys.rejections(clientId), INTERVAL, BURST)) === 1;
 }

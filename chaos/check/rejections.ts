@@ -1,4 +1,4 @@
-/** Refusing a good request is no service: what callers may be told other than code 0. */
+/** Rejecting a good request is no service: what callers may be told other than code 0. */
 import type { Answered, History } from '../history';
 import type { Violation } from './evidence';
 import { isOfState } from './matter-cases';
@@ -12,18 +12,18 @@ const INVALID = 'VALIDATION_FAILED';
 /**
  * The callers of a run are known, sign what they send, keep to every size and have no rate, and no
  * two of their bodies are the same: nothing but a body that does not pass, the state of a matter
- * (which placement judges) or a fault is a reason to refuse them.
+ * (which placement judges) or a fault is a reason to reject them.
  */
-export function checkRefusals({ attempts }: History, operations: SentOperations): Violation[] {
+export function checkRejections({ attempts }: History, operations: SentOperations): Violation[] {
   return attempts.flatMap((attempt): Violation[] => {
     const { end, name, ingress, sentAt } = attempt;
     if (end.kind !== 'answered') return [];
     const isValid = operations.triedBy(attempt)?.parsed() !== undefined;
     if (UNAVAILABLE.has(end.code) || isDue(end, isValid)) return [];
-    const due = isValid ? 'one by the state of its matter, or none' : `a refusal, ${INVALID}`;
+    const due = isValid ? 'one by the state of its matter, or none' : `a rejection, ${INVALID}`;
     const about = `${name} to ${ingress}, sent at ${shownTime(sentAt)}`;
     const what = `${about}, answered ${end.code} ${end.reason ?? ''}: due is ${due}`;
-    return [{ rule: 'wrongly-refused', requestId: end.requestId, what }];
+    return [{ rule: 'wrongly-rejected', requestId: end.requestId, what }];
   });
 }
 

@@ -1,6 +1,6 @@
-/** Diagnoses are made one after the other, of requests that were refused for their signature alone. */
+/** Diagnoses are made one after the other, of requests that were rejected for their signature alone. */
 import { Types } from 'mongoose';
-import { createRefusalDoctor } from '../../src/doctor/refusal-doctor';
+import { createDiagnoseEntry } from '../../src/doctor/diagnose-entry';
 import { oneAtATime } from '../../src/one-at-a-time';
 import type { LogEntry } from '../../src/push-log/entry-model';
 import { sentSignature } from '../../src/push-log/sent-signature';
@@ -23,7 +23,7 @@ const findSecrets = async () => [{ id: 's1', secret: 'the secret' }];
 test('the next begins when the one before it has ended', async () => {
   const turns: string[] = [];
   const queue = oneAtATime();
-  const diagnose = createRefusalDoctor(findSecrets, BOUNDS, queue);
+  const diagnose = createDiagnoseEntry(findSecrets, BOUNDS, queue);
   const others = queue(async () => {
     turns.push('something else began');
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -38,7 +38,7 @@ test('the next begins when the one before it has ended', async () => {
 
 test('of any other entry there is none, and no secret is opened for it', async () => {
   const findNothing = jest.fn(findSecrets);
-  const diagnose = createRefusalDoctor(findNothing, BOUNDS, oneAtATime());
+  const diagnose = createDiagnoseEntry(findNothing, BOUNDS, oneAtATime());
   expect(await diagnose(ENTRY, Buffer.from('{}'))).toBeUndefined();
   expect(findNothing).not.toHaveBeenCalled();
 });

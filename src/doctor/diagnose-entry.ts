@@ -1,12 +1,12 @@
-/** Diagnoses refused requests of the push log when somebody asks for one of them; never when they come. */
+/** Diagnoses rejected requests of the push log when somebody asks for one of them; never when they come. */
 import type { Diagnosis } from '../contract/diagnosis';
 import type { FindHeldSecrets } from '../directory/held-secrets';
 import type { OneAtATime } from '../one-at-a-time';
 import type { LogEntry } from '../push-log/entry-model';
 import { type Bounds, diagnoseInSlices } from './diagnose';
-import { refusedRequest } from './refused-request';
+import { rejectedRequest } from './rejected-request';
 
-/** @returns undefined where the entry was not refused for its signature or timestamp */
+/** @returns undefined where the entry was not rejected for its signature or timestamp */
 export type DiagnoseEntry = (
   entry: LogEntry,
   body: Uint8Array | undefined,
@@ -17,13 +17,13 @@ export type DiagnoseEntry = (
  *
  * @param queue shared by all that the process diagnoses
  */
-export function createRefusalDoctor(
+export function createDiagnoseEntry(
   findSecrets: FindHeldSecrets,
   bounds: Bounds,
   queue: OneAtATime,
 ): DiagnoseEntry {
   return async (entry, body) => {
-    const request = refusedRequest(entry, body);
+    const request = rejectedRequest(entry, body);
     if (!request) return undefined;
     const secrets = await findSecrets(entry.clientId);
     return queue(() => diagnoseInSlices(request, secrets, bounds));

@@ -1,5 +1,5 @@
 /**
- * On a server that refuses `killSessions` (Atlas M0 and Flex do): what a transaction left open is
+ * On a server that rejects `killSessions` (Atlas M0 and Flex do): what a transaction left open is
  * over once the server gives it up, and until then nobody but its own matters has to wait.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { until } from '../support/wait';
 /** Seconds after which the server gives an open transaction up. */
 const LIMIT = 8;
 const REFUSED = { failCommands: ['killSessions'], errorCode: 8000 };
-/** No refusal: the same may be done a moment later. */
+/** No rejection: the same may be done a moment later. */
 const FAILED = { failCommands: ['killSessions'], errorCode: 1 };
 /** Where a commit waits for long enough that its worker can be killed, and is then not done. */
 const HELD = {
@@ -31,7 +31,7 @@ const HELD = {
   blockTimeMS: 1_500,
 };
 
-const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-refused-'));
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-rejected-'));
 const parameters = { enableTestCommands: 1, transactionLifetimeLimitSeconds: LIMIT };
 let mongo: RunningServer;
 let rig: BatchRig;
@@ -54,7 +54,7 @@ const upsert = (title: string) => anUpsert({ title });
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 
 test.each([
-  ['refused', REFUSED],
+  ['rejected', REFUSED],
   ['failed', FAILED],
 ])(
   'a guard that failed leaves the worker able to commit where the kill is %s: this push and all later ones',
@@ -106,7 +106,7 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
     expect(await owners.countDocuments({ _id: 'gone' })).toBe(1);
     await admin().command({ configureFailPoint: 'failCommand', mode: 'off' });
     await until('the end', async () => (await owners.countDocuments({ _id: 'gone' })) === 0);
-    expect(log).not.toContain('refuses killSessions');
+    expect(log).not.toContain('rejects killSessions');
   } finally {
     await failCommands(REFUSED);
     await sessions.end();
@@ -167,7 +167,7 @@ describe('a worker that was killed between its writes and its commit', () => {
 
   test('the start says that the server refuses to end it', async () => {
     const log = () => readFileSync(String(service.workers[0]?.logFile), 'utf8');
-    const lines = () => log().match(/"msg":"the server refuses killSessions[^"]*"/g);
+    const lines = () => log().match(/"msg":"the server rejects killSessions[^"]*"/g);
     expect(await until('the line', async () => lines())).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
-/** Refusals of known clients are logged at a bounded rate, and never get in a caller's way. */
+/** Rejections of known clients are logged at a bounded rate, and never get in a caller's way. */
 import pino from 'pino';
-import { createRefusalLog, REFUSALS } from '../../src/ingress/refusal-log';
+import { createRejectionLog, REJECTIONS } from '../../src/ingress/rejection-log';
 import { createLogger, type Logger } from '../../src/logger';
 import type { LogEntry } from '../../src/push-log/entry-model';
 import type { PushLog } from '../../src/push-log/log';
@@ -17,8 +17,8 @@ function recorder(
   const clock = { now: 1_000_000 };
   const recorded = new Map<string, number>();
   const pushLog: PushLog = { append, settle: async () => 0 };
-  const log = createRefusalLog({ pushLog, clock: () => clock.now, logger }, REFUSALS);
-  const refuse = (clientId: string, times: number) => {
+  const log = createRejectionLog({ pushLog, clock: () => clock.now, logger }, REJECTIONS);
+  const reject = (clientId: string, times: number) => {
     for (let count = 0; count < times; count += 1) {
       log(
         clientId,
@@ -31,50 +31,50 @@ function recorder(
     }
   };
   const total = () => [...recorded.values()].reduce((sum, count) => sum + count, 0);
-  return { clock, recorded, refuse, total };
+  return { clock, recorded, reject, total };
 }
 
-test('one client fills at most 10 entries a second, whoever else is refused', () => {
-  const { recorded, refuse } = recorder();
-  refuse('noisy', 1_000);
-  refuse('quiet', 3);
+test('one client fills at most 10 entries a second, whoever else is rejected', () => {
+  const { recorded, reject } = recorder();
+  reject('noisy', 1_000);
+  reject('quiet', 3);
   jest.runAllTimers();
   expect(Object.fromEntries(recorded)).toEqual({ noisy: 10, quiet: 3 });
 });
 
 test('all clients together fill at most 100 a second', () => {
-  const { refuse, total } = recorder();
-  for (let client = 0; client < 50; client += 1) refuse(`c${client}`, 5);
+  const { reject, total } = recorder();
+  for (let client = 0; client < 50; client += 1) reject(`c${client}`, 5);
   jest.runAllTimers();
   expect(total()).toBe(100);
 });
 
 test('nothing is recorded before the answer is on its way, all of it within a second', () => {
-  const { refuse, total } = recorder();
-  refuse('c', 10);
+  const { reject, total } = recorder();
+  reject('c', 10);
   expect(total()).toBe(0);
   jest.advanceTimersByTime(1_000);
   expect(total()).toBe(10);
 });
 
 test('the next second starts afresh', () => {
-  const { clock, recorded, refuse } = recorder();
-  refuse('c', 20);
+  const { clock, recorded, reject } = recorder();
+  reject('c', 20);
   clock.now += 999;
-  refuse('c', 20);
+  reject('c', 20);
   jest.runAllTimers();
   expect(recorded.get('c')).toBe(10);
   clock.now += 1;
-  refuse('c', 20);
+  reject('c', 20);
   jest.runAllTimers();
   expect(recorded.get('c')).toBe(20);
 });
 
 test('a log that cannot be written is nobody’s failure', async () => {
-  const { refuse, total } = recorder(async () => {
+  const { reject, total } = recorder(async () => {
     throw new Error('no database');
   });
-  expect(() => refuse('c', 2)).not.toThrow();
+  expect(() => reject('c', 2)).not.toThrow();
   await jest.runAllTimersAsync();
   expect(total()).toBe(2);
 });
@@ -82,17 +82,20 @@ test('a log that cannot be written is nobody’s failure', async () => {
 test('however many clients cause them, two lines tell of those that cannot be recorded', async () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
-  const { refuse } = recorder(async () => {
+  const { reject } = recorder(async () => {
     throw new Error('no room in Redis');
   }, logger);
-  for (let client = 0; client < 50; client += 1) refuse(`c${client}`, 2);
+  for (let client = 0; client < 50; client += 1) reject(`c${client}`, 2);
   await jest.runAllTimersAsync();
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatchObject({ msg: 'refusal not recorded', error: 'Error: no room in Redis' });
+  expect(lines[0]).toMatchObject({
+    msg: 'rejection not recorded',
+    error: 'Error: no room in Redis',
+  });
   expect(lines[1]).toMatchObject({ untold: 99 });
 });
 
-test('of the refusals of five minutes 15 of a client bring their bodies, unless they are large', () => {
+test('of the rejections of five minutes 15 of a client bring their bodies, unless they are large', () => {
   const kept = new Map<string, number>();
   const clock = { now: 0 };
   const logger = createLogger('test', 'silent');
@@ -102,19 +105,19 @@ test('of the refusals of five minutes 15 of a client bring their bodies, unless 
     },
     settle: async () => 0,
   };
-  const log = createRefusalLog({ pushLog, clock: () => clock.now, logger }, REFUSALS);
-  const refuse = (clientId: string, size = 2) => {
+  const log = createRejectionLog({ pushLog, clock: () => clock.now, logger }, REJECTIONS);
+  const reject = (clientId: string, size = 2) => {
     clock.now += 1_000;
     log(clientId, () => ({ clientId }) as LogEntry, Buffer.alloc(size));
     jest.runAllTimers();
   };
-  refuse('large', 16 * 1024 + 1);
-  for (let n = 0; n < 20; n += 1) refuse('noisy');
-  for (let n = 0; n < 20; n += 1) refuse('other');
-  refuse('late');
+  reject('large', 16 * 1024 + 1);
+  for (let n = 0; n < 20; n += 1) reject('noisy');
+  for (let n = 0; n < 20; n += 1) reject('other');
+  reject('late');
   expect(Object.fromEntries(kept)).toEqual({ noisy: 15, other: 15 });
   clock.now += 300_000;
-  refuse('late');
-  refuse('large', 16 * 1024);
+  reject('late');
+  reject('large', 16 * 1024);
   expect(Object.fromEntries(kept)).toEqual({ noisy: 15, other: 15, late: 1, large: 1 });
 });

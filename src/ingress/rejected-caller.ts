@@ -1,4 +1,4 @@
-/** What both ways of reading a signed request do before and after they refuse their caller. */
+/** What both ways of reading a signed request do before and after they reject their caller. */
 import type { KnownClient } from '../directory/clients';
 import { OPERATIONS } from '../domain/operation';
 import type { PushError } from '../errors';
@@ -6,16 +6,16 @@ import type { LogEntry } from '../push-log/entry-model';
 import type { PushCounts } from '../push-log/push-counts';
 import type { AuthHeaders } from './auth-headers';
 import { newEntry, unsignedEntry } from './log-entry';
-import type { LogRefusal } from './refusal-log';
+import type { LogRejection } from './rejection-log';
 
 /**
- * Milliseconds that what is known of clients may be old where one is refused: a client or a secret of
- * a moment ago must not be refused for what was read before it. Whether the client is known makes no
- * difference: both are looked up anew. It bounds how often refusals make the directory be read.
+ * Milliseconds that what is known of clients may be old where one is rejected: a client or a secret of
+ * a moment ago must not be rejected for what was read before it. Whether the client is known makes no
+ * difference: both are looked up anew. It bounds how often rejections make the directory be read.
  */
 export const JUST_NOW = 100;
 
-export interface RefusedRequest {
+export interface RejectedRequest {
   readonly requestId: string;
   /** Stands in the push log. */
   readonly operation: string;
@@ -24,22 +24,22 @@ export interface RefusedRequest {
   readonly headers: AuthHeaders;
   /** Absent where it was not kept. */
   readonly rawBody?: Uint8Array;
-  /** Of a body that was not kept. Asked for where the refusal is recorded. */
+  /** Of a body that was not kept. Asked for where the rejection is recorded. */
   readonly digest?: () => Pick<LogEntry, 'bodyHash' | 'bodySize'>;
   readonly traceId?: string | undefined;
 }
 
-export interface RefusalRecorder {
-  readonly logRefusal: LogRefusal;
-  /** Counts refused pushes; queries are no pushes. */
+export interface RejectionRecorder {
+  readonly logRejection: LogRejection;
+  /** Counts rejected pushes; queries are no pushes. */
   readonly counts?: PushCounts | undefined;
 }
 
 /** Of a stranger nothing is recorded, and nothing is counted. */
-export function recordRefusal(
-  { logRefusal, counts }: RefusalRecorder,
+export function recordRejection(
+  { logRejection, counts }: RejectionRecorder,
   client: KnownClient | undefined,
-  { headers, digest, rawBody, traceId, ...about }: RefusedRequest,
+  { headers, digest, rawBody, traceId, ...about }: RejectedRequest,
   error: PushError,
 ): void {
   if (!client) return;
@@ -54,7 +54,7 @@ export function recordRefusal(
   const source = { ...client, ...about, ...traced, rawBody: rawBody ?? NOTHING, timeout: 0 };
   const entry = () => unsignedEntry(newEntry(source), error, headers, about.receivedAt);
   const dropped = () => push && counts?.unrecorded(push);
-  logRefusal(clientId, () => ({ ...entry(), ...digest?.() }), rawBody, dropped);
+  logRejection(clientId, () => ({ ...entry(), ...digest?.() }), rawBody, dropped);
 }
 
 const PUSHES: ReadonlySet<string> = new Set(OPERATIONS);

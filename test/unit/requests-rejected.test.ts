@@ -1,6 +1,6 @@
 /** Every 400 of the decisions names its field. Wrong types, forms and characters. */
 import type { OperationName } from '../../src/domain/operation';
-import { accept, refused, refusedFields } from '../support/bodies';
+import { accept, rejected, rejectedFields } from '../support/bodies';
 
 const TEXTS: Record<OperationName, string[]> = {
   upsert: [
@@ -29,18 +29,18 @@ const cases = (of: Record<OperationName, string[]>, values: readonly unknown[]) 
   );
 
 test.each(cases(TEXTS, NO_TEXT))('%s: %s is a string, not %j', (op, field, value) => {
-  expect(refused(op, { [field]: value })).toEqual([field]);
+  expect(rejected(op, { [field]: value })).toEqual([field]);
 });
 
 test.each(cases(FLAGS, NO_FLAG))('%s: %s is a boolean, not %j', (op, field, value) => {
   // With parties there, only the flag itself can be the reason.
-  expect(refused(op, { parties: [], [field]: value })).toEqual([field]);
+  expect(rejected(op, { parties: [], [field]: value })).toEqual([field]);
 });
 
 test.each(OPERATIONS.flatMap((op) => NO_TIME.map((value) => [op, value] as const)))(
   '%s: sourceUpdatedAt is a time, not %j',
   (op, value) => {
-    expect(refused(op, { sourceUpdatedAt: value })).toEqual(['sourceUpdatedAt']);
+    expect(rejected(op, { sourceUpdatedAt: value })).toEqual(['sourceUpdatedAt']);
   },
 );
 
@@ -58,13 +58,13 @@ test.each([
   ['an unknown role', [{ username: 'li', partyRole: 'BOSS' }], 'parties[0].partyRole'],
   ['a lower-case role', [{ username: 'li', partyRole: 'cc' }], 'parties[0].partyRole'],
 ])('parties that are %s', (_, parties, field) => {
-  expect(refused('upsert', { parties })).toEqual([field]);
+  expect(rejected('upsert', { parties })).toEqual([field]);
 });
 
 test('every bad party is named', () => {
   const good = { username: 'li', partyRole: 'CC' };
   const parties = [{ username: '', partyRole: 'x' }, good, { username: 'li' }];
-  expect(refused('upsert', { parties })).toEqual([
+  expect(rejected('upsert', { parties })).toEqual([
     'parties[0].username',
     'parties[0].partyRole',
     'parties[2].partyRole',
@@ -72,33 +72,33 @@ test('every bad party is named', () => {
 });
 
 test('fields that must be there', () => {
-  expect(refusedFields('upsert', {})).toEqual(['matterType', 'title']);
-  expect(refusedFields('status', {})).toEqual(['externalId']);
-  expect(refusedFields('reopen', {})).toEqual(['externalId']);
-  expect(refusedFields('delete', {})).toEqual(['externalId']);
-  expect(refused('upsert', { title: null })).toEqual(['title']);
-  expect(refused('upsert', { matterType: null })).toEqual(['matterType']);
-  expect(refused('delete', { externalId: null })).toEqual(['externalId']);
+  expect(rejectedFields('upsert', {})).toEqual(['matterType', 'title']);
+  expect(rejectedFields('status', {})).toEqual(['externalId']);
+  expect(rejectedFields('reopen', {})).toEqual(['externalId']);
+  expect(rejectedFields('delete', {})).toEqual(['externalId']);
+  expect(rejected('upsert', { title: null })).toEqual(['title']);
+  expect(rejected('upsert', { matterType: null })).toEqual(['matterType']);
+  expect(rejected('delete', { externalId: null })).toEqual(['externalId']);
 });
 
 test.each(['todo', 'TASK', '', 'constructor', 'TODO '])(
   'matterType %j is none of the four',
   (matterType) => {
-    expect(refused('upsert', { matterType })).toEqual(['matterType']);
+    expect(rejected('upsert', { matterType })).toEqual(['matterType']);
   },
 );
 
 test.each(['externalId', 'title'])('%s is not empty and not blank', (field) => {
-  expect(refused('upsert', { [field]: '' })).toEqual([field]);
-  expect(refused('upsert', { [field]: ' \t　' })).toEqual([field]);
+  expect(rejected('upsert', { [field]: '' })).toEqual([field]);
+  expect(rejected('upsert', { [field]: ' \t　' })).toEqual([field]);
 });
 
 const WITH_TEXT = TEXTS.upsert.filter((name) => name !== 'matterType');
-test.each(WITH_TEXT)('%s: a lone surrogate, a NUL or a control character is refused', (field) => {
+test.each(WITH_TEXT)('%s: a lone surrogate, a NUL or a control character is rejected', (field) => {
   const around = field.endsWith('Url') ? ['https://p/', ''] : ['a', 'b'];
   for (const bad of ['\ud83d', '\ude80', '\0', '\x07', '\x1b', '\x7f']) {
     const value = field === 'payloadJson' ? `{"a":"${bad}"}` : around.join(bad);
-    expect(refused('upsert', { [field]: value })).toEqual([field]);
+    expect(rejected('upsert', { [field]: value })).toEqual([field]);
   }
 });
 
@@ -106,10 +106,11 @@ test.each(['\n', '\r', '\t', '\x7f', '\x80', '\x9f'])(
   'externalId and usernames are one line without control characters: %j',
   (bad) => {
     const value = `a${bad}b`;
-    for (const op of OPERATIONS) expect(refused(op, { externalId: value })).toEqual(['externalId']);
-    expect(refused('upsert', { initiatorUsername: value })).toEqual(['initiatorUsername']);
+    for (const op of OPERATIONS)
+      expect(rejected(op, { externalId: value })).toEqual(['externalId']);
+    expect(rejected('upsert', { initiatorUsername: value })).toEqual(['initiatorUsername']);
     const parties = [{ username: value, partyRole: 'CC' }];
-    expect(refused('upsert', { parties })).toEqual(['parties[0].username']);
+    expect(rejected('upsert', { parties })).toEqual(['parties[0].username']);
   },
 );
 
@@ -136,14 +137,14 @@ test.each([
   '完成',
 ])('bizStatus %j is not upper snake case', (bizStatus) => {
   for (const op of ['upsert', 'status', 'reopen'] as const) {
-    expect(refused(op, { bizStatus })).toEqual(['bizStatus']);
+    expect(rejected(op, { bizStatus })).toEqual(['bizStatus']);
   }
 });
 
 test.each(['', ' ', '{', "{'a':1}", 'undefined', '{"a":1}x', '\ufeff{}', 'NaN'])(
   'payloadJson %j is not a JSON document',
   (payloadJson) => {
-    expect(refused('upsert', { payloadJson })).toEqual(['payloadJson']);
+    expect(rejected('upsert', { payloadJson })).toEqual(['payloadJson']);
   },
 );
 

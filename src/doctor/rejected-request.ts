@@ -1,10 +1,10 @@
-/** A request whose signature was refused, as far as it is known afterwards. */
+/** A request whose signature was rejected, as far as it is known afterwards. */
 import { pushPath, type QueryName, queryPath } from '../contract/paths';
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import type { LogEntry } from '../push-log/entry-model';
 import type { SentSignature } from '../push-log/sent-signature';
 
-export interface RefusedRequest {
+export interface RejectedRequest {
   readonly clientId: string;
   readonly sent: SentSignature;
   /** Undefined: not kept. */
@@ -15,11 +15,11 @@ export interface RefusedRequest {
   readonly receivedAt: number;
 }
 
-/** @returns undefined where it was not refused for its signature or timestamp */
-export function refusedRequest(
+/** @returns undefined where it was not rejected for its signature or timestamp */
+export function rejectedRequest(
   { clientId, operation, signature, receivedAt }: LogEntry,
   body: Uint8Array | undefined,
-): RefusedRequest | undefined {
+): RejectedRequest | undefined {
   if (!signature) return undefined;
   const isPush = OPERATIONS.some((name) => name === operation);
   const path = isPush ? pushPath(operation as OperationName) : queryPath(operation as QueryName);
