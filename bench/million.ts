@@ -27,11 +27,11 @@ interface Options {
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const { json, ...options } = readOptions(args);
   return untilStopped(process.env, async (signal) => {
-    const around = { root, say, signal };
-    const figures = await withCluster({ ...around, ...SMALL }, async (cluster) => {
+    const context = { root, say, signal };
+    const figures = await withCluster({ ...context, ...SMALL }, async (cluster) => {
       const generator = await startGenerator(root);
       try {
-        return { ...options, ...(await pushAll(cluster, generator, { ...options, ...around })) };
+        return { ...options, ...(await pushAll(cluster, generator, { ...options, ...context })) };
       } finally {
         await generator.stop();
       }

@@ -14,7 +14,7 @@ import { faultsReport, type Report } from './report';
 import { runChaos } from './run';
 
 /** What a mode needs besides its options. */
-interface Around {
+interface ModeContext {
   /** The project's folder. */
   readonly root: string;
   readonly say: (text: string) => void;
@@ -22,10 +22,10 @@ interface Around {
 }
 
 const MODES: Readonly<
-  Record<Exclude<Mode, 'help'>, (options: Options, around: Around) => Promise<Report>>
+  Record<Exclude<Mode, 'help'>, (options: Options, context: ModeContext) => Promise<Report>>
 > = {
-  faults: async (options, around) => {
-    around.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
+  faults: async (options, context) => {
+    context.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
     // A run without a mechanism has faults of its own.
     const { broken, pace, rejectsKillSessions } = options;
     // What is rejected all the time is not rejected for a while.
@@ -33,16 +33,16 @@ const MODES: Readonly<
       (kind) => !(rejectsKillSessions && kind === 'reject-sessions'),
     );
     const mix = broken ? { skew: 0 } : { mix: { kinds, pace } };
-    return faultsReport(options, await runChaos({ ...options, ...mix, ...around }));
+    return faultsReport(options, await runChaos({ ...options, ...mix, ...context }));
   },
-  recovery: async (options, around) =>
-    recoveryReport(await measureRecovery({ ...options, ...around })),
-  overload: async ({ quick }, around) => {
-    const measured = await measureOverload({ quick, ...around });
+  recovery: async (options, context) =>
+    recoveryReport(await measureRecovery({ ...options, ...context })),
+  overload: async ({ quick }, context) => {
+    const measured = await measureOverload({ quick, ...context });
     // A quick one shows that it works, not how well.
     return loadReport(
       measured,
-      quick ? undefined : join(around.root, 'chaos/results/overload.json'),
+      quick ? undefined : join(context.root, 'chaos/results/overload.json'),
     );
   },
 };

@@ -34,7 +34,7 @@ export interface RoundOptions {
 }
 
 export const OVER = 3;
-/** Below MAX_IN_FLIGHT: it is to be the backlog that rejects. */
+/** Below MAX_IN_FLIGHT: the load shedder is to reject. */
 export const MOST_UNDER_WAY = 4_500;
 const REFUSED = '503 BACKLOG_FULL';
 const LATE = '504 CONFIRMATION_TIMEOUT';

@@ -12,9 +12,9 @@ import { createUserDirectory } from './directory/users';
 import { createAcceptPush } from './ingress/accept-push';
 import { createAdmit } from './ingress/admit';
 import { createApp } from './ingress/app';
-import { createBacklog } from './ingress/backlog';
 import { createPushFinalizer } from './ingress/finalize-push';
 import { listen } from './ingress/http-server';
+import { createLoadShedder } from './ingress/load-shedder';
 import { watchLostReplies } from './ingress/lost-replies';
 import { createRejectionLog, REJECTIONS, SHED } from './ingress/rejection-log';
 import { createSettlePush } from './ingress/settle-push';
@@ -126,7 +126,7 @@ async function main(): Promise<void> {
   const settle = createSettlePush({ queue, inbox, finalizer, ingressId, clock, logger });
 
   const accept = createAcceptPush({
-    backlog: createBacklog({ timeout, clock: () => performance.now() }),
+    loadShedder: createLoadShedder({ timeout, clock: () => performance.now() }),
     admit,
     validate: createValidatePush(checkBody),
     pushLog,

@@ -1,6 +1,6 @@
 /** Pure part of a batch: from what was read and loaded to what is to be written and answered. */
 import { changesOf } from '../src/domain/changes';
-import type { Surroundings } from '../src/domain/decide';
+import type { DecisionContext } from '../src/domain/decide';
 import { type FoldResult, fold, type PriorResult } from '../src/domain/fold';
 import { groupOf } from '../src/domain/group';
 import type { Matter } from '../src/domain/matter';
@@ -66,7 +66,7 @@ export function planBatch(
   const settled: SettledPush[] = [];
   for (const { systemCode, externalId, pushes } of groups) {
     const before = loaded.matters.get(groupOf(systemCode, externalId));
-    const around: Surroundings = {
+    const context: DecisionContext = {
       systemCode,
       externalId,
       now: settings.now,
@@ -74,7 +74,7 @@ export function planBatch(
       names: loaded.names,
       concluded: settings.concluded,
     };
-    const { matter: after, results } = fold(before, pushes, around, loaded.priorResults);
+    const { matter: after, results } = fold(before, pushes, context, loaded.priorResults);
     if (after && after !== before) changes.push({ before, after });
     pushes.forEach((push, index) => {
       const result = results[index];

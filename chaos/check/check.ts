@@ -34,11 +34,11 @@ export function check(evidence: Evidence): Violation[] {
 
 /** One matter at a time: the states of a hot one are many, and go before the next one comes. */
 function checkMatter(matter: MatterCase): Violation[] {
-  const { effects, around } = matter;
+  const { effects, context } = matter;
   const { violations, states } = foldMatter(matter);
   return [
     ...violations,
-    ...checkRealTime(effects, around.externalId),
+    ...checkRealTime(effects, context.externalId),
     ...(states ? checkPlacement(matter, states) : []),
   ];
 }

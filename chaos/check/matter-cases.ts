@@ -1,12 +1,12 @@
 /** Everything about one matter key: what changed it, what met it without changing it, what is stored. */
-import type { Surroundings } from '../../src/domain/decide';
+import type { DecisionContext } from '../../src/domain/decide';
 import { groupOf } from '../../src/domain/group';
 import type { Matter } from '../../src/domain/matter';
 import type { Evidence } from './evidence';
 import type { Push } from './pushes';
 
 export interface MatterCase {
-  readonly around: Surroundings;
+  readonly context: DecisionContext;
   /** Pushes that changed it, by revision. */
   readonly effects: readonly Push[];
   /** Pushes that were decided by its state and left it as it was. */
@@ -56,7 +56,7 @@ export function collectMatters(evidence: Evidence, pushes: readonly Push[]): Mat
   const { names, concluded } = evidence;
   return [...byKey.values()].map(({ systemCode, externalId, effects, others, stored }) => ({
     // Neither times nor the id of a new matter decide anything.
-    around: { systemCode, externalId, now: 0, newMatterId: 0n, names, concluded },
+    context: { systemCode, externalId, now: 0, newMatterId: 0n, names, concluded },
     effects: effects.sort((a, b) => revisionOf(a) - revisionOf(b)),
     others,
     stored,

@@ -52,13 +52,13 @@ interface Search {
 }
 
 function firstPlace(push: Push, { matter, states, find, range }: Search): number | undefined {
-  const { around } = matter;
+  const { context } = matter;
   const { state, result = '' } = push.entry;
-  const operation = operationOn(push, around.externalId);
+  const operation = operationOn(push, context.externalId);
   if (!operation) return undefined;
   for (const index of find(operation, result, range)) {
     const before = states[index];
-    const decision = decide(before, operation, around);
+    const decision = decide(before, operation, context);
     const isSame =
       decision.kind === 'rejected'
         ? state === 'REFUSED' && decision.reason === result
@@ -95,7 +95,7 @@ function misplaced(
   range: Range,
   matter: MatterCase,
 ): Violation {
-  const { externalId } = matter.around;
+  const { externalId } = matter.context;
   const { from, to } = range;
   const what =
     `${entry.operation}, sent at ${shownTime(sentAt)}, told at ${shownTime(toldAt)}: ${entry.state} ${entry.result} ` +

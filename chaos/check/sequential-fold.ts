@@ -20,9 +20,9 @@ const NOT_FOLDED: ReadonlySet<string> = new Set([
 
 /** @returns what is wrong, and the states where nothing is: without them nothing more can be said */
 export function foldMatter(matter: MatterCase): { violations: Violation[]; states?: States } {
-  const { effects, stored, around } = matter;
-  const { externalId } = around;
-  const name = `${around.systemCode}/${externalId}`;
+  const { effects, stored, context } = matter;
+  const { externalId } = context;
+  const name = `${context.systemCode}/${externalId}`;
   if (effects.length === 0) {
     if (!stored) return { violations: [], states: [undefined] };
     const what = `${name} is stored, revision ${stored.revision}: no push accounts for it`;
@@ -60,11 +60,11 @@ function checkRevisions(effects: readonly Push[], externalId: string): Violation
 }
 
 /** @returns the matter after one effect, or what is wrong with it */
-function apply(push: Push, before: Matter | undefined, { around }: MatterCase): Matter | string {
+function apply(push: Push, before: Matter | undefined, { context }: MatterCase): Matter | string {
   const { result } = push.entry;
-  const operation = operationOn(push, around.externalId);
+  const operation = operationOn(push, context.externalId);
   if (!operation) return `${result} by a push that says nothing valid about this matter`;
-  const decision = decide(before, operation, around);
+  const decision = decide(before, operation, context);
   if (decision.kind === 'rejected') return `${result}, due is a rejection, ${decision.reason}`;
   const { outcome, matter } = decision;
   if (matter === before) return `${result} with an effect, due is ${outcome} without one`;

@@ -30,8 +30,8 @@ export type Decision =
   | { readonly kind: 'accepted'; readonly outcome: Outcome; readonly matter: Matter }
   | { readonly kind: 'rejected'; readonly reason: RejectReason };
 
-/** Everything a decision needs besides state and operation. */
-export interface Surroundings {
+/** Everything that a decision needs besides state and operation. */
+export interface DecisionContext {
   readonly systemCode: string;
   readonly externalId: string;
   /** Epoch milliseconds. */
@@ -59,16 +59,20 @@ export const EMPTY_CONTENT: MatterContent = {
 };
 
 /** Decides one operation. Never throws; the same input gives the same decision. */
-export function decide(matter: Matter | undefined, op: Operation, around: Surroundings): Decision {
+export function decide(
+  matter: Matter | undefined,
+  op: Operation,
+  context: DecisionContext,
+): Decision {
   if (matter && isStale(matter, op)) return accepted('STALE_IGNORED', matter);
   switch (op.op) {
     case 'upsert':
-      return decideUpsert(matter, op, around);
+      return decideUpsert(matter, op, context);
     case 'status':
     case 'reopen':
-      return decideStatus(matter, op, around);
+      return decideStatus(matter, op, context);
     case 'delete':
-      return decideDelete(matter, op, around);
+      return decideDelete(matter, op, context);
     default:
       return op satisfies never;
   }
@@ -84,13 +88,13 @@ function isStale(matter: Matter, op: Operation): boolean {
   );
 }
 
-function decideUpsert(matter: Matter | undefined, op: Upsert, around: Surroundings): Decision {
-  if (!matter && !op.assignedId && around.externalId.startsWith(ASSIGNED_ID_PREFIX)) {
+function decideUpsert(matter: Matter | undefined, op: Upsert, context: DecisionContext): Decision {
+  if (!matter && !op.assignedId && context.externalId.startsWith(ASSIGNED_ID_PREFIX)) {
     return { kind: 'rejected', reason: 'EXTERNAL_ID_RESERVED' };
   }
-  const base = matter ?? blank(op, around);
+  const base = matter ?? blank(op, context);
   const parties = op.parties
-    ? changeParties(base, op.parties, op.replaceParties, around.names)
+    ? changeParties(base, op.parties, op.replaceParties, context.names)
     : base;
   if (parties.parties.length > MAX_PARTIES) {
     return { kind: 'rejected', reason: 'TOO_MANY_PARTIES' };
@@ -106,13 +110,13 @@ function decideUpsert(matter: Matter | undefined, op: Upsert, around: Surroundin
     deletedAt: null,
   };
   const outcome = !matter ? 'CREATED' : matter.deleted ? 'REVIVED' : 'UPDATED';
-  return accepted(outcome, next(base, op, changes, around));
+  return accepted(outcome, next(base, op, changes, context));
 }
 
 function decideStatus(
   matter: Matter | undefined,
   op: Status | Reopen,
-  around: Surroundings,
+  context: DecisionContext,
 ): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) return { kind: 'rejected', reason: 'MATTER_DELETED' };
@@ -123,30 +127,30 @@ function decideStatus(
     ...(op.externalStatusLabel !== undefined && { externalStatusLabel: op.externalStatusLabel }),
     ...(op.resetAssigneeUnread && { parties: resetAssigneeUnread(matter.parties) }),
   };
-  return accepted('UPDATED', next(matter, op, changes, around));
+  return accepted('UPDATED', next(matter, op, changes, context));
 }
 
-function decideDelete(matter: Matter | undefined, op: Delete, around: Surroundings): Decision {
+function decideDelete(matter: Matter | undefined, op: Delete, context: DecisionContext): Decision {
   if (!matter) return { kind: 'rejected', reason: 'MATTER_NOT_FOUND' };
   if (matter.deleted) {
     // A newer delete moves the watermark: nothing between the two may revive the matter.
     const newer = (op.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? -1);
-    return accepted('ALREADY_DELETED', newer ? next(matter, op, {}, around) : matter);
+    return accepted('ALREADY_DELETED', newer ? next(matter, op, {}, context) : matter);
   }
-  const changes = { deleted: true, deletedAt: around.now };
-  return accepted('DELETED', next(matter, op, changes, around));
+  const changes = { deleted: true, deletedAt: context.now };
+  return accepted('DELETED', next(matter, op, changes, context));
 }
 
 function accepted(outcome: Outcome, matter: Matter): Decision {
   return { kind: 'accepted', outcome, matter };
 }
 
-function blank(op: Upsert, around: Surroundings): Matter {
+function blank(op: Upsert, context: DecisionContext): Matter {
   return {
     ...EMPTY_CONTENT,
-    matterId: around.newMatterId,
-    systemCode: around.systemCode,
-    externalId: around.externalId,
+    matterId: context.newMatterId,
+    systemCode: context.systemCode,
+    externalId: context.externalId,
     matterType: op.matterType,
     title: op.title,
     bizStatus: 'PENDING',
@@ -156,8 +160,8 @@ function blank(op: Upsert, around: Surroundings): Matter {
     pastHandlers: [],
     sourceUpdatedAt: null,
     deleted: false,
-    createdAt: around.now,
-    updatedAt: around.now,
+    createdAt: context.now,
+    updatedAt: context.now,
     deletedAt: null,
     revision: 0,
   };
@@ -171,17 +175,17 @@ function next(
   matter: Matter,
   op: Operation,
   changes: Partial<Matter>,
-  around: Surroundings,
+  context: DecisionContext,
 ): Matter {
   const merged = { ...matter, ...changes };
   const after: Matter = {
     ...merged,
-    phase: phaseOf(merged.bizStatus, merged.deleted, around.concluded),
+    phase: phaseOf(merged.bizStatus, merged.deleted, context.concluded),
     priorityRank: priorityRank(merged.priority),
     sourceUpdatedAt: op.sourceUpdatedAt ?? matter.sourceUpdatedAt,
   };
   const fields = Object.keys(after) as (keyof Matter)[];
   const isNew = matter.revision === 0;
   if (!isNew && fields.every((field) => after[field] === matter[field])) return matter;
-  return { ...after, updatedAt: around.now, revision: matter.revision + 1 };
+  return { ...after, updatedAt: context.now, revision: matter.revision + 1 };
 }

@@ -2,7 +2,7 @@
  * Folding: all waiting operations of one group, in their order, become one new matter and one
  * result each. Folding a list at once equals folding it push by push.
  */
-import { type Decision, decide, type Outcome, type Surroundings } from './decide';
+import { type Decision, type DecisionContext, decide, type Outcome } from './decide';
 import type { Matter } from './matter';
 import type { Operation } from './operation';
 
@@ -37,7 +37,7 @@ export interface FoldResult {
 export function fold<P extends FoldablePush & { readonly id: string }>(
   matter: Matter | undefined,
   pushes: readonly P[],
-  around: Surroundings,
+  context: DecisionContext,
   priorResults: ReadonlyMap<string, PriorResult>,
 ): { matter: Matter | undefined; results: FoldResult[] } {
   const seen = new Map(priorResults);
@@ -50,7 +50,7 @@ export function fold<P extends FoldablePush & { readonly id: string }>(
       return { decision, before: current, changed: false, duplicateOf: earlier };
     }
     const before = current;
-    const decision = decide(before, push.operation, around);
+    const decision = decide(before, push.operation, context);
     const changed = decision.kind === 'accepted' && decision.matter !== before;
     if (decision.kind === 'accepted') {
       current = decision.matter;

@@ -22,9 +22,9 @@ import { type Settlement, settlementOf } from '../push-log/settlement';
 import { type WarningInBoth, withUnseen } from '../warnings';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
-import type { Backlog } from './backlog';
 import { counted, endedPush } from './count-pushes';
 import type { PushFinalizer } from './finalize-push';
+import type { LoadShedder, Permit } from './load-shedder';
 import { idempotencyFingerprintOf, newEntry, rejectedEntry, replayedEntry } from './log-entry';
 import type { LogRejection } from './rejection-log';
 import type { SettlePush } from './settle-push';
@@ -50,7 +50,7 @@ export interface AcceptedPush {
 }
 
 export interface AcceptDependencies {
-  readonly backlog: Backlog;
+  readonly loadShedder: LoadShedder;
   readonly admit: Admit;
   readonly validate: ValidatePush;
   readonly pushLog: PushLog;
@@ -113,8 +113,8 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
   };
 
   /**
-   * The body does not pass. A retry is answered as its first try was all the same: what it names
-   * may have passed then (a user who left since).
+   * Rejects a body that does not pass. A retry still gets the outcome of its first try: what the body
+   * names may have passed then (a user who has left since).
    */
   const rejectInvalid = async (request: PushRequest, entry: LogEntry, error: unknown) => {
     if (!(error instanceof PushError) || error.code >= 500) throw error;
@@ -151,10 +151,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     throw error;
   };
 
-  const admitted = async (
-    request: PushRequest,
-    leave: (isSettled: boolean) => void,
-  ): Promise<AcceptedPush> => {
+  const admitted = async (request: PushRequest, permit: Permit): Promise<AcceptedPush> => {
     const { caller } = request;
     const { systemCode } = caller;
     const asked = deps.admit(request, left(request));
@@ -178,20 +175,20 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       ...(idempotencyFingerprint && { idempotencyFingerprint }),
     };
     const settlement = await deps.settle(push, deadlineOf(request));
-    leave(wasSettled(settlement));
+    permit.release(wasSettled(settlement));
     return answer(settlement, { systemCode, externalId, warnings });
   };
 
   const accept = async (request: PushRequest) => {
     const { clientId, paused } = request.caller;
     if (paused) return rejectUnadmitted(request, clientPaused(paused.reason));
-    let leave: (isSettled: boolean) => void;
+    let permit: Permit;
     try {
-      leave = deps.backlog.enter(clientId);
+      permit = deps.loadShedder.acquire(clientId);
     } catch (error) {
       return rejectUnadmitted(request, error);
     }
-    return admitted(request, leave).finally(() => leave(false));
+    return admitted(request, permit).finally(() => permit.release(false));
   };
   return (request) => {
     const isRecorded = () => inLog.has(request);

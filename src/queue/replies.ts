@@ -48,10 +48,10 @@ export interface ReplyInbox<S> {
 }
 
 /**
- * Waiters that are told in one go. Each of them answers a request at once, and everybody else waits
- * meanwhile: a whole turn's would keep a rejection waiting for tens of milliseconds.
+ * Replies that are delivered in one tick. Each of them answers a request at once while all other work
+ * waits: all replies of a turn in one tick would delay a rejection by tens of milliseconds.
  */
-const HANDFUL = 8;
+const DELIVERIES_PER_TICK = 8;
 
 interface Waiter<S> {
   readonly since: number;
@@ -73,12 +73,12 @@ export async function createReplyInbox<S>(
     waiter?.resolve(settlement);
   };
   const arrived: [string, S][] = [];
-  const deliverSome = () => {
-    for (const [id, settlement] of arrived.splice(0, HANDFUL)) {
+  const deliverNext = () => {
+    for (const [id, settlement] of arrived.splice(0, DELIVERIES_PER_TICK)) {
       if (id === SENT_AT) metrics.replied(Number(settlement));
       else deliver(id, settlement);
     }
-    if (arrived.length > 0) setImmediate(deliverSome);
+    if (arrived.length > 0) setImmediate(deliverNext);
   };
   subscriber.on('message', (_channel, payload) => {
     const isUnderWay = arrived.length > 0;
@@ -89,7 +89,7 @@ export async function createReplyInbox<S>(
       const kind = { level: 'error', text: 'unreadable reply message' } as const;
       foldedLog(logger)(kind, { error: String(error) });
     }
-    if (!isUnderWay) deliverSome();
+    if (!isUnderWay) deliverNext();
   });
   await subscriber.subscribe(keys.replies(ingressId));
   return {

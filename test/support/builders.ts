@@ -1,5 +1,5 @@
 /** Domain values for tests: complete and valid, with what a test is about laid over them. */
-import type { Surroundings } from '../../src/domain/decide';
+import type { DecisionContext } from '../../src/domain/decide';
 import type { Matter, Party, PartyRef, PartyRole } from '../../src/domain/matter';
 import type { Delete, Reopen, Status, Upsert } from '../../src/domain/operation';
 import type { QueuedPush } from '../../src/queue/push';
@@ -76,7 +76,7 @@ export const aReopen = (over: Partial<Reopen> = {}): Reopen => ({
 
 export const aDelete = (over: Partial<Delete> = {}): Delete => ({ op: 'delete', ...over });
 
-export const around = (over: Partial<Surroundings> = {}): Surroundings => ({
+export const decisionContext = (over: Partial<DecisionContext> = {}): DecisionContext => ({
   systemCode: 'OA',
   externalId: 'A-1',
   now: NOW,

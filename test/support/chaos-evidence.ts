@@ -63,8 +63,8 @@ function aLedger() {
     const { data } = parsers[sent.name](JSON.parse(sent.body));
     if (!data) return { settlement: { state: 'REFUSED', reason: 'VALIDATION_FAILED' } };
     const newMatterId = BigInt(matters.size + 1);
-    const around = { systemCode: 'OA', externalId, now: NOW, newMatterId, names: NAMES };
-    const decision = decide(before, data.operation, { ...around, concluded: CONCLUDED });
+    const context = { systemCode: 'OA', externalId, now: NOW, newMatterId, names: NAMES };
+    const decision = decide(before, data.operation, { ...context, concluded: CONCLUDED });
     if (decision.kind === 'rejected') {
       return { settlement: { state: 'REFUSED', reason: decision.reason } };
     }

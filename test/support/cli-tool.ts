@@ -10,7 +10,7 @@ export interface CliRun {
   readonly stderr: string;
 }
 
-export interface CliSurroundings {
+export interface CliContext {
   readonly env?: Record<string, string | undefined>;
   readonly cwd?: string;
   readonly stdin?: string;
@@ -19,7 +19,7 @@ export interface CliSurroundings {
 /** Runs one command line; the environment is only what is given. */
 export async function matterctl(
   args: readonly string[],
-  { env = {}, cwd = '/', stdin }: CliSurroundings = {},
+  { env = {}, cwd = '/', stdin }: CliContext = {},
 ): Promise<CliRun> {
   const [stdout, stderr] = [sink(), sink()];
   const exitCode = await runMatterctl(args, {

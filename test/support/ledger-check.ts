@@ -43,7 +43,7 @@ export async function sequentialFold(
     .find({ ...key, state: 'PERSISTED' })
     .sort({ revision: 1 })
     .lean();
-  const around = { ...key, now: 0, newMatterId: 1n, names, concluded: new Set(['DONE']) };
+  const context = { ...key, now: 0, newMatterId: 1n, names, concluded: new Set(['DONE']) };
   let matter: Matter | undefined;
   let expected = 0;
   for (const entry of entries) {
@@ -55,7 +55,7 @@ export async function sequentialFold(
     if (entry.revision !== expected) {
       throw new Error(`${key.externalId}: revision ${entry.revision} where ${expected} was due`);
     }
-    const decision = decide(matter, operation, around);
+    const decision = decide(matter, operation, context);
     if (decision.kind === 'accepted') matter = decision.matter;
   }
   if (entries.length !== acknowledged.length) {

@@ -1,7 +1,7 @@
 /** What the history of a matter says that a push changed. */
 import { changesOf } from '../../src/domain/changes';
 import { decide } from '../../src/domain/decide';
-import { aMatter, anUpsert, aParty, around, aStatus, NOW } from '../support/builders';
+import { aMatter, anUpsert, aParty, aStatus, decisionContext, NOW } from '../support/builders';
 
 test('states and times are told with both values, texts only by name', () => {
   const before = aMatter({ bizStatus: 'PENDING', sourceUpdatedAt: null, content: 'salary' });
@@ -23,7 +23,7 @@ test('states and times are told with both values, texts only by name', () => {
 });
 
 test('of a new matter it tells what was set', () => {
-  const created = decide(undefined, anUpsert({ content: { bizType: 'leave' } }), around());
+  const created = decide(undefined, anUpsert({ content: { bizType: 'leave' } }), decisionContext());
   if (created.kind !== 'accepted') throw new Error('rejected');
   expect(changesOf(undefined, created.matter)).toEqual([
     { field: 'bizStatus', to: 'PENDING' },
@@ -49,7 +49,7 @@ test('a large list of parties is cut', () => {
 
 test('a push that changes nothing has nothing to tell', () => {
   const matter = aMatter();
-  const decision = decide(matter, aStatus({ bizStatus: 'PENDING' }), around());
+  const decision = decide(matter, aStatus({ bizStatus: 'PENDING' }), decisionContext());
   if (decision.kind !== 'accepted') throw new Error('rejected');
   expect(changesOf(matter, decision.matter)).toEqual([]);
 });

@@ -12,7 +12,7 @@ import type { Matter } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
 import { operations } from '../support/arbitraries';
 import { accept, type Body } from '../support/bodies';
-import { around } from '../support/builders';
+import { decisionContext } from '../support/builders';
 import { aRun } from '../support/chaos-evidence';
 import { brokenRules } from '../support/chaos-spoil';
 
@@ -35,7 +35,7 @@ function hasOrder(items: readonly Item[]): boolean {
     const soonest = Math.min(...open.map(({ toldAt }) => toldAt));
     const found = open.some((item) => {
       if (soonest < item.sentAt) return false;
-      const decision = decide(matter, item.operation, around());
+      const decision = decide(matter, item.operation, decisionContext());
       const isSame =
         decision.kind === 'rejected'
           ? item.state === 'REFUSED' && decision.reason === item.result
@@ -110,7 +110,7 @@ test('no state that a push without an effect can have met is overlooked', () => 
     fc.property(names, operations, fc.nat(20), fc.nat(20), (applied, op, from, width) => {
       const states: (Matter | undefined)[] = [undefined];
       for (const one of applied) {
-        const decision = decide(states.at(-1), one, around());
+        const decision = decide(states.at(-1), one, decisionContext());
         const isEffect = decision.kind === 'accepted' && decision.matter !== states.at(-1);
         if (isEffect) states.push(decision.matter);
       }
@@ -124,7 +124,7 @@ function expectComplete(states: States, op: Operation, range: { from: number; to
   const find = createStateSearch(states);
   for (let index = range.from; index <= range.to; index += 1) {
     const before = states[index];
-    const decision = decide(before, op, around());
+    const decision = decide(before, op, decisionContext());
     const isEffect = decision.kind === 'accepted' && decision.matter !== before;
     if (isEffect) continue;
     const result = decision.kind === 'accepted' ? decision.outcome : decision.reason;

@@ -8,8 +8,8 @@ import {
   anUpsert,
   aParty,
   aReopen,
-  around,
   aStatus,
+  decisionContext,
   NOW,
 } from '../support/builders';
 
@@ -21,7 +21,7 @@ const before = aMatter({
 });
 
 function applied(op: Operation, matter: Matter = before): Matter {
-  const decision = decide(matter, op, around());
+  const decision = decide(matter, op, decisionContext());
   if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.reason}`);
   return decision.matter;
 }

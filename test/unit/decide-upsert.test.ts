@@ -2,10 +2,10 @@
 import { decide } from '../../src/domain/decide';
 import type { Matter, MatterContent } from '../../src/domain/matter';
 import type { Upsert } from '../../src/domain/operation';
-import { aMatter, anUpsert, aParty, aRef, around, NOW } from '../support/builders';
+import { aMatter, anUpsert, aParty, aRef, decisionContext, NOW } from '../support/builders';
 
-function applied(before: Matter | undefined, upsert: Upsert, surroundings = around()): Matter {
-  const decision = decide(before, upsert, surroundings);
+function applied(before: Matter | undefined, upsert: Upsert, context = decisionContext()): Matter {
+  const decision = decide(before, upsert, context);
   if (decision.kind !== 'accepted') throw new Error(`rejected: ${decision.reason}`);
   return decision.matter;
 }
@@ -102,7 +102,11 @@ test.each([
 
 test('which statuses conclude is a setting', () => {
   const concluded = new Set(['ARCHIVED']);
-  const after = applied(aMatter(), anUpsert({ bizStatus: 'ARCHIVED' }), around({ concluded }));
+  const after = applied(
+    aMatter(),
+    anUpsert({ bizStatus: 'ARCHIVED' }),
+    decisionContext({ concluded }),
+  );
   expect(after.phase).toBe('CONCLUDED');
 });
 
@@ -119,7 +123,7 @@ test('revival clears the deletion and keeps id, parties and past handlers', () =
 });
 
 test("a caller's own id may not start with auto:, but an id that the service gave can be used", () => {
-  const auto = around({ externalId: 'auto:1f' });
+  const auto = decisionContext({ externalId: 'auto:1f' });
   const rejected = { kind: 'rejected', reason: 'EXTERNAL_ID_RESERVED' };
   expect(decide(undefined, anUpsert(), auto)).toEqual(rejected);
   expect(decide(undefined, anUpsert({ assignedId: true }), auto)).toMatchObject({
@@ -136,7 +140,7 @@ test('merging may fill the list to 500 parties, and is rejected beyond', () => {
   const before = aMatter({ parties });
   expect(applied(before, anUpsert({ parties: [aRef('new1')] })).parties).toHaveLength(500);
   const two = anUpsert({ parties: [aRef('new1'), aRef('new2')] });
-  expect(decide(before, two, around())).toEqual({
+  expect(decide(before, two, decisionContext())).toEqual({
     kind: 'rejected',
     reason: 'TOO_MANY_PARTIES',
   });
@@ -159,7 +163,7 @@ test('pushing the same again is answered UPDATED and leaves no trace', () => {
     sourceUpdatedAt: 2000,
   });
   const before = applied(aMatter(), same);
-  const again = decide(before, same, around({ now: NOW + 1 }));
+  const again = decide(before, same, decisionContext({ now: NOW + 1 }));
   expect(again).toMatchObject({ kind: 'accepted', outcome: 'UPDATED' });
   expect(again.kind === 'accepted' && again.matter === before).toBe(true);
   expect(applied(before, { ...same, sourceUpdatedAt: 2001 }).revision).toBe(before.revision + 1);

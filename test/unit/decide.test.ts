@@ -15,8 +15,8 @@ import {
   aParty,
   aRef,
   aReopen,
-  around,
   aStatus,
+  decisionContext,
 } from '../support/builders';
 
 type State = 'absent' | 'draft' | 'open' | 'concluded' | 'deleted';
@@ -146,7 +146,11 @@ const byName: Record<string, Operation> = {
 };
 
 function run(op: string, state: State, source: Source): Decision {
-  return decide(STATES[state], { ...byName[op], ...SOURCES[source] } as Operation, around());
+  return decide(
+    STATES[state],
+    { ...byName[op], ...SOURCES[source] } as Operation,
+    decisionContext(),
+  );
 }
 
 const rowsOf = (op: string, rows: readonly Row[]) => rows.map((row) => [op, ...row] as const);
@@ -191,8 +195,8 @@ test.each(ACCEPTED)(
   },
 );
 
-test.each(REJECTED)('%s, matter %s, time %s: rejected with %s', (op, state, source, rejection) => {
-  expect(run(op, state, source)).toEqual({ kind: 'rejected', rejection });
+test.each(REJECTED)('%s, matter %s, time %s: rejected with %s', (op, state, source, reason) => {
+  expect(run(op, state, source)).toEqual({ kind: 'rejected', reason });
 });
 
 test.each(

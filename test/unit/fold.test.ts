@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type FoldablePush, type FoldResult, fold, type PriorResult } from '../../src/domain/fold';
 import type { Matter } from '../../src/domain/matter';
 import { operations } from '../support/arbitraries';
-import { aDelete, aMatter, anUpsert, around, aStatus } from '../support/builders';
+import { aDelete, aMatter, anUpsert, aStatus, decisionContext } from '../support/builders';
 
 type Push = FoldablePush & { readonly id: string };
 const NONE: ReadonlyMap<string, PriorResult> = new Map();
@@ -48,11 +48,11 @@ const briefly = ({ decision, duplicateOf }: FoldResult) =>
 test('folding a list at once equals folding it push by push', () => {
   fc.assert(
     fc.property(start, partition, (before, pushes) => {
-      const atOnce = fold(before, pushes, around(), NONE);
+      const atOnce = fold(before, pushes, decisionContext(), NONE);
       let matter = before;
       const known = new Map<string, PriorResult>();
       const results = pushes.map((push) => {
-        const step = fold(matter, [push], around(), known);
+        const step = fold(matter, [push], decisionContext(), known);
         matter = step.matter;
         for (const [key, priorResult] of settled([push], step.results)) known.set(key, priorResult);
         return step.results[0];
@@ -67,10 +67,10 @@ test('folding a list at once equals folding it push by push', () => {
 test('folding a list cut anywhere in two equals folding it at once', () => {
   fc.assert(
     fc.property(start, partition, fc.nat(12), (before, pushes, cut) => {
-      const whole = fold(before, pushes, around(), NONE);
-      const first = fold(before, pushes.slice(0, cut), around(), NONE);
+      const whole = fold(before, pushes, decisionContext(), NONE);
+      const first = fold(before, pushes.slice(0, cut), decisionContext(), NONE);
       const known = settled(pushes.slice(0, cut), first.results);
-      const second = fold(first.matter, pushes.slice(cut), around(), known);
+      const second = fold(first.matter, pushes.slice(cut), decisionContext(), known);
       expect(second.matter).toEqual(whole.matter);
       expect([...first.results, ...second.results]).toEqual(whole.results);
     }),
@@ -81,10 +81,10 @@ test('folding a list cut anywhere in two equals folding it at once', () => {
 test('replaying a partition with its settlements known changes nothing and answers the same', () => {
   fc.assert(
     fc.property(start, keyedPartition, (before, pushes) => {
-      const once = fold(before, pushes, around(), NONE);
+      const once = fold(before, pushes, decisionContext(), NONE);
       const known = settled(pushes, once.results);
       const accepted = pushes.filter(({ id }) => known.has(id));
-      const again = fold(once.matter, accepted, around(), known);
+      const again = fold(once.matter, accepted, decisionContext(), known);
       expect(again.matter).toBe(once.matter);
       const first = once.results
         .filter(({ decision }) => decision.kind === 'accepted')
@@ -101,7 +101,7 @@ test('the revision counts the operations that changed the matter, and nothing el
   const said = ({ revision: _, updatedAt: __, ...rest }: Matter) => rest;
   fc.assert(
     fc.property(start, partition, (before, pushes) => {
-      const { matter, results } = fold(before, pushes, around(), NONE);
+      const { matter, results } = fold(before, pushes, decisionContext(), NONE);
       const changes = results.filter(({ changed }) => changed);
       expect((matter?.revision ?? 0) - (before?.revision ?? 0)).toBe(changes.length);
       let last = before;
@@ -121,7 +121,7 @@ test('a late retry does not undo what came after it', () => {
   const first = { id: 'p1', operation: anUpsert({ title: 'first' }), idempotencyFingerprint: 'k' };
   const second = { id: 'p2', operation: anUpsert({ title: 'second' }) };
   const retry = { ...first, id: 'p3' };
-  const { matter, results } = fold(undefined, [first, second, retry], around(), NONE);
+  const { matter, results } = fold(undefined, [first, second, retry], decisionContext(), NONE);
   expect(matter).toMatchObject({ title: 'second', revision: 2 });
   expect(results[2]).toMatchObject({
     decision: { outcome: 'CREATED' },
@@ -132,7 +132,7 @@ test('a late retry does not undo what came after it', () => {
 test('a retry of a retry is traced to the first push', () => {
   const push = { operation: anUpsert(), idempotencyFingerprint: 'k' };
   const pushes = ['p1', 'p2', 'p3'].map((id) => ({ ...push, id }));
-  const { results } = fold(undefined, pushes, around(), NONE);
+  const { results } = fold(undefined, pushes, decisionContext(), NONE);
   expect(results.map(({ duplicateOf }) => duplicateOf?.pushId)).toEqual([undefined, 'p1', 'p1']);
 });
 
@@ -143,7 +143,7 @@ test('a failure is never replayed', () => {
     idempotencyFingerprint: 'k',
   });
   const pushes = [status('p1'), { id: 'p2', operation: anUpsert() }, status('p3')];
-  const { matter, results } = fold(undefined, pushes, around(), NONE);
+  const { matter, results } = fold(undefined, pushes, decisionContext(), NONE);
   expect(results.map((result) => briefly(result)[0])).toEqual([
     'MATTER_NOT_FOUND',
     'CREATED',
@@ -158,6 +158,6 @@ test('pushes without a key are each applied', () => {
     id: `p${index}`,
     operation,
   }));
-  const { results } = fold(undefined, pushes, around(), NONE);
+  const { results } = fold(undefined, pushes, decisionContext(), NONE);
   expect(results.map((result) => briefly(result)[0])).toEqual(['CREATED', 'DELETED', 'REVIVED']);
 });

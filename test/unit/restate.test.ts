@@ -7,7 +7,7 @@ import { type Matter, phaseOf, priorityRank } from '../../src/domain/matter';
 import { contentDifferences, restate } from '../../src/domain/restate';
 import { compare } from '../../src/reconcile/compare';
 import { partyRefs, wellFormedText } from '../support/arbitraries';
-import { aMatter, aParty, around, NOW } from '../support/builders';
+import { aMatter, aParty, decisionContext, NOW } from '../support/builders';
 
 const SHANGHAI = 'Asia/Shanghai';
 const local = (instant: number) => formatLocal(instant, SHANGHAI);
@@ -136,7 +136,7 @@ describe('property', () => {
         const parsed = parsers.upsert(restate(alive, local));
         // Texts that the contract rejects cannot have come into a matter.
         fc.pre(parsed.success);
-        const decision = decide(held, parsed.data.operation, around());
+        const decision = decide(held, parsed.data.operation, decisionContext());
         if (decision.kind !== 'accepted') throw new Error(decision.reason);
         const isOlder = (held?.sourceUpdatedAt ?? 0) > (matter.sourceUpdatedAt ?? 9);
         expect(decision.outcome === 'STALE_IGNORED').toBe(isOlder);
@@ -151,7 +151,7 @@ describe('property', () => {
 /** As the service keeps it. */
 const derived = (matter: Matter): Matter => ({
   ...matter,
-  phase: phaseOf(matter.bizStatus, matter.deleted, around().concluded),
+  phase: phaseOf(matter.bizStatus, matter.deleted, decisionContext().concluded),
   priorityRank: priorityRank(matter.priority),
 });
 

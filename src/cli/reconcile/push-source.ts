@@ -109,9 +109,9 @@ function apply(
   // The service answers a repeated key with the first outcome, if the body is the same too.
   const idempotencyFingerprint =
     push.key === undefined ? undefined : `${push.op}\n${push.key}\n${digestOf(push.body)}`;
-  const around = { systemCode, externalId, now: 0, newMatterId: 0n, names: new Map(), concluded };
+  const context = { systemCode, externalId, now: 0, newMatterId: 0n, names: new Map(), concluded };
   const pushes = [{ id: String(push.number), operation, idempotencyFingerprint }];
-  const { matter: after, results } = fold(matter, pushes, around, priorResults);
+  const { matter: after, results } = fold(matter, pushes, context, priorResults);
   const [result] = results;
   if (
     idempotencyFingerprint === undefined ||

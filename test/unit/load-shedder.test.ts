@@ -1,20 +1,20 @@
-/** Shedding: who would wait too long is told at once, and nobody else is. */
+/** Load shedding: a push that would wait too long is rejected at once, and no other push is. */
 import { PushError } from '../../src/errors';
-import { createBacklog } from '../../src/ingress/backlog';
+import { createLoadShedder, type Permit } from '../../src/ingress/load-shedder';
 
 const TIMEOUT = 10_000;
 
 /** A service that answers `capacity` pushes per second, first come, first served. */
 function simulate(capacity: number) {
   let now = 50_000;
-  const backlog = createBacklog({ timeout: TIMEOUT, clock: () => now });
-  const queue: { since: number; leave: (isSettled: boolean) => void; clientId: string }[] = [];
+  const shedder = createLoadShedder({ timeout: TIMEOUT, clock: () => now });
+  const queue: { since: number; permit: Permit; clientId: string }[] = [];
   const seen = { admitted: 0, rejected: [] as PushError[], waits: [] as number[] };
   const rejectedOf = new Map<string, number>();
   let owed = 0;
   const push = (clientId: string) => {
     try {
-      queue.push({ since: now, leave: backlog.enter(clientId), clientId });
+      queue.push({ since: now, permit: shedder.acquire(clientId), clientId });
       seen.admitted += 1;
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
@@ -25,7 +25,7 @@ function simulate(capacity: number) {
   /** A request that is let in and rejected at once, for its rate or its body. */
   const noise = (clientId: string) => {
     try {
-      backlog.enter(clientId)(false);
+      shedder.acquire(clientId).release(false);
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
     }
@@ -44,7 +44,7 @@ function simulate(capacity: number) {
         const done = queue.shift();
         if (!done) break;
         seen.waits.push(now - done.since);
-        done.leave(true);
+        done.permit.release(true);
       }
     }
   };

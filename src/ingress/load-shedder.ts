@@ -1,22 +1,27 @@
 /**
  * Sheds load: a push that would wait too long behind others is rejected at once, before any work,
- * instead of being given up at its deadline after all of it. What waits is judged by this ingress'
- * own pushes: how many there are, and how many were settled lately. Where none is, the room shrinks
- * to a handful within seconds.
+ * instead of timing out at its deadline after all the work. Each web process judges by its own pushes:
+ * how many are in flight, and how many were settled lately. If none was settled lately, the limit falls
+ * to MIN_CONCURRENCY within seconds.
  */
 import { PushError } from '../errors';
 
-/** What this ingress holds between receipt and answer. */
-export interface Backlog {
+/** The right of one push to be in flight in this process, from its receipt to its answer. */
+export interface Permit {
   /**
-   * @returns what says that the push is answered, and whether a worker settled it: rejections are no
-   *   measure of how fast writes go
-   * @throws PushError BACKLOG_FULL with the seconds after which there may be room
+   * Gives the permit back; a second call has no effect.
+   *
+   * @param ok whether a worker settled the push. Other answers say nothing about the speed of writes
    */
-  enter(clientId: string): (isSettled: boolean) => void;
+  release(ok: boolean): void;
 }
 
-export interface BacklogOptions {
+export interface LoadShedder {
+  /** @throws PushError BACKLOG_FULL with the seconds after which a push may be let in */
+  acquire(clientId: string): Permit;
+}
+
+export interface LoadShedderOptions {
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
   /** Monotonic, milliseconds. */
@@ -24,61 +29,63 @@ export interface BacklogOptions {
 }
 
 /**
- * Pushes that may wait whatever the rest says: a handful is no overload. Each ingress has them, so that
- * several together must not be too many for a slow database.
+ * Pushes that may be in flight at any speed of the workers: so few are no overload. Each web process has
+ * this number, so several processes together must not be too much for a slow database.
  */
-const ALWAYS = 128;
+const MIN_CONCURRENCY = 128;
+/** Times the limit: how many pushes may be in flight where the next one is of a client below its fair share. */
+const FAIR_SHARE_FACTOR = 1.5;
 /** Milliseconds over which the rate of answers is taken: longer than the pause after a dead worker. */
 const MEMORY = 5_000;
 const BUCKET = 500;
 
-/** One push that waits. */
-interface Waiting {
+/** One push in flight. */
+interface InFlight {
   readonly since: number;
   readonly clientId: string;
 }
 
-export function createBacklog({ timeout, clock }: BacklogOptions): Backlog {
+export function createLoadShedder({ timeout, clock }: LoadShedderOptions): LoadShedder {
   // Half of the deadline for the wait: the other half is for what the estimate does not see.
-  const bound = timeout / 2;
-  // A push that waits for less is on its usual way: there is no queue to speak of.
-  const usual = timeout / 10;
-  const waiting = new Set<Waiting>();
+  const maxWait = timeout / 2;
+  // While the oldest push in flight is younger than this, pushes do not queue.
+  const latencyFloor = timeout / 10;
+  const inFlight = new Set<InFlight>();
   const byClient = new Map<string, number>();
   const answered = createRate(clock);
 
   const check = (clientId: string) => {
-    const [oldest] = waiting;
-    if (!oldest || waiting.size < ALWAYS) return;
-    if (clock() - oldest.since < usual) return;
+    const [oldest] = inFlight;
+    if (!oldest || inFlight.size < MIN_CONCURRENCY) return;
+    if (clock() - oldest.since < latencyFloor) return;
     answered.note(0, true);
     const rate = answered.perSecond();
-    const room = Math.max(ALWAYS, (rate * bound) / 1000);
-    // Below its share of the room a client gets in: the others' crowd is not its fault.
-    const share = room / Math.max(1, byClient.size);
-    const slack = (byClient.get(clientId) ?? 0) < share ? 1.5 : 1;
-    // The age of the oldest says no more: where one partition stands still, the others need not wait.
-    if (waiting.size < slack * room) return;
-    const over = Math.ceil((waiting.size - room) / Math.max(rate, 1));
-    const retryAfter = Math.min(Math.max(over, 1), Math.ceil(bound / 1000));
+    const limit = Math.max(MIN_CONCURRENCY, (rate * maxWait) / 1000);
+    // A client below its fair share gets in beyond the limit: the crowd is another client's.
+    const fairShare = limit / Math.max(1, byClient.size);
+    const isBelowShare = (byClient.get(clientId) ?? 0) < fairShare;
+    // The age of the oldest push decides nothing more: one partition may stand still while the others do not.
+    if (inFlight.size < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
+    const over = Math.ceil((inFlight.size - limit) / Math.max(rate, 1));
+    const retryAfter = Math.min(Math.max(over, 1), Math.ceil(maxWait / 1000));
     throw new PushError('BACKLOG_FULL', { retryAfter });
   };
 
   return {
-    enter: (clientId) => {
+    acquire: (clientId) => {
       check(clientId);
       const push = { since: clock(), clientId };
-      answered.note(0, waiting.size > 0);
-      waiting.add(push);
+      answered.note(0, inFlight.size > 0);
+      inFlight.add(push);
       byClient.set(clientId, (byClient.get(clientId) ?? 0) + 1);
-      return (isSettled) => {
-        if (!waiting.has(push)) return;
-        answered.note(isSettled ? 1 : 0, true);
-        waiting.delete(push);
+      const release = (ok: boolean) => {
+        if (!inFlight.delete(push)) return;
+        answered.note(ok ? 1 : 0, true);
         const left = (byClient.get(clientId) ?? 1) - 1;
         if (left > 0) byClient.set(clientId, left);
         else byClient.delete(clientId);
       };
+      return { release };
     },
   };
 }
