@@ -17,9 +17,8 @@ const BASICS = [
   'process-name\\.',
   'batcher\\.',
   'durations\\.',
-  'repeat\\.',
+  'poll-loop\\.',
   'mongo\\.',
-  'slices\\.',
   // What tells of the work; what becomes of that, nobody needs to know.
   'metrics/metrics\\.',
   'processes/flow\\.',
@@ -62,7 +61,7 @@ module.exports = {
       'domain/operation\\.',
       'directory/held-secrets\\.',
       'push-log/(entry-model|sent-signature)\\.',
-      'one-at-a-time\\.',
+      'mutex\\.',
       ...BASICS,
     ]),
     only('portal', ['contract/', 'domain/', 'ledger/', 'push-log/', ...BASICS]),
@@ -117,7 +116,7 @@ module.exports = {
       'queue/',
       'reconcile/',
       'config\\.',
-      'one-at-a-time\\.',
+      'mutex\\.',
       ...BASICS,
     ]),
     only('cli', [
@@ -131,7 +130,7 @@ module.exports = {
       'portal/',
       'reconcile/',
       'client/',
-      'one-at-a-time\\.',
+      'mutex\\.',
       'ingress/signature\\.',
       // A resend is a web process whose requests come from the log.
       'ingress/(resend-push|settle-push|finalize-push|validate-push|lost-replies)\\.',

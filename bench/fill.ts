@@ -18,7 +18,7 @@ const DAY = 86_400_000;
 const BATCH = 2_000;
 const TELL_EVERY = 15_000;
 /** Milliseconds for one batch: a server that is being filled falls silent now and then. */
-const PATIENCE = 600_000;
+const TIMEOUT = 600_000;
 /** Nothing rests on these writes: they need not be confirmed by the journal. */
 const UNCONFIRMED = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
 
@@ -28,7 +28,7 @@ export async function fillDatabase(
   scale: Scale,
   say: (text: string) => void,
 ): Promise<Map<string, Caller>> {
-  const connection = await connectMongo(url, PATIENCE);
+  const connection = await connectMongo(url, TIMEOUT);
   try {
     const settings = { retention: 60 * DAY, bodyRetention: DAY, concluded: ['APPROVED'] };
     await prepareDatabase(connection, settings);

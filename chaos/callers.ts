@@ -32,7 +32,7 @@ export interface CallerOptions {
 }
 
 /** Milliseconds: far beyond every deadline of the service. */
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 const MOST_TRIES = 8;
 const FIRST_BACKOFF = 50;
 const LONGEST_BACKOFF = 2_000;
@@ -43,7 +43,7 @@ export async function runCaller(options: CallerOptions): Promise<void> {
   const senders = new Map<string, Sender>(
     targets.map(({ name, url }) => [
       name,
-      createSender({ url, ...client, concurrency: 1, timeout: PATIENCE }),
+      createSender({ url, ...client, concurrency: 1, timeout: TIMEOUT }),
     ]),
   );
   try {

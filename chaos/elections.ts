@@ -1,5 +1,5 @@
 /** When the replica set elected a primary, asked of the set itself, and how soon pushes were confirmed again. */
-import { repeat } from '../src/repeat';
+import { startPollLoop } from '../src/poll-loop';
 import type { Cluster } from './cluster';
 import type { Attempt } from './history';
 
@@ -16,7 +16,7 @@ export function watchElections({ db }: Pick<Cluster, 'db'>): ElectionWatch {
   /** By term. */
   const seen = new Map<number, number>();
   const from = performance.now();
-  const look = repeat(
+  const look = startPollLoop(
     async () => {
       const admin = db.getClient().db('admin');
       const status = await admin.command({ replSetGetStatus: 1 });

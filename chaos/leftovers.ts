@@ -5,7 +5,7 @@ import { PARTITION_JOB_QUEUE } from '../src/queue/keys';
 import type { Cluster } from './cluster';
 
 /** Milliseconds in which the queue must be empty once nobody pushes. */
-const QUEUE_PATIENCE = 10_000;
+const QUEUE_TIMEOUT = 10_000;
 /** Beyond its deadline: a push whose ingress died is ended by a worker a minute later, or soon after. */
 const EXPIRY = 75_000;
 const LOOK_EVERY = 200;
@@ -30,13 +30,13 @@ export async function settle(
   const left = await waitWhile(
     () => findLeftovers(cluster),
     (names) => names.length > 0,
-    { patience: QUEUE_PATIENCE, signal },
+    { timeout: QUEUE_TIMEOUT, signal },
   );
   if (left.length > 0 || !entries) return left;
   await waitWhile(
     () => entryModel(cluster.db).countDocuments({ state: 'QUEUED' }),
     (queued) => queued > 0,
-    { patience: cluster.config.PUSH_TIMEOUT + EXPIRY, signal },
+    { timeout: cluster.config.PUSH_TIMEOUT + EXPIRY, signal },
   );
   return left;
 }
@@ -45,9 +45,9 @@ export async function settle(
 async function waitWhile<T>(
   look: () => Promise<T>,
   isThere: (found: T) => boolean,
-  { patience, signal }: { patience: number; signal: AbortSignal | undefined },
+  { timeout, signal }: { timeout: number; signal: AbortSignal | undefined },
 ): Promise<T> {
-  const end = performance.now() + patience;
+  const end = performance.now() + timeout;
   for (;;) {
     const found = await look();
     if (!isThere(found) || performance.now() > end) return found;

@@ -31,16 +31,16 @@ const PATH = '/api/open/matters/upsert';
 /** Before the ingress closes an idle connection: a push on its way to a closed one would be lost. */
 const IDLE_TIMEOUT = 10_000;
 /** Milliseconds for an answer: far beyond every deadline. */
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 
 /**
- * @param patience milliseconds for an answer
+ * @param timeout milliseconds for an answer
  * @returns a sender with as many connections as there are pushes under way
  */
 export function createLoadSender(
   url: string,
   client: ClusterClient,
-  patience = PATIENCE,
+  timeout = TIMEOUT,
 ): LoadSender {
   const { hostname: host, port } = new URL(url);
   const agent = new Agent({ keepAlive: true, scheduling: 'lifo', timeout: IDLE_TIMEOUT });
@@ -61,7 +61,7 @@ export function createLoadSender(
         const timer = setTimeout(() => {
           end({ kind: 'hung' });
           outgoing.destroy();
-        }, patience);
+        }, timeout);
         outgoing
           .on('error', lost)
           .on('response', (response) => {

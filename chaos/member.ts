@@ -41,7 +41,7 @@ interface Runnable {
 }
 
 /** Milliseconds for a start: one fails where another fault keeps it from its servers. */
-const START_PATIENCE = 60_000;
+const START_TIMEOUT = 60_000;
 const BETWEEN_STARTS = 300;
 
 /** Starts it; @throws where its first start fails */
@@ -99,7 +99,7 @@ async function launchPatiently(
   launch: () => Promise<Runnable>,
   signal: AbortSignal,
 ): Promise<Runnable> {
-  const until = performance.now() + START_PATIENCE;
+  const until = performance.now() + START_TIMEOUT;
   for (;;) {
     if (signal.aborted) throw new Stopped();
     try {

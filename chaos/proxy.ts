@@ -57,7 +57,7 @@ export function allWays(ways: readonly Way[]): Way {
 }
 
 /** Milliseconds for a client to send something that can be cut. */
-const CUT_PATIENCE = 500;
+const CUT_TIMEOUT = 500;
 
 /** @returns it open, on a loopback port of its own */
 export async function startProxy(targetPort: number, targetHost: string): Promise<TcpProxy> {
@@ -108,7 +108,7 @@ export async function startProxy(targetPort: number, targetHost: string): Promis
     cutMidCommand: async () => {
       const cut = [...links];
       for (const link of cut) link.cutNext();
-      await Promise.race([Promise.all(cut.map(({ closed }) => closed)), sleep(CUT_PATIENCE)]);
+      await Promise.race([Promise.all(cut.map(({ closed }) => closed)), sleep(CUT_TIMEOUT)]);
       for (const link of cut) link.reset();
     },
     close: () => {

@@ -36,7 +36,7 @@ interface Server extends Member {
 }
 
 /** Milliseconds for a command of ours. */
-const PATIENCE = 5_000;
+const TIMEOUT = 5_000;
 
 export async function startRedisPair(ground: Ground, size: 1 | 2): Promise<RedisPair> {
   const servers = await allSettledOrThrow(
@@ -94,8 +94,8 @@ async function follow(replica: Server, primary: Server): Promise<void> {
 
 async function ask({ port }: Server, command: string, ...args: readonly string[]): Promise<void> {
   const redis = new Redis(urlOf({ port }), {
-    connectTimeout: PATIENCE,
-    commandTimeout: PATIENCE,
+    connectTimeout: TIMEOUT,
+    commandTimeout: TIMEOUT,
     maxRetriesPerRequest: 1,
   });
   // Told by the rejection of the command.

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { repeat } from '../src/repeat';
+import { startPollLoop } from '../src/poll-loop';
 import type { Cluster } from './cluster';
 import type { Member } from './member';
 
@@ -26,12 +26,12 @@ export interface Sampling {
 
 const INTERVAL = 800;
 /** Milliseconds for a look. */
-const PATIENCE = 1_000;
+const TIMEOUT = 1_000;
 const run = promisify(execFile);
 
 export function startSampling(cluster: Cluster): Sampling {
   const seen = new Map<MemoryType, number[][]>(MEMORY_TYPES.map((type) => [type, []]));
-  const sampler = repeat(
+  const sampler = startPollLoop(
     async () => {
       for (const [type, look] of looks(cluster)) {
         // A process that is down at this moment is not there to be measured.
@@ -99,6 +99,6 @@ async function kibibytesOf(pid: number): Promise<number> {
 
 async function usedBy({ lookup }: Cluster): Promise<number | undefined> {
   // A server that has just died answers when it is back, and nobody is to wait for that.
-  const info = await Promise.race([lookup.info('memory'), sleep(PATIENCE, '', { ref: false })]);
+  const info = await Promise.race([lookup.info('memory'), sleep(TIMEOUT, '', { ref: false })]);
   return info === '' ? undefined : Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
 }

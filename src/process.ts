@@ -13,6 +13,7 @@ import { startMetrics } from './metrics/start';
 import { connectMongo, pingMongo } from './mongo';
 import { watchMongo } from './mongo-outages';
 import { outagesOf } from './outages';
+import { startPollLoop } from './poll-loop';
 import { type OwnRecord, openHeartbeat } from './processes/open-heartbeat';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createPartitionStates } from './queue/partition-states';
@@ -21,7 +22,6 @@ import { probeWrite } from './queue/probe';
 import { connectFailFast, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { countWorkers } from './queue/worker-number';
-import { repeat } from './repeat';
 import { startTracing } from './tracing/start';
 import type { Tracing } from './tracing/tracing';
 
@@ -73,7 +73,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   const keys = createRedisKeys(config.REDIS_NAMESPACE);
   const redisTime = createRedisTime(redis, () => performance.now());
   await redisTime.now();
-  const watching = repeat(redisTime.now, WATCH_TIME, (error) => {
+  const watching = startPollLoop(redisTime.now, WATCH_TIME, (error) => {
     logger.debug({ error: String(error) }, 'the time of Redis was not told, asked again soon');
   });
   lifecycle.onStop('time of Redis', () => watching.stop());

@@ -6,12 +6,12 @@ import { createLogger } from './logger';
 import { connectMongo } from './mongo';
 
 /** Milliseconds for one command: an index of a large log takes its time. */
-const PATIENCE = 6 * 3_600_000;
+const TIMEOUT = 6 * 3_600_000;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const logger = createLogger('release', config.LOG_LEVEL);
-  const mongo = await connectMongo(config.MONGO_URL, PATIENCE);
+  const mongo = await connectMongo(config.MONGO_URL, TIMEOUT);
   const dropped = await prepareDatabase(mongo, {
     retention: config.PUSH_LOG_RETENTION,
     bodyRetention: config.PUSH_BODY_RETENTION,

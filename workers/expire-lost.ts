@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../src/clock';
 import type { Logger } from '../src/logger';
+import { type PollLoop, startPollLoop } from '../src/poll-loop';
 import type { ExpireLost } from '../src/push-log/expire-lost';
-import { type Repeated, repeat } from '../src/repeat';
 
 const INTERVAL = 2_000;
 /**
@@ -30,10 +30,10 @@ export interface ExpiryDependencies {
 const FAILURES_TO_TELL = 10;
 
 /** @param interval milliseconds between two looks */
-export function startExpiry(deps: ExpiryDependencies, interval = INTERVAL): Repeated {
+export function startExpiry(deps: ExpiryDependencies, interval = INTERVAL): PollLoop {
   const { expireLost, queueTime, clock, workerName, timeout, logger } = deps;
   let failures = 0;
-  return repeat(
+  return startPollLoop(
     async (stopping) => {
       const before = (await queueTime()) - timeout - GRACE;
       const expired = await expireLost(before, { now: clock(), worker: workerName }, stopping);

@@ -21,7 +21,7 @@ import { type Group, groupPushes, type PlanSettings, planBatch } from './plan-ba
 /** Tries of one group on its own before it is given up. */
 const MAX_TRIES = 4;
 /** Milliseconds of a batch for such tries, all groups together: what else waits does so meanwhile. */
-const PATIENCE = 1_000;
+const RETRY_TIMEOUT = 1_000;
 /** Groups that are given up together once that time is over: one by one would hold up the partition. */
 const FEW = 8;
 /** Traces in one line of the log. */
@@ -53,7 +53,7 @@ interface Work {
   /** Redis time, epoch milliseconds. */
   readonly startedAt: number;
   /** Until when groups are tried again, by the process' own clock. */
-  readonly patientUntil: number;
+  readonly retryUntil: number;
   /** Pushes without an effect; they are finalized together at the end of the batch. */
   readonly unsettled: SettledPush[];
 }
@@ -72,7 +72,12 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
     const live = pushes.filter((push) => push.deadline >= now);
     const unsettled = withFinalState(late, { state: 'EXPIRED' });
     const { session } = readOwner(owner);
-    const work = { session, startedAt: now, patientUntil: performance.now() + PATIENCE, unsettled };
+    const work = {
+      session,
+      startedAt: now,
+      retryUntil: performance.now() + RETRY_TIMEOUT,
+      unsettled,
+    };
     const applied = await applyAll(deps, work, groupPushes(live));
     const settled = [...applied, ...(await finalizeRest(deps, work))];
     const settlements = new Map(settled.map(({ id, settlement }) => [id, settlement]));
@@ -103,7 +108,7 @@ async function applyAll(
     if (isOutage(error)) throw error;
     noteFailure(deps, error);
     deps.metrics.retried();
-    const isOver = isContention(error) && performance.now() > work.patientUntil;
+    const isOver = isContention(error) && performance.now() > work.retryUntil;
     if (isOver && groups.length <= FEW) return giveUpTogether(deps, work, groups, error);
     foldedLog(deps.logger)(SPLIT, { error: String(error), groups: groups.length });
   }
@@ -176,7 +181,7 @@ async function applyAlone(
     } catch (error) {
       if (isOutage(error)) throw error;
       noteFailure(deps, error);
-      if (tries >= MAX_TRIES || performance.now() > work.patientUntil) {
+      if (tries >= MAX_TRIES || performance.now() > work.retryUntil) {
         work.unsettled.push(...giveUp(deps, group, { open, error }));
         return kept;
       }

@@ -18,7 +18,7 @@ export interface LeanConnection {
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 /** Milliseconds: far beyond every deadline of a contender. */
-const PATIENCE = 60_000;
+const TIMEOUT = 60_000;
 
 export async function openConnection(port: number): Promise<LeanConnection> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
@@ -32,7 +32,7 @@ export async function openConnection(port: number): Promise<LeanConnection> {
   };
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the connection was closed')));
-  socket.setTimeout(PATIENCE, () => fail(new Error(`no answer within ${PATIENCE} ms`)));
+  socket.setTimeout(TIMEOUT, () => fail(new Error(`no answer within ${TIMEOUT} ms`)));
   socket.on('data', (chunk: Buffer) => {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
     try {

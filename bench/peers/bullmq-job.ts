@@ -10,7 +10,7 @@ const NAME = 'pushes';
 const CONCURRENCY = 64;
 /** Finished jobs: one that is gone at once cannot tell whoever waits for it. */
 const KEPT = 1_000;
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 
 runPeer(async () => {
   const connection = new Redis(String(process.env.REDIS_URL), { maxRetriesPerRequest: null });
@@ -32,6 +32,6 @@ runPeer(async () => {
   serve(async (push) => {
     await ledger.log(push);
     const job = await queue.add('push', push);
-    return job.waitUntilFinished(events, PATIENCE);
+    return job.waitUntilFinished(events, TIMEOUT);
   });
 });

@@ -10,7 +10,7 @@ import { runPeer } from './run-peer';
 const SHARDS = 16;
 /** Finished jobs: one that is gone at once cannot tell whoever waits for it. */
 const KEPT = 1_000;
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 const names = Array.from({ length: SHARDS }, (_, n) => `pushes-${n}`);
 const shardOf = ({ externalId }: PeerPush) =>
   createHash('md5').update(externalId).digest().readUInt32BE(0) % SHARDS;
@@ -42,6 +42,6 @@ runPeer(async () => {
     if (!shard) throw new Error('no such shard');
     await ledger.log(push);
     const job = await shard.queue.add('push', push);
-    return job.waitUntilFinished(shard.events, PATIENCE);
+    return job.waitUntilFinished(shard.events, TIMEOUT);
   });
 });

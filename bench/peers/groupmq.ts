@@ -8,7 +8,7 @@ import { connectLedger } from './ledger';
 import { runPeer } from './run-peer';
 
 const CONCURRENCY = 64;
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 
 interface Job {
   readonly push: PeerPush;
@@ -43,7 +43,7 @@ runPeer(async () => {
   serve(async (push) => {
     await ledger.log(push);
     const reply = new Promise<PeerOutcome>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('no reply')), PATIENCE);
+      const timer = setTimeout(() => reject(new Error('no reply')), TIMEOUT);
       waiting.set(push.id, (done) => {
         clearTimeout(timer);
         resolve(done);

@@ -2,14 +2,14 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import type { Logger } from '../logger';
-import { within } from './deadline';
 import { readBoardFiles } from './files';
 import { renderPage } from './page';
 import type { BoardParts } from './parts';
+import { withTimeout } from './with-timeout';
 
 const METHODS = ['HEAD', 'GET'];
 /** Milliseconds. Commands to Redis have a shorter one, each. */
-const PATIENCE = 5_000;
+const TIMEOUT = 5_000;
 
 /** Everything comes from here. Its parts are placed by styles that its scripts write. */
 const POLICY = [
@@ -82,7 +82,7 @@ function apiRouter(basePath: string, parts: BoardParts): Router {
     router.get(route, async (ctx) => {
       const { params, query } = ctx;
       const request = { queues, uiConfig, params, query, body: {}, headers: {} };
-      const answer = await within(PATIENCE, async () => handler(request)).catch(errorHandler);
+      const answer = await withTimeout(TIMEOUT, async () => handler(request)).catch(errorHandler);
       ctx.status = answer.status ?? 200;
       ctx.body = answer.body;
     });
@@ -99,7 +99,7 @@ function pageRouter(
   const page = renderPage(basePath, parts);
   const show = async (ctx: Context) => {
     try {
-      await within(PATIENCE, pingQueue);
+      await withTimeout(TIMEOUT, pingQueue);
       ctx.type = 'html';
       ctx.body = page;
     } catch (error) {

@@ -13,8 +13,8 @@ import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
 import { createTtlCache } from './ttl-cache';
 
-/** How long an ingress believes what it read of the clients, in milliseconds. */
-const BELIEVED_FOR = 1_000;
+/** Milliseconds for which a web process caches the clients that it read. */
+const CACHE_TTL = 1_000;
 /** A portal has dozens of clients; all of them are kept in memory. */
 const MAX_CLIENTS = 10_000;
 
@@ -81,7 +81,7 @@ export function createClientDirectory(
     }
     return known;
   };
-  const clients = createTtlCache(load, { ttl: BELIEVED_FOR, clock });
+  const clients = createTtlCache(load, { ttl: CACHE_TTL, clock });
   return { find: async (clientId, maxAge) => (await clients.get(maxAge)).get(clientId) };
 }
 

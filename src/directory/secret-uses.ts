@@ -6,7 +6,7 @@
 import type { Connection } from 'mongoose';
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
-import { repeat } from '../repeat';
+import { startPollLoop } from '../poll-loop';
 
 /** One for each secret that was ever used: some hundred bytes, never deleted. */
 export interface SecretUse {
@@ -58,7 +58,7 @@ export function createSecretUses(connection: Connection, clock: Clock, logger: L
   };
   const onError = (error: unknown) =>
     logger.debug({ error: String(error) }, 'uses of secrets not written');
-  const writing = repeat(writeDue, INTERVAL, onError);
+  const writing = startPollLoop(writeDue, INTERVAL, onError);
 
   return {
     note: ({ clientId, secretId }) => {

@@ -1,4 +1,4 @@
-/** A value that is read on demand and believed for a short time; who asks meanwhile shares one load. */
+/** A value that is loaded on demand and cached for a short time; concurrent callers share one load. */
 import type { Clock } from '../clock';
 
 interface Kept<V> {
@@ -22,7 +22,7 @@ const LONGEST_PAUSE = 5_000;
  * for it only where it is not there in time. There is one load at a time, but for one that is stuck.
  *
  * @param load reads the value; a failed load is not kept
- * @param ttl how long a value is believed, in milliseconds from the begin of its load: a load that
+ * @param ttl how long a value is cached, in milliseconds from the begin of its load: a load that
  *   is stuck is not waited for by those who ask later
  */
 export function createTtlCache<V>(
@@ -54,7 +54,7 @@ export function createTtlCache<V>(
       const isFresh = (entry: Kept<V> | undefined, age: number): entry is Kept<V> =>
         entry !== undefined && now - entry.since < age;
       const successor = isFresh(coming, ttl) ? coming : undefined;
-      // While it is still believed, nobody waits for its successor.
+      // While it is still cached, no caller waits for its successor.
       if (isFresh(kept, within)) {
         if (!successor && !isFresh(kept, within / 2)) start(now);
         return kept.value;

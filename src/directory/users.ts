@@ -5,9 +5,9 @@ import type { Clock } from '../clock';
 import type { Tracing } from '../tracing/tracing';
 import { type UserRecord, userModel } from './user-model';
 
-/** How long a process believes what it read of a user, in milliseconds. */
-const BELIEVED_FOR = 5_000;
-const MAX_BELIEVED = 100_000;
+/** Milliseconds for which a process caches a user that it read. */
+const CACHE_TTL = 5_000;
+const MAX_CACHED = 100_000;
 
 export interface UserDirectory {
   /** Of `usernames`, those that no enabled portal user has, in their order, each once. */
@@ -17,7 +17,7 @@ export interface UserDirectory {
 }
 
 /**
- * Known users are believed for a few seconds; unknown and disabled ones are always looked up, so that
+ * Known users are cached for a few seconds; unknown and disabled ones are always looked up, so that
  * a user who was just imported can be named at once.
  */
 export function createUserDirectory(
@@ -26,7 +26,7 @@ export function createUserDirectory(
   tracing?: Tracing,
 ): UserDirectory {
   const model = userModel(connection);
-  const believed = new Map<string, { readonly user: UserRecord; readonly until: number }>();
+  const cached = new Map<string, { readonly user: UserRecord; readonly until: number }>();
   const reads = createBatcher<readonly string[], ReadonlyMap<string, UserRecord>>({
     run: async (lists) => {
       const records = await model.find({ _id: { $in: [...new Set(lists.flat())] } }).lean();
@@ -39,7 +39,7 @@ export function createUserDirectory(
     name: 'users',
   });
 
-  /** Those of them that satisfy; who is not believed to is read. */
+  /** The users that satisfy `isEnough`; the database is asked for users that the cache does not have so. */
   const find = async (
     usernames: readonly string[],
     isEnough: (user: UserRecord) => boolean,
@@ -48,17 +48,17 @@ export function createUserDirectory(
     const known: UserRecord[] = [];
     const open: string[] = [];
     for (const name of new Set(usernames)) {
-      const entry = believed.get(name);
+      const entry = cached.get(name);
       if (entry && entry.until > now && isEnough(entry.user)) known.push(entry.user);
       else open.push(name);
     }
     if (open.length === 0) return known;
     const found = await reads.add(open);
-    if (believed.size > MAX_BELIEVED) believed.clear();
+    if (cached.size > MAX_CACHED) cached.clear();
     for (const name of open) {
       const user = found.get(name);
       if (!user) continue;
-      believed.set(name, { user, until: now + BELIEVED_FOR });
+      cached.set(name, { user, until: now + CACHE_TTL });
       if (isEnough(user)) known.push(user);
     }
     return known;

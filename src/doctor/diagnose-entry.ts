@@ -1,7 +1,7 @@
 /** Diagnoses rejected requests of the push log when somebody asks for one of them; never when they come. */
 import type { Diagnosis } from '../contract/diagnosis';
 import type { FindHeldSecrets } from '../directory/held-secrets';
-import type { OneAtATime } from '../one-at-a-time';
+import type { Mutex } from '../mutex';
 import type { LogEntry } from '../push-log/entry-model';
 import { type Bounds, diagnoseInSlices } from './diagnose';
 import { rejectedRequest } from './rejected-request';
@@ -20,7 +20,7 @@ export type DiagnoseEntry = (
 export function createDiagnoseEntry(
   findSecrets: FindHeldSecrets,
   bounds: Bounds,
-  queue: OneAtATime,
+  queue: Mutex,
 ): DiagnoseEntry {
   return async (entry, body) => {
     const request = rejectedRequest(entry, body);

@@ -7,7 +7,7 @@ export const DATABASE = 'matter-push';
 export const REPLICA_SET = 'rs0';
 /** Beneath a server's folder, for what the program itself writes. */
 export const DATA_FOLDER = 'mongod';
-const PATIENCE_MS = 1_500;
+const CONNECT_TIMEOUT_MS = 1_500;
 const COMMAND_MS = 10_000;
 
 /** Gigabytes; mongod's own default is half of the machine's memory. */
@@ -56,8 +56,8 @@ export function mongodArgs(port: number, dir: string, settings: MongodSettings =
 /** Runs a task on the server's administration database, over a connection of its own. */
 export async function withAdmin<T>(url: string, task: (db: mongo.Db) => Promise<T>): Promise<T> {
   const client = new mongo.MongoClient(url, {
-    serverSelectionTimeoutMS: PATIENCE_MS,
-    connectTimeoutMS: PATIENCE_MS,
+    serverSelectionTimeoutMS: CONNECT_TIMEOUT_MS,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
     socketTimeoutMS: COMMAND_MS,
   });
   try {

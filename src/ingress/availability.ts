@@ -4,7 +4,7 @@ import { isOutOfMemory } from '../queue/redis';
 
 /** @throws PushError DATABASE_UNAVAILABLE where the call fails or is not over within `timeout` ms */
 export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
-  return within(call, timeout, 'DATABASE_UNAVAILABLE');
+  return withTimeout(call, timeout, 'DATABASE_UNAVAILABLE');
 }
 
 /**
@@ -15,11 +15,11 @@ export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
   const named = call.catch((cause) => {
     throw isOutOfMemory(cause) ? new PushError('QUEUE_MEMORY_FULL', { cause }) : cause;
   });
-  return within(named, timeout, 'QUEUE_UNAVAILABLE');
+  return withTimeout(named, timeout, 'QUEUE_UNAVAILABLE');
 }
 
 /** A PushError of the call itself passes as it is: it says more. */
-function within<T>(
+function withTimeout<T>(
   call: Promise<T>,
   timeout: number,
   reason: 'DATABASE_UNAVAILABLE' | 'QUEUE_UNAVAILABLE',

@@ -6,10 +6,10 @@
 import { createBatcher } from '../batcher';
 import type { Clock } from '../clock';
 import type { Logger } from '../logger';
+import { startPollLoop } from '../poll-loop';
 import type { Finalize } from '../push-log/finalize';
 import type { SettledPush } from '../push-log/log';
 import type { Settlement } from '../push-log/settlement';
-import { repeat } from '../repeat';
 import type { Tracing } from '../tracing/tracing';
 import { databaseCall } from './availability';
 
@@ -68,7 +68,7 @@ export function createPushFinalizer(deps: PushFinalizerDependencies): PushFinali
     }
     if (known > 0) logger.info({ pushes: known, left: unknown.size }, 'pushes finalized late');
   };
-  const retrying = repeat(retryUnknown, INTERVAL, (error) => {
+  const retrying = startPollLoop(retryUnknown, INTERVAL, (error) => {
     logger.debug({ error: String(error) }, 'pushes not finalized, retried soon');
   });
   return {

@@ -5,7 +5,7 @@ import { databaseCall, queueCall } from './availability';
 /** Milliseconds: a server that is silent for longer is as good as away. */
 const PING_TIMEOUT = 2_000;
 /** Milliseconds in which all who ask share one round trip: anybody may, as often as they like. */
-const BELIEVED = 250;
+const CACHE_TTL = 250;
 
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
@@ -43,9 +43,9 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
   };
   let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
   /** A failure is shared as well: it is not tried anew for each who asks. */
-  const pingSeldom = (): Promise<void> => {
+  const pingThrottled = (): Promise<void> => {
     const now = performance.now();
-    if (!last || now - last.since >= BELIEVED) last = { since: now, outcome: ping() };
+    if (!last || now - last.since >= CACHE_TTL) last = { since: now, outcome: ping() };
     return last.outcome;
   };
   return {
@@ -60,7 +60,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     ready: async () => {
       if (leaving) throw new PushError('SHUTTING_DOWN');
       check();
-      await pingSeldom();
+      await pingThrottled();
       return { status: 'ready' };
     },
   };

@@ -4,7 +4,7 @@ import type { Servers } from './options';
 import type { MetricsRegistry } from './registry';
 
 /** Milliseconds: a server that is silent for longer counts as away. Scrapers wait for some seconds. */
-const PATIENCE = 1_000;
+const TIMEOUT = 1_000;
 
 /** Never fails, and is over in time. What cannot be known is not told, rather than told as it was. */
 export async function readServers(servers: Servers, registry: MetricsRegistry): Promise<void> {
@@ -32,7 +32,7 @@ export async function readServers(servers: Servers, registry: MetricsRegistry): 
 /** @returns undefined where the call fails or takes too long */
 async function inTime<T>(call: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
-  const tooLate = sleep(PATIENCE, undefined, { signal: over.signal });
+  const tooLate = sleep(TIMEOUT, undefined, { signal: over.signal });
   try {
     return await Promise.race([call, tooLate]);
   } catch {

@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
+import { startPollLoop } from '../poll-loop';
 import type { RedisKeys } from '../queue/keys';
 import { AT_MAXMEMORY } from '../queue/redis';
-import { repeat } from '../repeat';
 import type { ProcessRecord } from './record';
 
 /** Milliseconds between two heartbeats, lengthened by up to half at random. */
@@ -62,7 +62,7 @@ export function startHeartbeat(
       FORGET,
       MAX_PROCESSES,
     );
-  const heartbeats = repeat(heartbeat, HEARTBEAT_INTERVAL, (error) => {
+  const beating = startPollLoop(beat, BEAT, (error) => {
     logger.debug({ error: String(error) }, 'heartbeat not written, tried again soon');
   });
   return {

@@ -13,14 +13,14 @@ import type { Settlement } from './settlement';
  */
 export type Finalize = (
   pushes: readonly SettledPush[],
-  by: Omit<Settling, 'session' | 'patience'>,
+  by: Omit<Settling, 'session' | 'timeout'>,
 ) => Promise<(Settlement | undefined)[]>;
 
 /** Milliseconds of one command: of waiting for entries that somebody holds, and for the majority. */
-const PATIENCE = 500;
+const COMMAND_TIMEOUT = 500;
 /** Where some are held: commands for single pushes at the same time, and milliseconds for all of them. */
 const AT_ONCE = 8;
-const PATIENCE_ALONE = 1_000;
+const RETRY_ALONE_TIMEOUT = 1_000;
 const MAX_TIME_EXPIRED = 50;
 
 /**
@@ -32,7 +32,7 @@ type SettleResult = 'settled' | 'held' | 'unconfirmed';
 export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize {
   const settle = async (pushes: readonly SettledPush[], by: Settling): Promise<SettleResult> => {
     try {
-      await pushLog.settle(pushes, { ...by, patience: PATIENCE });
+      await pushLog.settle(pushes, { ...by, timeout: COMMAND_TIMEOUT });
       return 'settled';
     } catch (error) {
       if (!(error instanceof mongo.MongoError && error.code === MAX_TIME_EXPIRED)) throw error;
@@ -45,7 +45,7 @@ export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize 
 
   /** @returns the ids of those that nobody held */
   const settleEach = async (pushes: readonly SettledPush[], by: Settling): Promise<string[]> => {
-    const until = performance.now() + PATIENCE_ALONE;
+    const until = performance.now() + RETRY_ALONE_TIMEOUT;
     const waiting = [...pushes];
     const free: string[] = [];
     const settleNext = async () => {

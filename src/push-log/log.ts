@@ -52,7 +52,7 @@ export interface Settling {
   readonly worker: string;
   readonly session?: mongo.ClientSession;
   /** Milliseconds after which the server is to stop waiting for entries that somebody else holds. */
-  readonly patience?: number;
+  readonly timeout?: number;
 }
 
 /** A document has a limit; a larger body is logged with its hash and size alone. */
@@ -77,7 +77,7 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
     settle: async (pushes, by) => {
       if (pushes.length === 0) return 0;
       const writes = pushes.map((push) => toWrite(push, by));
-      const { session, patience: maxTimeMS } = by;
+      const { session, timeout: maxTimeMS } = by;
       const result = await collection.bulkWrite(writes, {
         ordered: false,
         ...(session && { session }),

@@ -6,7 +6,7 @@ import { type Connection, mongo } from 'mongoose';
 import { durationClass } from '../durations';
 import type { Logger } from '../logger';
 import { nativeCollection } from '../mongo';
-import { repeat } from '../repeat';
+import { startPollLoop } from '../poll-loop';
 import { countModel, type PushCount } from './count-model';
 
 /** One push, as its caller was answered. */
@@ -101,7 +101,7 @@ export function createPushCounts(connection: Connection, options: PushCountsOpti
   };
   const onError = (error: unknown) =>
     logger.debug({ error: String(error) }, 'counts not written, tried again soon');
-  const writing = repeat(write, interval, onError);
+  const writing = startPollLoop(write, interval, onError);
 
   return {
     ended: (push, ms) => {

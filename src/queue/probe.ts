@@ -1,7 +1,7 @@
 /** Whether Redis can be used: a replica, or a server at its `maxmemory`, answers PING all the same. */
 import type { Redis } from 'ioredis';
 import type { Logger } from '../logger';
-import { type Repeated, repeat } from '../repeat';
+import { type PollLoop, startPollLoop } from '../poll-loop';
 import type { RedisKeys } from './keys';
 import { isRedisReady } from './redis';
 
@@ -44,7 +44,7 @@ const CALL = '[]';
  * old primary that follows nobody), and no command of its own would tell. One that is a replica and
  * follows passes on what it should, and is kept.
  */
-export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSources): Repeated {
+export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSources): PollLoop {
   let unheard = 0;
   const startAnew = () => {
     unheard = 0;
@@ -62,7 +62,7 @@ export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSo
     await redis.publish(keys.replies(ingressId), CALL);
     unheard += 1;
   };
-  return repeat(call, CALL_EVERY, (error) => {
+  return startPollLoop(call, CALL_EVERY, (error) => {
     logger.debug({ error: String(error) }, 'no echo could be asked for');
   });
 }

@@ -17,7 +17,7 @@ export interface RedisTime {
 }
 
 /** Milliseconds for which an answer's time is counted on from; clocks do not run alike for ever. */
-const BELIEVED_FOR = 60_000;
+const VALID_FOR = 60_000;
 /** Milliseconds: clocks that are kept together differ by less, as does an answer that was long on its way. */
 const TOGETHER = 5_000;
 
@@ -25,7 +25,7 @@ const TOGETHER = 5_000;
 export function createRedisTime(redis: Pick<Redis, 'time'>, monotonic: () => number): RedisTime {
   let known: { stamp: number; at: number } | undefined;
   const counted = (at: number): number | undefined =>
-    known && at - known.at < BELIEVED_FOR ? known.stamp + at - known.at : undefined;
+    known && at - known.at < VALID_FOR ? known.stamp + at - known.at : undefined;
   const note = (stamp: number) => {
     const at = monotonic();
     // The answer that was the shortest time on its way is the nearest to the truth.

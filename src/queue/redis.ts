@@ -2,7 +2,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../logger';
 import { outagesOf } from '../outages';
-import { repeat } from '../repeat';
+import { startPollLoop } from '../poll-loop';
 
 /** Every command ends by then, whatever the network does; milliseconds. */
 const COMMAND_TIMEOUT = 2_000;
@@ -38,7 +38,7 @@ export function connectFailFast(url: string, logger: Logger): Redis {
 /** For a subscriber: comes back with its subscriptions after an outage. */
 export function connectSubscriber(url: string, logger: Logger): Redis {
   const redis = connect(Redis, url, { use: 'subscriber', logger }, { maxRetriesPerRequest: null });
-  const asking = repeat(
+  const asking = startPollLoop(
     () => redis.ping(),
     ARE_YOU_THERE,
     (error) => logger.debug({ error: String(error) }, 'subscriber got no answer'),

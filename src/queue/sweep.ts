@@ -5,20 +5,15 @@
  */
 import type { Logger } from '../logger';
 import type { Metrics } from '../metrics/metrics';
-import { type Repeated, repeat } from '../repeat';
-import type { PartitionJobs } from './partition-jobs';
+import { type PollLoop, startPollLoop } from '../poll-loop';
 import type { Partitions } from './partitions';
+import type { Turns } from './jobs';
 
 /** Milliseconds between sweeps of one worker. */
 export const SWEEP_INTERVAL = 500;
 
-export function startSweep(
-  partitions: Partitions,
-  jobs: PartitionJobs,
-  logger: Logger,
-  metrics: Metrics,
-): Repeated {
-  return repeat(
+export function startSweep(partitions: Partitions, jobs: Turns, logger: Logger, metrics: Metrics): PollLoop {
+  return startPollLoop(
     async () => {
       const waiting = await partitions.waiting();
       metrics.swept(waiting.length);

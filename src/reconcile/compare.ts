@@ -1,9 +1,9 @@
-/** How one matter here differs from what another system believes of it: pure. */
+/** How one matter here differs from what another system expects of it: pure. */
 import type { MatterDifference } from '../contract/comparison';
 import type { Matter } from '../domain/matter';
 
-/** What the other side believes; what is undefined is not compared. */
-export interface Believed {
+/** What the other system expects; an undefined field is not compared. */
+export interface ExpectedFields {
   readonly externalId: string;
   readonly bizStatus?: string;
   /** No code and an empty one are the same, as in the digest. */
@@ -16,14 +16,14 @@ export interface Believed {
 export type Held = Pick<Matter, 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt' | 'deleted'>;
 
 /** @returns every difference, in the order of the type; none: the same as far as compared */
-export function compare(believed: Believed, held: Held | undefined): MatterDifference[] {
-  if (!held) return believed.deleted ? [] : ['MISSING'];
-  if (held.deleted) return believed.deleted ? [] : ['DELETED'];
-  if (believed.deleted) return ['NOT_DELETED'];
+export function compare(expected: ExpectedFields, held: Held | undefined): MatterDifference[] {
+  if (!held) return expected.deleted ? [] : ['MISSING'];
+  if (held.deleted) return expected.deleted ? [] : ['DELETED'];
+  if (expected.deleted) return ['NOT_DELETED'];
   const differences: MatterDifference[] = [];
-  const age = compareAge(believed.sourceUpdatedAt, held.sourceUpdatedAt);
+  const age = compareAge(expected.sourceUpdatedAt, held.sourceUpdatedAt);
   if (age) differences.push(age);
-  if (hasOtherStatus(believed, held)) differences.push('STATUS_DIFFERS');
+  if (hasOtherStatus(expected, held)) differences.push('STATUS_DIFFERS');
   return differences;
 }
 
@@ -38,7 +38,7 @@ function compareAge(
   return here < there ? 'STALE_HERE' : 'NEWER_HERE';
 }
 
-function hasOtherStatus({ bizStatus, externalStatusCode }: Believed, held: Held): boolean {
+function hasOtherStatus({ bizStatus, externalStatusCode }: ExpectedFields, held: Held): boolean {
   if (bizStatus !== undefined && bizStatus !== held.bizStatus) return true;
   return (
     externalStatusCode !== undefined &&

@@ -1,13 +1,13 @@
-/** `matters/diff`: where the ledger differs from what another system believes, line by line. */
+/** `matters/diff`: where the ledger differs from what another system expects, line by line. */
 import type { HeldView, MatterDiff } from '../contract/comparison';
 import type { HeldMatter } from '../ledger/lean-matter';
 import type { MatterReader } from '../ledger/matter-reader';
-import { type Believed, compare } from './compare';
+import { compare, type ExpectedFields } from './compare';
 
 export function createDiffMatters(reader: Pick<MatterReader, 'held'>) {
   return async (
     systemCode: string,
-    { lines }: { readonly lines: readonly Believed[] },
+    { lines }: { readonly lines: readonly ExpectedFields[] },
   ): Promise<MatterDiff> => {
     const ids = lines.map(({ externalId }) => externalId);
     const held = new Map<string, HeldMatter>();

@@ -14,8 +14,8 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
 import type { RunningTracing, TracingOptions } from './options';
-import { seldom } from './seldom';
 import { createTracing } from './spans';
+import { throttle } from './throttle';
 
 /** Milliseconds for what is left when the process ends: a collector that is away must not hold it up. */
 const FLUSH_TIMEOUT = 3_000;
@@ -25,13 +25,13 @@ const MAX_LINKS = 500;
 const MAX_PROBLEM = 200;
 
 export function startExport({ type, trouble }: TracingOptions): RunningTracing {
-  const tellSeldom = () =>
-    seldom(
+  const tellThrottled = () =>
+    throttle(
       (problem, untold) => trouble(problem.slice(0, MAX_PROBLEM), untold),
       () => performance.now(),
     );
-  const failed = tellSeldom();
-  listenToLibrary(tellSeldom());
+  const failed = tellThrottled();
+  listenToLibrary(tellThrottled());
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
       'service.name': `matter-push-${type}`,

@@ -3,7 +3,7 @@ import type { Connection } from 'mongoose';
 import { createFindHeldSecrets } from '../directory/held-secrets';
 import type { KeyRing } from '../directory/sealing';
 import { createDiagnoseEntry } from '../doctor/diagnose-entry';
-import { oneAtATime } from '../one-at-a-time';
+import { createMutex } from '../mutex';
 import { createBodies } from '../push-log/bodies';
 import type { FindKeyUses } from '../push-log/key-uses';
 import { createReadCounts } from '../push-log/read-counts';
@@ -32,7 +32,7 @@ export function openLogQuery(parts: LogQueryParts): AnswerQuery {
     diagnose: createDiagnoseEntry(
       createFindHeldSecrets(mongo, keyRing),
       { time: DIAGNOSIS_TIME, clock: () => performance.now() },
-      oneAtATime(),
+      createMutex(),
     ),
     timeZone,
   });

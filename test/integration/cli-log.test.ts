@@ -199,7 +199,7 @@ describe('log show', () => {
     expect(text).toMatch(/^reason +VALIDATION_FAILED/m);
     expect(text).toMatch(/^ {2}matterType: ./m);
     expect(text).toMatch(/^ {2}title: ./m);
-    expect(text).toMatch(/^rejected {2}/m);
+    expect(text).toMatch(/^refused {2}/m);
     expect(text).not.toMatch(/^(queued|started)/m);
   });
 

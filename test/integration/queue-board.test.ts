@@ -15,7 +15,7 @@ import { until } from '../support/wait';
 
 const { redisUrl } = testServers();
 /** Milliseconds: longer than any answer may take. */
-const PATIENCE = 8_000;
+const TIMEOUT = 8_000;
 
 interface Told {
   readonly status: number;
@@ -25,7 +25,7 @@ interface Told {
 
 async function ask(url: string, method = 'GET', body?: string): Promise<Told> {
   const headers = { 'Content-Type': 'application/json' };
-  const signal = AbortSignal.timeout(PATIENCE);
+  const signal = AbortSignal.timeout(TIMEOUT);
   const answer = await fetch(url, { method, headers, body, signal });
   return { status: answer.status, text: await answer.text(), headers: answer.headers };
 }

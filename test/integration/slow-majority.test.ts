@@ -66,7 +66,7 @@ test('a push whose entry is not to be seen yet is told what the log will say', a
   const settle = rig.pushLog.settle;
   jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (pushes, by) => {
     if (!by.session) await followed('off');
-    return settle(pushes, { ...by, patience: 60_000 });
+    return settle(pushes, { ...by, timeout: 60_000 });
   });
   const replies = await rig.newWorker()(batchOf([push]));
   await followed('off');
@@ -90,7 +90,7 @@ test('a push that was sent again takes one effect, also while nobody knows wheth
   const settle = rig.pushLog.settle;
   jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (settled, by) => {
     await followed('off');
-    return settle(settled, { ...by, ...(!by.session && { patience: 60_000 }) });
+    return settle(settled, { ...by, ...(!by.session && { timeout: 60_000 }) });
   });
   const again = await second(batchOf([pushes[1]]));
   await sent;

@@ -9,7 +9,7 @@ import { connectBlocking, connectFailFast, connectSubscriber } from '../../src/q
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
-const PATIENCE = 25_000;
+const TIMEOUT = 25_000;
 const logger = createLogger('test', 'silent');
 const releasers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -40,7 +40,7 @@ test('a connection for commands and one that blocks are made anew', async () => 
   await until(
     'an answer',
     async () => (await commands.ping().catch(() => undefined)) === 'PONG',
-    PATIENCE,
+    TIMEOUT,
   );
 }, 60_000);
 
@@ -63,7 +63,7 @@ test('a subscriber is, though nobody asks it anything, and hears what is publish
       await publisher.publish(channel, 'hello');
       return heard.length > 0;
     },
-    PATIENCE,
+    TIMEOUT,
   );
 }, 60_000);
 
@@ -101,9 +101,9 @@ describe('a whole service', () => {
         return answer.code === 0;
       };
       // Connections of the other kind may still be on their way back.
-      await until('a first push', pushed, PATIENCE);
+      await until('a first push', pushed, TIMEOUT);
       strand();
-      await until('a push that is confirmed', pushed, PATIENCE);
+      await until('a push that is confirmed', pushed, TIMEOUT);
     },
     60_000,
   );

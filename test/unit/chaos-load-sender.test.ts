@@ -12,11 +12,11 @@ afterEach(() => {
 const client = { clientId: 'crm', systemCode: 'CRM', secret: 'not one of ours' };
 
 /** What the sender says of the answer of such a server. */
-async function sentTo(answer: RequestListener, patience?: number) {
+async function sentTo(answer: RequestListener, timeout?: number) {
   server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const sender = createLoadSender(`http://127.0.0.1:${port}`, client, patience);
+  const sender = createLoadSender(`http://127.0.0.1:${port}`, client, timeout);
   const seen = await sender.send('{}').finally(sender.close);
   return seen;
 }

@@ -1,5 +1,5 @@
 /** How what is here differs from what another system believes: every rule, and that they add up. */
-import { type Believed, compare, type Held } from '../../src/reconcile/compare';
+import { compare, type ExpectedFields, type Held } from '../../src/reconcile/compare';
 
 const held = (over: Partial<Held> = {}): Held => ({
   bizStatus: 'PENDING',
@@ -12,8 +12,8 @@ const DELETED = held({ deleted: true });
 const NEVER_STAMPED = held({ sourceUpdatedAt: null });
 const NO_CODE = held({ externalStatusCode: null });
 
-test.each<[string, Omit<Believed, 'externalId'>, Held | undefined, string[]]>([
-  ['nothing believed', {}, held(), []],
+test.each<[string, Omit<ExpectedFields, 'externalId'>, Held | undefined, string[]]>([
+  ['nothing expected', {}, held(), []],
   [
     'all the same',
     { bizStatus: 'PENDING', externalStatusCode: 'S1', sourceUpdatedAt: 2_000 },
@@ -23,13 +23,13 @@ test.each<[string, Omit<Believed, 'externalId'>, Held | undefined, string[]]>([
   ['not deleted on either side', { deleted: false }, held(), []],
 
   ['not here', {}, undefined, ['MISSING']],
-  ['not here, whatever is believed', { bizStatus: 'DONE' }, undefined, ['MISSING']],
-  ['not here and believed not deleted', { deleted: false }, undefined, ['MISSING']],
+  ['not here, whatever is expected', { bizStatus: 'DONE' }, undefined, ['MISSING']],
+  ['not here and expected not deleted', { deleted: false }, undefined, ['MISSING']],
   ['not here and deleted there', { deleted: true }, undefined, []],
 
   ['deleted here', {}, DELETED, ['DELETED']],
   ['deleted here only, other differences do not matter', { bizStatus: 'X' }, DELETED, ['DELETED']],
-  ['deleted here and believed not deleted', { deleted: false }, DELETED, ['DELETED']],
+  ['deleted here and expected not deleted', { deleted: false }, DELETED, ['DELETED']],
   ['deleted on both sides', { deleted: true }, DELETED, []],
   ['deleted on both sides, in another state', { deleted: true, bizStatus: 'X' }, DELETED, []],
   ['deleted there only', { deleted: true }, held(), ['NOT_DELETED']],
@@ -73,6 +73,6 @@ test.each<[string, Omit<Believed, 'externalId'>, Held | undefined, string[]]>([
     held(),
     ['NEWER_HERE', 'STATUS_DIFFERS'],
   ],
-])('%s', (_, believed, here, differences) => {
-  expect(compare({ externalId: 'HD-1', ...believed }, here)).toEqual(differences);
+])('%s', (_, expected, here, differences) => {
+  expect(compare({ externalId: 'HD-1', ...expected }, here)).toEqual(differences);
 });

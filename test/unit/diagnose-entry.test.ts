@@ -1,7 +1,7 @@
 /** Diagnoses are made one after the other, of requests that were rejected for their signature alone. */
 import { Types } from 'mongoose';
 import { createDiagnoseEntry } from '../../src/doctor/diagnose-entry';
-import { oneAtATime } from '../../src/one-at-a-time';
+import { createMutex } from '../../src/mutex';
 import type { LogEntry } from '../../src/push-log/entry-model';
 import { sentSignature } from '../../src/push-log/sent-signature';
 
@@ -22,7 +22,7 @@ const findSecrets = async () => [{ id: 's1', secret: 'the secret' }];
 
 test('the next begins when the one before it has ended', async () => {
   const turns: string[] = [];
-  const queue = oneAtATime();
+  const queue = createMutex();
   const diagnose = createDiagnoseEntry(findSecrets, BOUNDS, queue);
   const others = queue(async () => {
     turns.push('something else began');
@@ -38,7 +38,7 @@ test('the next begins when the one before it has ended', async () => {
 
 test('of any other entry there is none, and no secret is opened for it', async () => {
   const findNothing = jest.fn(findSecrets);
-  const diagnose = createDiagnoseEntry(findNothing, BOUNDS, oneAtATime());
+  const diagnose = createDiagnoseEntry(findNothing, BOUNDS, createMutex());
   expect(await diagnose(ENTRY, Buffer.from('{}'))).toBeUndefined();
   expect(findNothing).not.toHaveBeenCalled();
 });

@@ -1,4 +1,4 @@
-/** Whoever asks whether this process is ready, and however often, the servers are asked seldom. */
+/** However often a process is asked whether it is ready, it pings its servers at a bounded rate. */
 import { createHealthProbe } from '../../src/ingress/health';
 
 beforeEach(() => jest.useFakeTimers());

@@ -45,7 +45,7 @@ test('what took any time at all is seen, also at the very end', () => {
 test('a push that was never queued has fewer steps, and no total beside its one duration', () => {
   const rejected = aWay({ state: 'REFUSED', settledAt: at(3) });
   const way = { ...rejected, queuedAt: null, startedAt: null };
-  expect(names(way)).toEqual(['received', 'rejected']);
+  expect(names(way)).toEqual(['received', 'refused']);
   expect(draw(way)).toHaveLength(2);
   expect(names({ ...way, state: 'REPLAYED' })).toEqual(['received', 'replayed']);
 });

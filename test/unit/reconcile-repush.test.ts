@@ -1,7 +1,8 @@
 /** What is pushed for which difference, and why nothing is where nothing is. */
+
+import type { ExpectedMatter, Row } from '../../src/cli/reconcile/expected-matter';
 import { find } from '../../src/cli/reconcile/find';
 import { type Obstacle, type RepushLine, repush } from '../../src/cli/reconcile/repush';
-import type { Row, Statement } from '../../src/cli/reconcile/statement';
 import type { Matter } from '../../src/domain/matter';
 import { aMatter, aParty, NOW } from '../support/builders';
 
@@ -9,22 +10,22 @@ const MINUTE = 60_000;
 const ISO = '2024-06-01T00:00:00.000Z';
 const LATER = '2024-06-01T00:01:00.000Z';
 
-const folded = (over: Partial<Matter> = {}): Statement => ({
+const folded = (over: Partial<Matter> = {}): ExpectedMatter => ({
   kind: 'folded',
-  believed: aMatter({ sourceUpdatedAt: NOW, ...over }),
+  expected: aMatter({ sourceUpdatedAt: NOW, ...over }),
 });
-const row = (believed: Partial<Row['believed']>, pushed: Row['pushed'] = {}): Statement => ({
+const row = (expected: Partial<Row['expected']>, pushed: Row['pushed'] = {}): ExpectedMatter => ({
   kind: 'row',
-  believed: { externalId: 'A-1', ...believed },
+  expected: { externalId: 'A-1', ...expected },
   pushed,
 });
 const held = (over: Partial<Matter> = {}) => aMatter({ sourceUpdatedAt: NOW, ...over });
 const TITLED = { matterType: 'TODO', title: 't', summary: null };
 
-const plan = (statement: Statement, here: Matter | undefined, overwriteNewer = false) => {
-  const findings = find(statement, here).map(({ finding }) => finding);
+const plan = (expectedMatter: ExpectedMatter, here: Matter | undefined, overwriteNewer = false) => {
+  const findings = find(expectedMatter, here).map(({ finding }) => finding);
   const formatLocal = (instant: number) => `local ${instant}`;
-  const pushed = repush({ statement, held: here, findings }, { overwriteNewer, formatLocal });
+  const pushed = repush({ expectedMatter, held: here, findings }, { overwriteNewer, formatLocal });
   return { findings, pushed };
 };
 /** As it stands in the file. */
@@ -34,7 +35,7 @@ describe('a folded matter', () => {
   const upsert = { op: 'upsert', body: { title: 'old title', sourceUpdatedAt: ISO } };
   const remove = { op: 'delete', body: { externalId: 'A-1', sourceUpdatedAt: ISO } };
 
-  test.each<[string, Statement, Matter | undefined, string[], object]>([
+  test.each<[string, ExpectedMatter, Matter | undefined, string[], object]>([
     ['missing', folded(), undefined, ['MISSING'], upsert],
     ['deleted by hand', folded(), held({ deleted: true }), ['DELETED'], upsert],
     ['left behind', folded(), held({ sourceUpdatedAt: 1 }), ['STALE_HERE'], upsert],
@@ -42,13 +43,13 @@ describe('a folded matter', () => {
     ['of another status', folded(), held({ bizStatus: 'DONE' }), ['STATUS_DIFFERS'], upsert],
     ['of another title', folded(), held({ title: 'x' }), ['CONTENT_DIFFERS'], upsert],
     ['not deleted', folded({ deleted: true }), held({ title: 'x' }), ['NOT_DELETED'], remove],
-  ])('%s', (_, statement, here, findings, line) => {
-    const { findings: found, pushed } = plan(statement, here);
+  ])('%s', (_, expectedMatter, here, findings, line) => {
+    const { findings: found, pushed } = plan(expectedMatter, here);
     expect(found).toEqual(findings);
     expect(pushed).toMatchObject(line);
   });
 
-  test.each<[string, Statement, Matter | undefined]>([
+  test.each<[string, ExpectedMatter, Matter | undefined]>([
     ['the same', folded(), held()],
     ['deleted there and never here', folded({ deleted: true }), undefined],
     [
@@ -56,8 +57,8 @@ describe('a folded matter', () => {
       folded({ deleted: true }),
       held({ deleted: true, title: 'x', bizStatus: 'DONE', sourceUpdatedAt: 1 }),
     ],
-  ])('%s is no difference', (_, statement, here) => {
-    expect(find(statement, here)).toEqual([]);
+  ])('%s is no difference', (_, expectedMatter, here) => {
+    expect(find(expectedMatter, here)).toEqual([]);
   });
 
   test('its deadline is said in the form that the caller gives', () => {
@@ -70,7 +71,7 @@ describe('a folded matter', () => {
 describe('what is newer here', () => {
   const newer = (over: Partial<Matter> = {}) => held({ sourceUpdatedAt: NOW + MINUTE, ...over });
 
-  test.each<[string, Statement, Matter, object | Obstacle]>([
+  test.each<[string, ExpectedMatter, Matter, object | Obstacle]>([
     [
       'another title',
       folded(),
@@ -114,9 +115,9 @@ describe('what is newer here', () => {
       newer(),
       'ONLY_NEWER',
     ],
-  ])('%s: only on demand, with the time that is here', (_, statement, here, expected) => {
-    expect(plan(statement, here).pushed).toBe('NEWER_HERE');
-    const { pushed } = plan(statement, here, true);
+  ])('%s: only on demand, with the time that is here', (_, expectedMatter, here, expected) => {
+    expect(plan(expectedMatter, here).pushed).toBe('NEWER_HERE');
+    const { pushed } = plan(expectedMatter, here, true);
     if (typeof expected === 'string') expect(pushed).toBe(expected);
     else expect(pushed).toMatchObject(expected);
   });
@@ -135,7 +136,7 @@ describe('a row', () => {
   const stamped = { sourceUpdatedAt: NOW };
   const upsert = { externalId: 'A-1', ...TITLED, sourceUpdatedAt: ISO };
 
-  test.each<[string, Statement, Matter | undefined, object | Obstacle]>([
+  test.each<[string, ExpectedMatter, Matter | undefined, object | Obstacle]>([
     ['missing, with content', row(stamped, TITLED), undefined, { op: 'upsert', body: upsert }],
     ['missing, without', row({ ...stamped, bizStatus: 'DONE' }), undefined, 'NEEDS_CONTENT'],
     ['missing, without a title', row(stamped, { matterType: 'TODO' }), undefined, 'NEEDS_CONTENT'],
@@ -186,13 +187,13 @@ describe('a row', () => {
       held(),
       { op: 'delete', body: { externalId: 'A-1', sourceUpdatedAt: ISO } },
     ],
-  ])('%s', (_, statement, here, expected) => {
-    expect(written(plan(statement, here).pushed)).toEqual(expected);
+  ])('%s', (_, expectedMatter, here, expected) => {
+    expect(written(plan(expectedMatter, here).pushed)).toEqual(expected);
   });
 });
 
 describe('both sides of a difference', () => {
-  test.each<[string, Statement, Matter | undefined, object, object | null]>([
+  test.each<[string, ExpectedMatter, Matter | undefined, object, object | null]>([
     ['missing', row({ bizStatus: 'DONE' }), undefined, { bizStatus: 'DONE' }, null],
     ['deleted', folded(), held({ deleted: true }), { deleted: false }, { deleted: true }],
     [
@@ -217,7 +218,7 @@ describe('both sides of a difference', () => {
       { parties: [] },
     ],
     ['a deadline', folded({ deadlineAt: NOW }), held(), { deadlineAt: ISO }, { deadlineAt: null }],
-  ])('%s', (_, statement, here, yours, ours) => {
-    expect(find(statement, here)).toEqual([{ finding: expect.anything(), yours, here: ours }]);
+  ])('%s', (_, expectedMatter, here, yours, ours) => {
+    expect(find(expectedMatter, here)).toEqual([{ finding: expect.anything(), yours, here: ours }]);
   });
 });

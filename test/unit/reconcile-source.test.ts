@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import type { ExpectedMatter } from '../../src/cli/reconcile/expected-matter';
 import { openSource } from '../../src/cli/reconcile/open-source';
-import type { Statement } from '../../src/cli/reconcile/statement';
 import { createSettings } from '../../src/cli/settings';
 import { aRef } from '../support/builders';
 
@@ -24,14 +24,15 @@ async function read(name: string, content: string | Buffer) {
   const tool = { settings: createSettings({}, '/'), stdin, stdout, stderr };
   try {
     const source = await openSource(file, 'OA', tool);
-    const statements: Statement[] = [];
-    for await (const statement of source.statements()) statements.push(statement);
+    const expectedMatters: ExpectedMatter[] = [];
+    for await (const expectedMatter of source.expectedMatters())
+      expectedMatters.push(expectedMatter);
     stderr.end();
-    return { source, statements, problems: told(await said), message: '' };
+    return { source, expectedMatters, problems: told(await said), message: '' };
   } catch (error) {
     stderr.end();
     const message = (error as Error).message.replaceAll(`${file}:`, '');
-    return { source: undefined, statements: [], problems: told(await said), message };
+    return { source: undefined, expectedMatters: [], problems: told(await said), message };
   }
 
   function told(text: string): string[] {
@@ -39,8 +40,10 @@ async function read(name: string, content: string | Buffer) {
   }
 }
 const rows = async (name: string, content: string | Buffer) =>
-  (await read(name, content)).statements.map((statement) =>
-    statement.kind === 'row' ? { ...statement.believed, ...statement.pushed } : undefined,
+  (await read(name, content)).expectedMatters.map((expectedMatter) =>
+    expectedMatter.kind === 'row'
+      ? { ...expectedMatter.expected, ...expectedMatter.pushed }
+      : undefined,
   );
 
 /** 2024-06-01 08:00 in Shanghai. */
@@ -93,7 +96,7 @@ describe('CSV', () => {
 
   test('every bad row is told with its line and left out; the others are read', async () => {
     const content = `${HEAD}\n,DONE,,,,,\nA-1,done,,yesterday,maybe,,\nA-2,DONE,,,,,,,more\nA-3\nA-3\n`;
-    const { problems, statements, source } = await read('bad.csv', content);
+    const { problems, expectedMatters, source } = await read('bad.csv', content);
     expect(problems).toEqual([
       '2: externalId is missing',
       '3: bizStatus must be upper snake case such as IN_REVIEW, at most 64 characters',
@@ -103,7 +106,7 @@ describe('CSV', () => {
       '6: A-3 stands on line 5 too',
       '4 bad lines are left out, the others are compared.',
     ]);
-    expect(statements.map(({ believed }) => believed.externalId)).toEqual(['A-3']);
+    expect(expectedMatters.map(({ expected }) => expected.externalId)).toEqual(['A-3']);
     expect(source).toMatchObject({ size: 1, leftOut: 4, leftOutUnnamed: 2 });
     expect([...(source?.ids() ?? [])]).toEqual(['A-3', 'A-1']);
     expect(source?.names('A-1')).toBe(true);
@@ -162,9 +165,9 @@ describe('NDJSON of pushes', () => {
     push('upsert', { matterType: 'NOTICE', externalId, title: 't', ...more });
   const matters = async (...all: unknown[]) =>
     Object.fromEntries(
-      (await read('pushes.ndjson', lines(...all))).statements.map(({ believed }) => [
-        believed.externalId,
-        believed,
+      (await read('pushes.ndjson', lines(...all))).expectedMatters.map(({ expected }) => [
+        expected.externalId,
+        expected,
       ]),
     );
 
@@ -206,7 +209,7 @@ describe('NDJSON of pushes', () => {
   });
 
   test('without an upsert, or without an id, there is nothing to compare', async () => {
-    const { source, statements } = await read(
+    const { source, expectedMatters } = await read(
       'some.txt',
       lines(
         upsert('A'),
@@ -216,7 +219,7 @@ describe('NDJSON of pushes', () => {
         upsert(undefined),
       ),
     );
-    expect(statements).toHaveLength(1);
+    expect(expectedMatters).toHaveLength(1);
     expect(source).toMatchObject({ size: 1, withoutUpsert: 2, withoutId: 1 });
     expect(['A', 'B', 'D'].map((id) => source?.names(id))).toEqual([true, true, false]);
   });

@@ -1,4 +1,4 @@
-/** A cache that believes what it read for a short time, and keeps no failure. */
+/** A cache that keeps a value for a short time, and no failure. */
 import { createTtlCache } from '../../src/directory/ttl-cache';
 
 function counting() {
@@ -27,7 +27,7 @@ test('nothing is loaded before somebody asks', () => {
   expect(counting().loads()).toBe(0);
 });
 
-test('a value is believed for its time, and not a moment longer', async () => {
+test('a value is cached for its time, and not a moment longer', async () => {
   const { cache, pass } = counting();
   expect(await cache.get()).toBe('#1');
   pass(99);
@@ -46,7 +46,7 @@ test('being asked for does not make a value live longer', async () => {
   expect(await cache.get()).toBe('#2');
 });
 
-test('while a value is believed nobody waits for its successor, however long that takes', async () => {
+test('while a value is cached nobody waits for its successor, however long that takes', async () => {
   let now = 0;
   const ends: ((value: string) => void)[] = [];
   const load = () => new Promise<string>((resolve) => ends.push(resolve));

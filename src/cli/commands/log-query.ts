@@ -3,7 +3,7 @@ import { matterName, resultText, totalTime } from '../log/entry-cells';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { firstEntries } from '../log/first-entries';
 import { localTime } from '../log/local-time';
-import { createPatience } from '../log/patience';
+import { createSearchProgress } from '../log/search-progress';
 import { wholeNumber } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
 import type { ShownEntry } from '../source/log-source';
@@ -38,7 +38,7 @@ async function query(options: Options, tool: Tool): Promise<void> {
   const rows: Cell[][] = [];
   let end = { found: 0, isMore: false };
   await withSources(tool, options, async ({ log }) => {
-    const tellPlace = createPatience(tool);
+    const tellPlace = createSearchProgress(tool);
     const entries = firstEntries(log, filter, {
       limit,
       oldestFirst,

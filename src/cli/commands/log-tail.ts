@@ -6,7 +6,7 @@ import { listenForInterrupt } from '../interrupt';
 import { entryLine } from '../log/entry-line';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { keepPolling } from '../log/keep-polling';
-import { createPatience } from '../log/patience';
+import { createSearchProgress } from '../log/search-progress';
 import { createTailing, type Tailing } from '../log/tailing';
 import { wholeNumber } from '../option-values';
 import { printJson, printLine } from '../print';
@@ -46,7 +46,7 @@ async function tail(options: Options, tool: Tool): Promise<void> {
   const print = (view: ShownEntry) =>
     json ? printJson(tool.stdout, view) : printLine(tool.stdout, entryLine(view, timeZone));
   await withSources(tool, options, async ({ log }) => {
-    const tailing = createTailing(log, filter, print, createPatience(tool));
+    const tailing = createTailing(log, filter, print, createSearchProgress(tool));
     if (options.follow) await follow(tailing, lines, tool);
     else await tailing.printNewest(lines);
   });

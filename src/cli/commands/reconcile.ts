@@ -44,7 +44,7 @@ would reject as they are (their form, or users that it does not know) are named 
 Exit code: 0 nothing differs, 1 something differs, or a line was left out (or the command failed),
 2 wrong usage, or nothing of the file can be compared.`;
 
-/** `reconcile`: what a source believes against what the ledger holds. */
+/** `reconcile`: what a source expects against what the ledger holds. */
 export function addReconcile(parent: Command, tool: Tool): void {
   const command = parent
     .command('reconcile')

@@ -4,7 +4,7 @@ import type { Diagnosis, Finding } from '../../contract/diagnosis';
 import { createFindHeldSecrets } from '../../directory/held-secrets';
 import { createKeyRing, type KeyRing } from '../../directory/sealing';
 import { createDiagnoseEntry } from '../../doctor/diagnose-entry';
-import { oneAtATime } from '../../one-at-a-time';
+import { createMutex } from '../../mutex';
 import { createBodies } from '../../push-log/bodies';
 import type { LogEntry } from '../../push-log/entry-model';
 import { CommandFailure } from '../failure';
@@ -23,7 +23,7 @@ export async function diagnosisOf(
   const keyRing = entry.signature && keyRingOf(tool);
   if (!keyRing) return undefined;
   const secrets = createFindHeldSecrets(connection, keyRing);
-  const diagnose = createDiagnoseEntry(secrets, BOUNDS, oneAtATime());
+  const diagnose = createDiagnoseEntry(secrets, BOUNDS, createMutex());
   const id = String(entry._id);
   return diagnose(entry, (await createBodies(connection).find([id])).get(id));
 }

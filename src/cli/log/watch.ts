@@ -18,7 +18,7 @@ export interface Watch {
 }
 
 /** How long a push may be queued before that is told, in milliseconds. */
-const PATIENCE = 3_000;
+const TELL_AFTER = 3_000;
 /** Unsettled entries out of the window that are still looked after. */
 const MAX_UNSETTLED = 100;
 
@@ -31,7 +31,7 @@ export function createWatch(): Watch {
       // By our own clock since we saw it: that of the service may be another.
       const seen = queued.get(id);
       if (!seen) queued.set(id, { since: now, isTold: false });
-      return seen !== undefined && !seen.isTold && now - seen.since >= PATIENCE;
+      return seen !== undefined && !seen.isTold && now - seen.since >= TELL_AFTER;
     },
     told: (id, state, now) => {
       if (state === 'QUEUED') {

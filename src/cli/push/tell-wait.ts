@@ -1,4 +1,4 @@
-/** What a run says of its waits: seldom, and nothing of single retries. */
+/** Reports a run's waits, throttled, and no single retries. */
 import type { Tool } from '../tool';
 
 /** Milliseconds between two lines, whatever they say. */

@@ -1,10 +1,10 @@
 /** How one matter of the file differs from the ledger's, with both sides of each difference. */
 
 import type { MatterDifference } from '../../contract/comparison';
+import { type ContentField, contentDifferences, nameOf } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
-import { type ContentField, contentDifferences, nameOf } from '../../domain/restate';
 import { compare } from '../../reconcile/compare';
-import type { Statement } from './statement';
+import type { ExpectedMatter } from './expected-matter';
 
 export type Finding = MatterDifference | 'CONTENT_DIFFERS';
 
@@ -31,19 +31,23 @@ const SHOWN: Readonly<Record<MatterDifference, readonly ShownField[]>> = {
 };
 
 /** @returns nothing where both say the same, as far as the file says something */
-export function find(statement: Statement, held: Matter | undefined): Found[] {
-  const yours: Fields = { ...statement.believed, deleted: statement.believed.deleted ?? false };
+export function find(expectedMatter: ExpectedMatter, held: Matter | undefined): Found[] {
+  const yours: Fields = {
+    ...expectedMatter.expected,
+    deleted: expectedMatter.expected.deleted ?? false,
+  };
   const tell = (finding: Finding, fields: readonly ShownField[]): Found => {
     return { finding, yours: toSide(yours, fields), here: held ? toSide(held, fields) : null };
   };
   const isShown = (field: ShownField) =>
     yours[field] !== undefined && (!held || yours[field] !== held[field]);
-  const found = compare(statement.believed, held).map((difference) =>
+  const found = compare(expectedMatter.expected, held).map((difference) =>
     tell(difference, SHOWN[difference].filter(isShown)),
   );
   // What a deleted matter says is of no account.
-  if (statement.kind === 'row' || !held || held.deleted || statement.believed.deleted) return found;
-  const content = contentDifferences(statement.believed, held);
+  if (expectedMatter.kind === 'row' || !held || held.deleted || expectedMatter.expected.deleted)
+    return found;
+  const content = contentDifferences(expectedMatter.expected, held);
   return content.length === 0 ? found : [...found, tell('CONTENT_DIFFERS', content)];
 }
 

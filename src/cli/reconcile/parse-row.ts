@@ -1,7 +1,7 @@
 /** The fields of one line, checked, as a row: what is compared and what a re-push may send. */
 import { z } from 'zod';
 import * as rules from '../../contract/fields';
-import { PUSHED_FIELDS, type Row } from './statement';
+import { PUSHED_FIELDS, type Row } from './expected-matter';
 
 /** What is said of a field that the contract's rule rejects: its own words are for callers. */
 const EXPECTED: Readonly<Record<string, string>> = {
@@ -41,12 +41,12 @@ export function createRowParser(timeZone: string): (fields: Record<string, unkno
       const bad = new Set(parsed.error.issues.map(({ path }) => String(path[0])));
       return { problems: [...bad].map((name) => tell(name, fields[name])), unknown };
     }
-    const { parties: _p, replaceParties: _r, ...believed } = parsed.data;
+    const { parties: _p, replaceParties: _r, ...expected } = parsed.data;
     const stated = Object.entries(fields).filter(
       ([name, value]) => value !== undefined && PUSHED_FIELDS.has(name),
     );
     return {
-      row: { kind: 'row', believed, pushed: Object.fromEntries(stated) },
+      row: { kind: 'row', expected, pushed: Object.fromEntries(stated) },
       problems: [],
       unknown,
     };

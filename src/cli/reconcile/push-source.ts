@@ -11,9 +11,9 @@ import type { Matter } from '../../domain/matter';
 import { PushError } from '../../errors';
 import { type PushLine, parsePushLine } from '../push/push-line';
 import { readLines } from '../read-lines';
+import type { Folded } from './expected-matter';
 import type { Problems } from './problems';
 import type { Source } from './source';
-import type { Folded } from './statement';
 
 export interface PushFile {
   readonly file: string;
@@ -72,9 +72,9 @@ function toSource(
     size: matters,
     names: (externalId) => states.has(externalId) || ofBadLines.has(externalId),
     ids: () => new Set([...states.keys(), ...ofBadLines]),
-    statements: async function* (): AsyncGenerator<Folded> {
+    expectedMatters: async function* (): AsyncGenerator<Folded> {
       for (const { matter } of states.values()) {
-        if (matter) yield { kind: 'folded', believed: matter };
+        if (matter) yield { kind: 'folded', expected: matter };
       }
     },
     unknownFields: [],

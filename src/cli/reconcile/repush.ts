@@ -1,9 +1,10 @@
 /** What has to be pushed so that the ledger says what the file says; or why nothing can. */
+
+import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
 import type { OperationName } from '../../domain/operation';
-import { restate } from '../../domain/restate';
+import type { ExpectedMatter, Folded, Row } from './expected-matter';
 import type { Finding } from './find';
-import type { Folded, Row, Statement } from './statement';
 
 /** A line of a push file. */
 export interface RepushLine {
@@ -26,42 +27,42 @@ export interface RepushOptions {
 
 /** A matter that differs, and in what. */
 export interface Differing {
-  readonly statement: Statement;
+  readonly expectedMatter: ExpectedMatter;
   readonly held: Matter | undefined;
   readonly findings: readonly Finding[];
 }
 
 export function repush(differing: Differing, options: RepushOptions): RepushLine | Obstacle {
-  const { statement, held, findings } = differing;
-  const isNewer = isNewerHere(statement, held);
+  const { expectedMatter, held, findings } = differing;
+  const isNewer = isNewerHere(expectedMatter, held);
   if (isNewer && !options.overwriteNewer) return 'NEWER_HERE';
-  const stamp = (isNewer ? held : statement.believed)?.sourceUpdatedAt ?? undefined;
-  const line = statement.believed.deleted
-    ? { op: 'delete' as const, body: keyed(statement, {}, stamp) }
-    : statement.kind === 'folded'
-      ? upsertOf(statement, stamp, options)
-      : rowLine(statement, held, { stamp, findings });
+  const stamp = (isNewer ? held : expectedMatter.expected)?.sourceUpdatedAt ?? undefined;
+  const line = expectedMatter.expected.deleted
+    ? { op: 'delete' as const, body: keyed(expectedMatter, {}, stamp) }
+    : expectedMatter.kind === 'folded'
+      ? upsertOf(expectedMatter, stamp, options)
+      : rowLine(expectedMatter, held, { stamp, findings });
   const mendsNothing = findings.every((finding) => finding === 'NEWER_HERE');
   // An upsert of a row may mend what was not compared.
-  const isBlind = statement.kind === 'row' && line?.op === 'upsert';
+  const isBlind = expectedMatter.kind === 'row' && line?.op === 'upsert';
   if (mendsNothing && !isBlind) return 'ONLY_NEWER';
   return line ?? 'NEEDS_CONTENT';
 }
 
 /** Whether a push with the file's time would be stale; a file without times pushes without. */
-export function isNewerHere({ believed }: Statement, held: Matter | undefined): boolean {
-  const { sourceUpdatedAt: theirs } = believed;
+export function isNewerHere({ expected }: ExpectedMatter, held: Matter | undefined): boolean {
+  const { sourceUpdatedAt: theirs } = expected;
   const ours = held?.sourceUpdatedAt ?? null;
   return theirs !== undefined && ours !== null && (theirs === null || theirs < ours);
 }
 
 function upsertOf(
-  { believed }: Folded,
+  { expected }: Folded,
   stamp: number | undefined,
   { formatLocal }: RepushOptions,
 ): RepushLine {
-  const matter = { ...believed, sourceUpdatedAt: stamp ?? null };
-  return { op: 'upsert', body: { ...restate(matter, formatLocal) } };
+  const matter = { ...expected, sourceUpdatedAt: stamp ?? null };
+  return { op: 'upsert', body: { ...toFullUpsert(matter, formatLocal) } };
 }
 
 /**
@@ -74,7 +75,7 @@ function rowLine(
   held: Matter | undefined,
   { stamp, findings }: { stamp: number | undefined; findings: readonly Finding[] },
 ): RepushLine | undefined {
-  const { bizStatus, externalStatusCode } = row.believed;
+  const { bizStatus, externalStatusCode } = row.expected;
   const { matterType, title, externalStatusLabel } = row.pushed;
   const status = { bizStatus, externalStatusCode };
   if (matterType != null && title != null) {
@@ -86,8 +87,8 @@ function rowLine(
 }
 
 /** A field that is undefined does not come into the file. */
-function keyed({ believed }: Statement, fields: object, stamp: number | undefined) {
-  const { externalId } = believed;
+function keyed({ expected }: ExpectedMatter, fields: object, stamp: number | undefined) {
+  const { externalId } = expected;
   const sourceUpdatedAt = stamp === undefined ? undefined : new Date(stamp).toISOString();
   return { externalId, ...fields, sourceUpdatedAt };
 }

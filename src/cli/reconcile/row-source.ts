@@ -1,11 +1,11 @@
 /** A file of rows: read once to check all of it, and again to compare. */
 import { externalId as idRule } from '../../contract/fields';
 import { CommandFailure, EXIT_USAGE } from '../failure';
+import type { Row } from './expected-matter';
 import type { FieldLine } from './field-line';
 import { createRowParser } from './parse-row';
 import type { Problems } from './problems';
 import type { Source } from './source';
-import type { Row } from './statement';
 
 export interface RowFile {
   readonly file: string;
@@ -49,7 +49,7 @@ export async function openRows(
       leaveOut(line, parsed.problems, fields.externalId);
       continue;
     }
-    const { externalId } = parsed.row.believed;
+    const { externalId } = parsed.row.expected;
     const earlier = lines.get(externalId);
     if (earlier === undefined) lines.set(externalId, line);
     else leaveOut(line, [`${externalId} stands on line ${earlier} too`], externalId);
@@ -58,7 +58,7 @@ export async function openRows(
     size: lines.size,
     names: (externalId) => lines.has(externalId) || ofBadLines.has(externalId),
     ids: () => new Set([...lines.keys(), ...ofBadLines]),
-    statements: () => rowsOf(read(), parse, { file, problems }),
+    expectedMatters: () => rowsOf(read(), parse, { file, problems }),
     unknownFields: [...unknownFields],
     withoutUpsert: 0,
     withoutId: 0,

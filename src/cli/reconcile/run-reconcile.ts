@@ -1,13 +1,13 @@
-/** The whole comparison: statements of the file in batches against the ledger, then orphans. */
+/** The whole comparison: the expected matters of the file, in batches, against the ledger, then orphans. */
 import type { Matter } from '../../domain/matter';
 import type { OperationName } from '../../domain/operation';
 import { ASSIGNED_ID_PREFIX } from '../../domain/operation';
 import { inBatches } from '../in-batches';
 import type { MatterSource } from '../source/matter-source';
+import type { ExpectedMatter } from './expected-matter';
 import { find, type Side, toSide } from './find';
 import { isNewerHere, type Obstacle, type RepushLine, type RepushOptions, repush } from './repush';
 import type { Source } from './source';
-import type { Statement } from './statement';
 import type { Kind, Tally } from './tally';
 
 /** One difference, as it is printed. */
@@ -36,13 +36,17 @@ const BATCH = 500;
 
 export async function reconcile(job: Reconciling): Promise<void> {
   const { source, ledger, systemCode } = job;
-  for await (const statements of inBatches(source.statements(), BATCH)) {
-    const ids = statements.map(({ believed }) => believed.externalId);
+  for await (const expectedMatters of inBatches(source.expectedMatters(), BATCH)) {
+    const ids = expectedMatters.map(({ expected }) => expected.externalId);
     const held = new Map<string, Matter>();
     for await (const matter of ledger.byKeys(systemCode, ids)) held.set(matter.externalId, matter);
     const lines: RepushLine[] = [];
-    for (const statement of statements) {
-      const line = await compareOne(statement, held.get(statement.believed.externalId), job);
+    for (const expectedMatter of expectedMatters) {
+      const line = await compareOne(
+        expectedMatter,
+        held.get(expectedMatter.expected.externalId),
+        job,
+      );
       if (line) lines.push(line);
     }
     if (lines.length > 0) await job.onLines(lines);
@@ -51,19 +55,19 @@ export async function reconcile(job: Reconciling): Promise<void> {
 
 /** @returns the line that mends it, where there is one */
 async function compareOne(
-  statement: Statement,
+  expectedMatter: ExpectedMatter,
   held: Matter | undefined,
   { tally, options, onEntry }: Reconciling,
 ): Promise<RepushLine | undefined> {
-  const found = find(statement, held);
+  const found = find(expectedMatter, held);
   const findings = found.map(({ finding }) => finding);
   tally.compared(findings);
   if (found.length === 0) return undefined;
-  const push = repush({ statement, held, findings }, options);
+  const push = repush({ expectedMatter, held, findings }, options);
   if (typeof push === 'string') tally.notRepushed(push);
-  else tally.repushed(push, isNewerHere(statement, held));
+  else tally.repushed(push, isNewerHere(expectedMatter, held));
   for (const { finding, yours, here } of found) {
-    const { externalId } = statement.believed;
+    const { externalId } = expectedMatter.expected;
     const entry = { externalId, difference: finding, yours, here };
     await onEntry({ ...entry, repush: typeof push === 'string' ? push : push.op });
   }

@@ -1,13 +1,13 @@
 /** A file to reconcile, whatever its form: checked, and ready to be compared. */
 import type { MatterList } from '../source/matter-source';
-import type { Statement } from './statement';
+import type { ExpectedMatter } from './expected-matter';
 
 /** Its list has the matters of bad lines too, as far as those can be read. */
 export interface Source extends MatterList {
-  /** How many statements there are. */
+  /** How many expected matters there are. */
   readonly size: number;
   /** Each externalId once. */
-  statements(): AsyncIterable<Statement>;
+  expectedMatters(): AsyncIterable<ExpectedMatter>;
   /** Names of columns or fields that nobody knows. */
   readonly unknownFields: readonly string[];
   /** Matters of which a file of pushes holds no upsert: nothing is known of them. */

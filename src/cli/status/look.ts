@@ -8,7 +8,7 @@ import type { RedisFacts, RedisLook } from './redis-look';
 import type { ClientStatus, ServerOutage, ServerStatus, Status } from './status';
 
 /** Milliseconds after which a server that does not answer counts as away. */
-const PATIENCE = 5_000;
+const TIMEOUT = 5_000;
 /** Clocks of processes differ a little: outages that begin so near to each other, in ms, are one. */
 const SAME = 5_000;
 
@@ -45,7 +45,7 @@ export async function lookAtAll(mongo: MongoLook, redis: RedisLook): Promise<Sta
 async function ask<T>(look: () => Promise<T>): Promise<Asked<T>> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms`)), PATIENCE);
+    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT} ms`)), TIMEOUT);
   });
   try {
     return { facts: await Promise.race([look(), tooLate]) };

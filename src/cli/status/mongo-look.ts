@@ -21,8 +21,8 @@ export interface MongoLook {
   close(): Promise<void>;
 }
 
-/** Milliseconds for which a search of the log is believed: the screen is drawn more often. */
-const BELIEVED = 30_000;
+/** Milliseconds for which a search of the log is cached: the screen is drawn more often. */
+const CACHE_TTL = 30_000;
 
 export function openMongoLook(url: string): MongoLook {
   let opened: Promise<Connection> | undefined;
@@ -39,7 +39,7 @@ export function openMongoLook(url: string): MongoLook {
     }
   };
   const resendable = async (db: Connection, codes: readonly string[]): Promise<Resendable> => {
-    if (found && performance.now() - found.at < BELIEVED) return found.resendable;
+    if (found && performance.now() - found.at < CACHE_TTL) return found.resendable;
     found = { resendable: await createFindResendable(db)(codes), at: performance.now() };
     return found.resendable;
   };

@@ -21,7 +21,7 @@ export interface RedisLook {
 }
 
 /** Milliseconds for the connection to come up. */
-const PATIENCE = 2_000;
+const TIMEOUT = 2_000;
 
 export function openRedisLook({ REDIS_URL, REDIS_NAMESPACE }: QueueSettings): RedisLook {
   // What goes wrong stands on the screen.
@@ -35,7 +35,7 @@ export function openRedisLook({ REDIS_URL, REDIS_NAMESPACE }: QueueSettings): Re
   const ready = () =>
     new Promise<void>((resolve, reject) => {
       if (redis.status === 'ready') return resolve();
-      const timer = setTimeout(() => reject(new Error(why)), PATIENCE);
+      const timer = setTimeout(() => reject(new Error(why)), TIMEOUT);
       redis.once('ready', () => {
         clearTimeout(timer);
         resolve();

@@ -76,7 +76,7 @@ const QUERY_OPERATIONS: Readonly<Record<QueryName, Query>> = {
     id: 'diffMatters',
     body: 'DiffBody',
     answer: 'DiffAnswer',
-    title: ['Where the ledger differs from what I believe', '逐行比对事项'],
+    title: ['Where the ledger differs from what I expect', '逐行比对事项'],
     about: [
       'MISSING: never here. DELETED: deleted here only. NOT_DELETED: deleted there only. STALE_HERE: the ledger is older. NEWER_HERE: it is newer. STATUS_DIFFERS: bizStatus or externalStatusCode differ.',
       'MISSING 台账没有；DELETED 仅台账已删除；NOT_DELETED 仅来源已删除；STALE_HERE 台账较旧；NEWER_HERE 台账较新；STATUS_DIFFERS 状态不同。',

@@ -24,7 +24,7 @@ export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
     'A window of changes; `updatedFrom` must lie before `updatedTo`',
     '变更时间窗；updatedFrom 必须早于 updatedTo',
   ],
-  DiffBody: ['What the caller believes of its matters', '来源系统的事项记录'],
+  DiffBody: ['What the caller expects of its matters', '来源系统的事项记录'],
   DigestBody: ['Which matters to count; days in their order', '统计范围；toDay 不能早于 fromDay'],
   UsersCheckBody: ['Login names', '登录名列表'],
   ClientSelfBody: ['Nothing is asked for: an empty object', '无需参数，传空对象'],

@@ -1,4 +1,4 @@
-/** Tells how far a long search is, now and then. */
+/** The progress of a long search, on stderr. */
 import type { Tool } from '../tool';
 import type { Reached } from './first-entries';
 import { localTime } from './local-time';
@@ -6,7 +6,7 @@ import { localTime } from './local-time';
 const INTERVAL = 2_000;
 
 /** @returns to be told of each page; silent while the search is short */
-export function createPatience({ stderr, settings }: Tool): (reached: Reached) => void {
+export function createSearchProgress({ stderr, settings }: Tool): (reached: Reached) => void {
   const timeZone = settings.timeZone();
   let told = Date.now();
   return ({ found, next, place }) => {

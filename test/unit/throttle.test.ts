@@ -1,10 +1,10 @@
 /** What keeps spans from the collector does not fill the log. */
-import { seldom } from '../../src/tracing/seldom';
+import { throttle } from '../../src/tracing/throttle';
 
 test('the first is told at once, then one a minute, with how many were not', () => {
   let now = 0;
   const told: [string, number][] = [];
-  const tell = seldom(
+  const tell = throttle(
     (what, untold) => told.push([what, untold]),
     () => now,
   );

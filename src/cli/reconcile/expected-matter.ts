@@ -1,13 +1,13 @@
-/** What a file says of the matters of its system. */
+/** What a file says that the matters of its system should be. */
 
+import { CONTENT_FIELDS } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
-import { CONTENT_FIELDS } from '../../domain/restate';
-import type { Believed } from '../../reconcile/compare';
+import type { ExpectedFields } from '../../reconcile/compare';
 
 /** Fields of one line, as far as it states them. */
 export interface Row {
   readonly kind: 'row';
-  readonly believed: Believed;
+  readonly expected: ExpectedFields;
   /** The stated ones of PUSHED_FIELDS, as they stand in the file. */
   readonly pushed: Readonly<Record<string, unknown>>;
 }
@@ -15,10 +15,10 @@ export interface Row {
 /** A whole matter: what all pushes of it come to. */
 export interface Folded {
   readonly kind: 'folded';
-  readonly believed: Matter;
+  readonly expected: Matter;
 }
 
-export type Statement = Row | Folded;
+export type ExpectedMatter = Row | Folded;
 
 /** Fields of a row that only a re-push uses: what an upsert takes and nobody compares. */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([

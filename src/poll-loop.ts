@@ -1,7 +1,7 @@
-/** Work that goes on in the background, again and again, until it is stopped. */
+/** A background loop that runs its work at an interval until it is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Repeated {
+export interface PollLoop {
   /** Resolves when the run under way, if any, is over. */
   stop(): Promise<void>;
 }
@@ -14,11 +14,11 @@ export interface Repeated {
  * @param interval milliseconds between runs, lengthened by up to half at random
  * @param onError told of a failed run; the next one follows all the same
  */
-export function repeat(
+export function startPollLoop(
   work: (stopping: AbortSignal) => Promise<unknown>,
   interval: number,
   onError: (error: unknown) => void,
-): Repeated {
+): PollLoop {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = () => sleep(interval * (1 + Math.random() / 2), undefined, { signal });

@@ -1,12 +1,12 @@
 /**
- * A matter said again in one push, and in which fields two matters differ. Both take their fields
- * from the same list, so that whatever is found to differ is also mended.
+ * A full upsert made from a matter, and the fields in which two matters differ. Both take their fields
+ * from one list, so that a full upsert mends every difference.
  */
 import { EMPTY_CONTENT } from './decide';
 import type { Matter, MatterContent, MatterType, PartyRef } from './matter';
 
 /** The body of an upsert that leaves nothing of the matter unsaid. */
-export interface Restatement extends Omit<MatterContent, 'deadlineAt'> {
+export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
   readonly externalId: string;
   readonly matterType: MatterType;
   readonly title: string;
@@ -34,9 +34,9 @@ export const CONTENT_FIELDS = Object.keys(EMPTY_CONTENT) as readonly (keyof Matt
 /**
  * @param formatLocal writes an instant (epoch milliseconds) as a date-time of the portal's zone
  * @returns the upsert that makes any matter of this key say what `matter` says; `null` clears.
- *   Read states are not part of it: whoever is still a party keeps theirs
+ *   Read states are not part of it: a remaining party keeps its read state
  */
-export function restate(matter: Matter, formatLocal: (instant: number) => string): Restatement {
+export function toFullUpsert(matter: Matter, formatLocal: (instant: number) => string): FullUpsert {
   const { externalId, matterType, title, bizStatus, deadlineAt, sourceUpdatedAt } = matter;
   const content = CONTENT_FIELDS.map((field) => [field, matter[field]]);
   return {

@@ -1,6 +1,6 @@
 /** Background work goes on, never twice at once, until it is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { repeat } from '../../src/repeat';
+import { startPollLoop } from '../../src/poll-loop';
 
 test('work runs again and again, also after a failure that is told, until it is stopped', async () => {
   const errors: unknown[] = [];
@@ -14,9 +14,9 @@ test('work runs again and again, also after a failure that is told, until it is 
     if (runs === 3) third();
     if (runs === 1) throw new Error('first');
   };
-  const repeated = repeat(work, 1, (error) => errors.push(error));
+  const loop = startPollLoop(work, 1, (error) => errors.push(error));
   await ranThrice;
-  await repeated.stop();
+  await loop.stop();
   expect(errors).toEqual([new Error('first')]);
   const stoppedAt = runs;
   await sleep(20);
@@ -34,10 +34,10 @@ test('a run is never begun while one is under way, and a stop waits for it', asy
     atOnce -= 1;
     finished += 1;
   };
-  const repeated = repeat(work, 1, () => {});
+  const loop = startPollLoop(work, 1, () => {});
   await sleep(35);
   const begun = finished + atOnce;
-  await repeated.stop();
+  await loop.stop();
   expect(most).toBe(1);
   expect(atOnce).toBe(0);
   expect(finished).toBeGreaterThanOrEqual(begun);
@@ -48,8 +48,8 @@ test('a stop does not wait for the pause between runs', async () => {
   const work = async () => {
     runs += 1;
   };
-  const repeated = repeat(work, 3_600_000, () => {});
+  const loop = startPollLoop(work, 3_600_000, () => {});
   await sleep(0);
-  await repeated.stop();
+  await loop.stop();
   expect(runs).toBe(1);
 });

@@ -1,11 +1,11 @@
-/** Pieces of work that must not overlap: each begins when the one before it has ended, however. */
-export interface OneAtATime {
+/** Runs pieces of work one after the other: each begins when the one before it succeeded or failed. */
+export interface Mutex {
   <T>(work: () => Promise<T>): Promise<T>;
   /** Nothing is under way or waits. */
   isFree(): boolean;
 }
 
-export function oneAtATime(): OneAtATime {
+export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve();
   let unfinished = 0;
   const run = <T>(work: () => Promise<T>): Promise<T> => {

@@ -1,10 +1,10 @@
-/** A matter said again in one push: whatever the ledger holds, it says the same afterwards. */
+/** A full upsert: whatever the ledger holds, after it the ledger has the same matter again. */
 import fc from 'fast-check';
 import { createBodyParsers } from '../../src/contract/requests';
 import { formatLocal } from '../../src/contract/time';
 import { decide } from '../../src/domain/decide';
+import { contentDifferences, toFullUpsert } from '../../src/domain/full-upsert';
 import { type Matter, phaseOf, priorityRank } from '../../src/domain/matter';
-import { contentDifferences, restate } from '../../src/domain/restate';
 import { compare } from '../../src/reconcile/compare';
 import { partyRefs, wellFormedText } from '../support/arbitraries';
 import { aMatter, aParty, decisionContext, NOW } from '../support/builders';
@@ -33,7 +33,7 @@ const FULL: Partial<Matter> = {
 };
 
 test('a full matter is said in the fields of an upsert', () => {
-  expect(restate(aMatter(FULL), local)).toEqual({
+  expect(toFullUpsert(aMatter(FULL), local)).toEqual({
     matterType: 'TODO',
     externalId: 'A-1',
     title: '报销单 😀',
@@ -60,7 +60,7 @@ test('a full matter is said in the fields of an upsert', () => {
 });
 
 test('what is empty is cleared, and without a watermark no time is sent', () => {
-  const said = restate(aMatter(), local);
+  const said = toFullUpsert(aMatter(), local);
   expect(said).toMatchObject({ summary: null, deadlineAt: null, payloadJson: null, parties: [] });
   expect(said).not.toHaveProperty('sourceUpdatedAt');
 });
@@ -133,7 +133,7 @@ describe('property', () => {
     fc.assert(
       fc.property(matters, fc.option(matters, { nil: undefined }), (matter, held) => {
         const alive = derived({ ...matter, deleted: false });
-        const parsed = parsers.upsert(restate(alive, local));
+        const parsed = parsers.upsert(toFullUpsert(alive, local));
         // Texts that the contract rejects cannot have come into a matter.
         fc.pre(parsed.success);
         const decision = decide(held, parsed.data.operation, decisionContext());

@@ -1,4 +1,4 @@
-/** What happens again and again is told now and then. */
+/** Reports a repeated event at most once per interval. */
 
 /** Milliseconds. */
 const INTERVAL = 60_000;
@@ -7,7 +7,7 @@ const INTERVAL = 60_000;
  * @param tell told at once, and then at most once a minute, with how often it was held back since
  * @param clock milliseconds that never go back
  */
-export function seldom(
+export function throttle(
   tell: (what: string, untold: number) => void,
   clock: () => number,
 ): (what: string) => void {
