@@ -61,7 +61,7 @@ async function waitWhile<T>(
  * the processes; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${TURN_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-beats|(worker|first-uses|rate|rejections):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|(worker|first-uses|rate|rejections):.*)$`,
 );
 
 /**

@@ -9,9 +9,9 @@ import type { Connection, mongo } from 'mongoose';
 import { createKillSessions } from './kill-sessions';
 import type { Logger } from './logger';
 import { inTransaction } from './mongo';
-import { type OneAtATime, oneAtATime } from './one-at-a-time';
+import { createMutex, type Mutex } from './mutex';
+import { startPollLoop } from './poll-loop';
 import { processName } from './process-name';
-import { repeat } from './repeat';
 
 type Work<T> = (session: mongo.ClientSession) => Promise<T>;
 
@@ -102,7 +102,7 @@ export function createSessionPool(
     );
     for (const pooled of all) pooled.isRecorded = true;
   };
-  const oneHeartbeatAtATime = oneAtATime();
+  const oneHeartbeatAtATime = createMutex();
   /** An older heartbeat must not replace a newer one: it lacks a session. */
   const heartbeat = () => oneHeartbeatAtATime(writeHeartbeat);
   /**
@@ -163,7 +163,7 @@ export function createSessionPool(
     }
     await reapDeadProcesses();
   };
-  const caring = repeat(care, INTERVAL, (error) => {
+  const caring = startPollLoop(care, INTERVAL, (error) => {
     logger.debug({ error: String(error) }, 'sessions not looked after, tried again soon');
   });
 
@@ -197,7 +197,7 @@ interface PooledSession {
   /** Hex. */
   readonly id: string;
   /** Runs what makes use of the session: one after the other. */
-  readonly exclusively: OneAtATime;
+  readonly exclusively: Mutex;
   /** Its last transaction may be open. */
   hasFailed: boolean;
   /** The heartbeat in the database names it. */
@@ -206,7 +206,7 @@ interface PooledSession {
 
 function newPooled(session: mongo.ClientSession): PooledSession {
   const id = session.id?.id.toString('hex') ?? '';
-  return { session, id, exclusively: oneAtATime(), hasFailed: false, isRecorded: false };
+  return { session, id, exclusively: createMutex(), hasFailed: false, isRecorded: false };
 }
 
 /** Others may still end the session by its id: the driver must not give it to anybody else. */

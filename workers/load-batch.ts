@@ -14,7 +14,7 @@ export interface LoadDependencies {
 }
 
 /** @throws CommitConflict where the majority did not confirm a prior result yet */
-export async function loadRound(deps: LoadDependencies, groups: readonly Group[]): Promise<Loaded> {
+export async function loadBatch(deps: LoadDependencies, groups: readonly Group[]): Promise<Loaded> {
   const pushes = groups.flatMap((group) => group.pushes);
   const [matters, names, keyUses] = await Promise.all([
     deps.ledger.load(groups),

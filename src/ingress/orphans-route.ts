@@ -32,13 +32,13 @@ export interface OrphansRouteDependencies {
 }
 
 export function orphansRoute(deps: OrphansRouteDependencies): Middleware<RequestState> {
-  const slots = createSlots(AT_A_TIME);
-  const strangers = createSlots(STRANGERS_AT_A_TIME);
+  const bulkhead = createBulkhead(AT_A_TIME);
+  const strangers = createBulkhead(STRANGERS_AT_A_TIME);
   // A stranger is rejected where a client would be: it must not learn which ids there are.
-  const take = (clientId: string, isKnown: boolean) => {
-    if (isKnown) return slots.take(clientId);
-    slots.take(NOBODY)();
-    return strangers.take(clientId);
+  const acquire = (clientId: string, isKnown: boolean) => {
+    if (isKnown) return bulkhead.acquire(clientId);
+    bulkhead.acquire(NOBODY)();
+    return strangers.acquire(clientId);
   };
   return async (ctx) => {
     const list = createIdLines();

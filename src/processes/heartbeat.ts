@@ -62,7 +62,7 @@ export function startHeartbeat(
       FORGET,
       MAX_PROCESSES,
     );
-  const beating = startPollLoop(beat, BEAT, (error) => {
+  const heartbeats = startPollLoop(heartbeat, HEARTBEAT_INTERVAL, (error) => {
     logger.debug({ error: String(error) }, 'heartbeat not written, tried again soon');
   });
   return {

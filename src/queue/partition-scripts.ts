@@ -4,7 +4,7 @@ import { AT_MAXMEMORY } from './redis';
 /**
  * KEYS: bytes, partitions. ARGV: most pushes and most bytes of a partition, the partitions' numbers,
  * then per push index of its partition, deadline (Redis time) and text. Per push 0: appended, 1 or 2:
- * which limit refuses.
+ * which limit rejects.
  */
 export const APPEND = `
 local time = redis.call('TIME')

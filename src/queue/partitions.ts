@@ -35,7 +35,7 @@ export interface PartitionLimits {
   readonly bytes: number;
 }
 
-/** What became of a push that was to be appended: in its partition, or refused by one of its limits. */
+/** What became of a push that was to be appended: in its partition, or rejected by one of its limits. */
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
 /** One message to one ingress. */

@@ -6,13 +6,18 @@
 import type { Logger } from '../logger';
 import type { Metrics } from '../metrics/metrics';
 import { type PollLoop, startPollLoop } from '../poll-loop';
+import type { PartitionJobs } from './partition-jobs';
 import type { Partitions } from './partitions';
-import type { Turns } from './jobs';
 
 /** Milliseconds between sweeps of one worker. */
 export const SWEEP_INTERVAL = 500;
 
-export function startSweep(partitions: Partitions, jobs: Turns, logger: Logger, metrics: Metrics): PollLoop {
+export function startSweep(
+  partitions: Partitions,
+  jobs: PartitionJobs,
+  logger: Logger,
+  metrics: Metrics,
+): PollLoop {
   return startPollLoop(
     async () => {
       const waiting = await partitions.waiting();

@@ -174,8 +174,8 @@ test('a signature that was used for something else', async () => {
 
 test('Redis: the shapes of all keys and channels', async () => {
   await until('the last of the keys', async () =>
-    ['process-heartbeats', 'probe', 'owners:3', 'worker:<number>', 'refusals:<client>'].every((end) =>
-      [...keysSeen].some((key) => key.endsWith(end)),
+    ['process-heartbeats', 'probe', 'owners:3', 'worker:<number>', 'refusals:<client>'].every(
+      (end) => [...keysSeen].some((key) => key.endsWith(end)),
     ),
   );
   expectGolden('redis-keys.txt', [...keysSeen].sort());

@@ -91,7 +91,7 @@ test.each<[string, Trouble]>([
   ['some bodies are wrong', { told: [900, rejected('VALIDATION_FAILED')] }],
   ['an operator has paused a busy client', { told: [900, rejected('CLIENT_PAUSED')] }],
   ['a few are over their rate', { told: [100, rejected('RATE_LIMITED')] }],
-  ['a worker died', { told: [1, (metrics) => metrics.turnTakenOver()] }],
+  ['a worker died', { told: [1, (metrics) => metrics.jobReclaimed()] }],
   ['pushes wait for a moment', { servers: { oldest: 2_000 } }],
   ['two pushes in a hundred are slow', { told: [20, answered(4_000)] }],
 ])('%s: nothing fires', async (_what, trouble) => {
