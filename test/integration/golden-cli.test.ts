@@ -80,7 +80,7 @@ const others = (): Readonly<Record<string, readonly string[]>> => ({
   'log show of a refusal': [ids.refused],
   'log tail': OF_ONE,
   'log export': ['--system-code', 'TEST'],
-  'log replay': OF_ONE,
+  'log resend': OF_ONE,
   'queue pause': ['g-new-1', '--reason', 'a reason', '--operator', 'golden'],
   'queue resume': ['g-new-1', '--operator', 'golden'],
   push: [inFolder('pushes.ndjson'), ...signer()],

@@ -174,7 +174,7 @@ test('a signature that was used for something else', async () => {
 
 test('Redis: the shapes of all keys and channels', async () => {
   await until('the last of the keys', async () =>
-    ['process-heartbeats', 'probe', 'owners:3', 'worker:<number>', 'refusals:<client>'].every(
+    ['process-heartbeats', 'probe', 'owners:3', 'worker:<number>', 'rejections:<client>'].every(
       (end) => [...keysSeen].some((key) => key.endsWith(end)),
     ),
   );
