@@ -1,7 +1,7 @@
 /**
  * The worker's end of the job groups: takes the partitions' jobs and runs them until the partitions are
- * empty. What waits in the partitions whose jobs a worker has is applied together, two partitions in a
- * batch: a batch costs the database and Redis much the same however many pushes it has.
+ * empty. A worker that has the jobs of several partitions reads two of them in one batch: a batch costs
+ * the database and Redis much the same however many pushes it has.
  */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -22,21 +22,15 @@ import { type Reply, toMessages } from './replies';
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;
 /**
- * Milliseconds of one batch. One that takes longer is given up, as if its worker had died: what it
- * may still have open is ended by the next one, and its guards fail should it go on after all.
+ * Milliseconds of one batch. One that takes longer is given up, as if its worker had died: the next
+ * batch ends its open transaction, and its guards fail should it go on after all.
  */
 const PROCESSING_TIMEOUT = 8_000;
 /** Batches of one job before it makes room for other partitions. */
 const MAX_BATCHES_PER_JOB = 20;
-/**
- * Batches of a worker at the same time: while one waits for its commit, the next one is read and
- * folded.
- */
+/** Batches of a worker at a time: while one waits for its commit, the next one is read and folded. */
 const CONCURRENT_BATCHES = 2;
-/**
- * Partitions of one batch. With all partitions in one batch, only one batch would ever run at a time
- * under load.
- */
+/** With all partitions in one batch, only one batch would ever run at a time under load. */
 const MAX_PARTITIONS_PER_BATCH = PARTITIONS / CONCURRENT_BATCHES;
 
 /** BullMQ reports each try to reconnect of each of its connections. */
@@ -115,7 +109,7 @@ export function createGroupWorker<S>(options: GroupWorkerOptions<S>): GroupWorke
     return left;
   };
   const free = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
-  /** By partition. Partition jobs that are under way at the same time share their batches. */
+  /** Takes partitions. Jobs that are active at the same time share their batches. */
   const batches = createBatcher<number, number>({
     run: async (taken) => {
       const index = Number(free.shift());
@@ -182,10 +176,7 @@ class ProcessingTimeout extends Error {
   override readonly name = 'ProcessingTimeout';
 }
 
-/**
- * @throws ProcessingTimeout after `timeout` milliseconds; nobody takes notice of the outcome of `work`
- * then
- */
+/** @throws ProcessingTimeout after `timeout` milliseconds; the outcome of `work` is ignored then */
 function withDeadline<T>(work: Promise<T>, timeout: number, onTimeout: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

@@ -64,8 +64,8 @@ export interface Partitions {
    * share. Nothing is removed.
    *
    * @param owner will commit the batch: see owner.ts
-   * @param most pushes of all partitions together (but one of each at least), at most and by default
-   *   256
+   * @param most pushes of all partitions together (but one of each at least), at most; 256 where it is
+   *   not given
    */
   read(partitions: readonly number[], owner: string, most?: number): Promise<Batch>;
   /**
@@ -80,10 +80,7 @@ export interface Partitions {
   waiting(): Promise<number[]>;
 }
 
-/**
- * Pushes of one batch. More would save little, and on a slow database all of them would wait for its
- * commit.
- */
+/** Pushes. More would save little, and on a slow database all of them would wait for the commit. */
 export const MAX_BATCH_SIZE = 256;
 /** Owners that can die on one partition, one after the other, before Redis forgets the oldest. */
 const MAX_FENCED_OWNERS = 20;

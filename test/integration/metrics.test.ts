@@ -193,7 +193,7 @@ test('a partition job that fails is counted', async () => {
   await answer;
 }, 40_000);
 
-test('a partition job that is taken over is counted, and its new worker', async () => {
+test('a partition job that is reclaimed is counted, and its new worker', async () => {
   expect(await value('matter_push_workers')).toBe(1);
   mongo.setDelay(300);
   const answer = service.push('upsert', todo('SILENT'));
