@@ -56,7 +56,7 @@ module.exports = {
     // The queue knows keys and payloads: the shape of an operation, not what it means.
     only('queue', ['domain/group\\.', 'domain/operation\\.', ...BASICS]),
     // What went wrong with a signature is read from the log and told with secrets; nothing is changed.
-    only('doctor', [
+    only('signature-diagnosis', [
       'contract/',
       'domain/operation\\.',
       'directory/held-secrets\\.',
@@ -64,14 +64,14 @@ module.exports = {
       'mutex\\.',
       ...BASICS,
     ]),
-    only('portal', ['contract/', 'domain/', 'ledger/', 'push-log/', ...BASICS]),
+    only('presenters', ['contract/', 'domain/', 'ledger/', 'push-log/', ...BASICS]),
     only('reconcile', [
       'contract/',
       'domain/',
-      'doctor/',
+      'signature-diagnosis/',
       'ledger/',
       'push-log/',
-      'portal/',
+      'presenters/',
       ...BASICS,
     ]),
     only('processes', [
@@ -86,9 +86,9 @@ module.exports = {
     only('tracing', []),
     only('openapi', [
       'contract/',
-      'doctor/',
+      'signature-diagnosis/',
       'domain/',
-      'portal/',
+      'presenters/',
       'reconcile/',
       'errors\\.',
       'warnings\\.',
@@ -108,7 +108,7 @@ module.exports = {
     only('web', [
       'contract/',
       'directory/',
-      'doctor/',
+      'signature-diagnosis/',
       'ingress/',
       'ledger/',
       'openapi/',
@@ -124,10 +124,10 @@ module.exports = {
       'domain/',
       'audit/',
       'directory/',
-      'doctor/',
+      'signature-diagnosis/',
       'ledger/',
       'push-log/',
-      'portal/',
+      'presenters/',
       'reconcile/',
       'client/',
       'mutex\\.',
@@ -167,7 +167,7 @@ module.exports = {
       name: 'only-composition-roots-read-config',
       severity: 'error',
       from: {
-        path: '^src/(contract|doctor|domain|directory|audit|ledger|push-log|queue|portal|reconcile|ingress|openapi|metrics|board|tracing|client)/',
+        path: '^src/(contract|signature-diagnosis|domain|directory|audit|ledger|push-log|queue|presenters|reconcile|ingress|openapi|metrics|board|tracing|client)/',
       },
       to: { path: '^src/config\\.' },
     },

@@ -101,7 +101,7 @@ function verdicts(rows: readonly Row[]): Verdict[] {
   rateAgainst('distinct-256', 'direct', 4);
   rateAgainst('hot-256', 'direct', 5);
   rateAgainst('hot-256', 'bullmq-shards', 20);
-  rateAgainst('distinct-256', 'ingress-only', 0.2);
+  rateAgainst('distinct-256', 'web-only', 0.2);
   const busy = found('distinct-256');
   const direct = found('distinct-256', 'direct');
   if (busy && direct) hold('distinct-256: p99 / p50 of direct', busy.p99 / direct.p50, 0.5, true);
@@ -119,11 +119,11 @@ function verdicts(rows: readonly Row[]): Verdict[] {
   const four = found('workers', undefined, { workers: 4 });
   if (one && four)
     hold('5 ms database latency, one turn at a time: 4 workers / 1', four.rate / one.rate, 3.5);
-  const lone = found('ingresses', undefined, { webs: 1 });
-  const many = found('ingresses', undefined, { webs: 16 });
+  const lone = found('web-processes', undefined, { webs: 1 });
+  const many = found('web-processes', undefined, { webs: 16 });
   if (lone && many) {
     const redis = (row: Row) => row.cpuOf.redis ?? 0;
-    hold('16 ingresses: CPU of Redis per push / 1', redis(many) / redis(lone), 1.2, true);
+    hold('16 web processes: CPU of Redis per push / 1', redis(many) / redis(lone), 1.2, true);
   }
   const ours = rows.filter(({ contender }) => contender === 'matter-push');
   if (ours.length > 0) {

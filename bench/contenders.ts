@@ -19,7 +19,7 @@ export const CONTENDERS = {
   'bullmq-job': { web: 'bench/peers/bullmq-job.js', worker: 'bench/peers/bullmq-job.js' },
   'bullmq-shards': { web: 'bench/peers/bullmq-shards.js', worker: 'bench/peers/bullmq-shards.js' },
   groupmq: { web: 'bench/peers/groupmq.js', worker: 'bench/peers/groupmq.js' },
-  'ingress-only': { web: 'bench/peers/ingress-only.js' },
+  'web-only': { web: 'bench/peers/web-only.js' },
 } as const;
 export type ContenderName = keyof typeof CONTENDERS;
 

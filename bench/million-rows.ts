@@ -27,7 +27,7 @@ const RATE = 0.9;
 const FLAT = ['web', 'worker', 'redis data'];
 /** A key-value server grows by its data: less what it is to hold. */
 const HOLDS_SIGNATURES = ['redis data'];
-/** Told to come again later: what an ingress does while nothing is settled for seconds. */
+/** Told to come again later: what a web process does while nothing is settled for seconds. */
 const SHED = '503 BACKLOG_FULL';
 
 export function millionRows({ tenths, crashes }: MillionFigures): Row[] {

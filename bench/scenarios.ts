@@ -19,12 +19,12 @@ export interface Scenario {
 
 const ONE = [{ webs: 1, workers: 1 }];
 const ALL: ContenderName[] = [
-  ...(['matter-push', 'direct', 'bullmq-job', 'bullmq-shards', 'groupmq', 'ingress-only'] as const),
+  ...(['matter-push', 'direct', 'bullmq-job', 'bullmq-shards', 'groupmq', 'web-only'] as const),
 ];
-const MAIN: ContenderName[] = ['matter-push', 'direct', 'bullmq-job', 'ingress-only'];
+const MAIN: ContenderName[] = ['matter-push', 'direct', 'bullmq-job', 'web-only'];
 const OURS: ContenderName[] = ['matter-push'];
 /** The queues among the peers know upserts alone. */
-const MIXED: ContenderName[] = ['matter-push', 'direct', 'ingress-only'];
+const MIXED: ContenderName[] = ['matter-push', 'direct', 'web-only'];
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: MAIN },
@@ -49,7 +49,7 @@ export const SCENARIOS: readonly Scenario[] = [
     sizes: [1, 2, 4].map((workers) => ({ webs: 1, workers })),
   },
   {
-    ...{ name: 'ingresses', keys: 'distinct', connections: 64, contenders: OURS, isLong: true },
+    ...{ name: 'web-processes', keys: 'distinct', connections: 64, contenders: OURS, isLong: true },
     sizes: [1, 4, 16].map((webs) => ({ webs, workers: 1 })),
   },
 ];

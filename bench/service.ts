@@ -1,4 +1,4 @@
-/** One ingress process to ask. */
+/** One web process to ask. */
 import { join } from 'node:path';
 import { startApp } from '../src/embedded/app-process';
 import { freePort } from '../src/embedded/ports';

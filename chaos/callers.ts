@@ -12,7 +12,7 @@ export interface ChaosClient {
   readonly secret: string;
 }
 
-/** An ingress as callers know it. */
+/** A web process as callers know it. */
 export interface Target {
   readonly name: string;
   readonly url: string;
@@ -91,7 +91,7 @@ async function tryOnce(
     operation: operation.number,
     clientId: client.clientId,
     systemCode: client.systemCode,
-    ingress: name,
+    web: name,
     name: operation.name,
     body: operation.body,
     ...(idempotencyKey !== undefined && { idempotencyKey }),

@@ -59,7 +59,7 @@ interface Sends {
 }
 
 function createSends({ webs: [web], clients }: Cluster): { send: Sends; close: () => void } {
-  if (!web) throw new Error('the cluster has no ingress');
+  if (!web) throw new Error('the cluster has no web process');
   const next = createPushes();
   const senders = clients.map((client) => createLoadSender(web.url, client));
   const [noisy, ...quiet] = senders.map(

@@ -11,8 +11,8 @@ export interface Attempt {
   /** The client that signed. */
   readonly clientId: string;
   readonly systemCode: string;
-  /** Which ingress it was sent to. */
-  readonly ingress: string;
+  /** Which web process it was sent to. */
+  readonly web: string;
   readonly name: OperationName;
   /** As sent. */
   readonly body: string;

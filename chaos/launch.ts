@@ -27,7 +27,7 @@ export interface AppGround extends Ground {
   readonly drainMs: number;
 }
 
-/** An ingress on a port that it keeps. */
+/** A web process on a port that it keeps. */
 export async function launchWeb(name: string, ground: AppGround): Promise<ClusterWeb> {
   const port = await freePort();
   const envOf = (of: string) => ({ ...ground.envOf(of), PORT: String(port) });

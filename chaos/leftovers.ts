@@ -6,7 +6,7 @@ import type { Cluster } from './cluster';
 
 /** Milliseconds in which the queue must be empty once nobody pushes. */
 const QUEUE_TIMEOUT = 10_000;
-/** Beyond its deadline: a push whose ingress died is ended by a worker a minute later, or soon after. */
+/** Beyond its deadline: a push whose web process died is ended by a worker a minute later, or soon after. */
 const EXPIRY = 75_000;
 const LOOK_EVERY = 200;
 

@@ -28,7 +28,7 @@ interface LoadSender {
 }
 
 const PATH = '/api/open/matters/upsert';
-/** Before the ingress closes an idle connection: a push on its way to a closed one would be lost. */
+/** Before the web process closes an idle connection: a push on its way to a closed one would be lost. */
 const IDLE_TIMEOUT = 10_000;
 /** Milliseconds for an answer: far beyond every deadline. */
 const TIMEOUT = 30_000;

@@ -1,7 +1,7 @@
 /** A process of the cluster, server or our own: it may be killed, and comes back. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ending } from '../src/embedded/keeper';
 import { failureWithLog } from '../src/embedded/log-file';
+import type { ExitReason } from '../src/embedded/process-guard';
 import { Stopped } from '../src/embedded/waiting';
 
 export interface Member {
@@ -35,7 +35,7 @@ interface MemberOptions {
 
 interface Runnable {
   readonly pid?: number;
-  readonly exited: Promise<Ending>;
+  readonly exited: Promise<ExitReason>;
   kill(signal: NodeJS.Signals): void;
   stop(): Promise<void>;
 }

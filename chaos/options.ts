@@ -11,7 +11,7 @@ callers were told:
   --minutes M     how long faults happen (default 10)
   --pace P        how often: 1 is one every 2.3 s on average, 2 twice as often (default 0.3)
   --callers N     third parties that push at the same time (default 128)
-  --webs N        ingress processes (default 2)
+  --webs N        web processes (default 2)
   --workers N     worker processes (default 3)
   --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
   --no-kill-sessions

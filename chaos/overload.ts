@@ -46,9 +46,9 @@ async function measure(
   }
 }
 
-/** All clients of the cluster in turn, each to the one ingress. */
+/** All clients of the cluster in turn, each to the one web process. */
 function createSend({ webs: [web], clients }: Cluster): { send: Send; close: () => void } {
-  if (!web) throw new Error('the cluster has no ingress');
+  if (!web) throw new Error('the cluster has no web process');
   const senders = clients.map((client) => createLoadSender(web.url, client));
   const next = createPushes();
   let sent = 0;

@@ -94,7 +94,7 @@ const GAP: Span = [500, 4_000];
 const EVERYTHING: FaultMix = { kinds: FAULT_KINDS, pace: 1 };
 
 /**
- * Faults overlap, but never two on one target, and of several ingress processes one is always left
+ * Faults overlap, but never two on one target, and of several web processes one is always left
  * alone (so a lone one is left alone altogether). At the end every target had time to come back.
  *
  * @returns them in the order of their starts; the same for the same seed and numbers
@@ -132,7 +132,7 @@ function drawFault(
   return amount ? { ...fault, amount: random.whole(...amount) } : fault;
 }
 
-/** The targets of a kind to which nothing is happening; of the ingresses, one is kept back. */
+/** The targets of a kind to which nothing is happening; of the web processes, one is kept back. */
 function freeTargets(
   kind: FaultKind,
   { webs, workers }: { webs: number; workers: number },

@@ -7,7 +7,7 @@ interface WithClusterOptions extends Omit<ClusterOptions, 'folder'> {
   readonly say: (text: string) => void;
 }
 
-/** One ingress and two workers: enough to measure, and to lose one. */
+/** One web process and two workers: enough to measure, and to lose one. */
 export const SMALL = { webs: 1, workers: 2 };
 
 /** @param work may ask for the logs to be kept; they are, where it throws */

@@ -20,7 +20,7 @@ export interface BatcherOptions<I, O> {
 }
 
 export interface Batcher<I, O> {
-  /** Queues an item. Callers bound how many are waiting (MAX_IN_FLIGHT at the ingress). */
+  /** Queues an item. Callers bound how many are waiting (MAX_IN_FLIGHT at the web process). */
   add(item: I): Promise<O>;
 }
 

@@ -68,9 +68,9 @@ const secretKeys = list.pipe(
 );
 
 const schema = z.object({
-  /** Address that the ingress listens on. */
+  /** Address that the web process listens on. */
   HOST: z.string().default('0.0.0.0'),
-  /** Port of the ingress; 0 takes a free one. */
+  /** Port of the web process; 0 takes a free one. */
   PORT: whole(0, 65_535).default(3000),
   /** A replica set: the ledger needs transactions. */
   MONGO_URL: z.string().superRefine((url, context) => {
@@ -109,7 +109,7 @@ const schema = z.object({
   PUSH_LOG_RETENTION: span(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
   /** How long bodies of logged pushes are kept, at most as long as their entries; 0: not at all. */
   PUSH_BODY_RETENTION: span(0, 3650 * 86_400_000).default(7 * 86_400_000),
-  /** Pushes that one ingress may have in flight; beyond it callers get 503. */
+  /** Pushes that one web process may have in flight; beyond it callers get 503. */
   MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
   /** Pushes that one partition may hold; beyond it callers get 503. */
   PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
@@ -117,7 +117,7 @@ const schema = z.object({
   PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
   /** Partition jobs that one worker process runs at the same time. */
   WORKER_CONCURRENCY: whole(1, 64).default(8),
-  /** How long a stopping ingress still takes requests while it says that it is not ready. */
+  /** How long a stopping web process still takes requests while it says that it is not ready. */
   DRAIN_DELAY: span(0, 120_000).default(5_000),
   /** How long a stopping process may take, with that, to finish what is in flight. */
   DRAIN_TIMEOUT: span(1_000, 300_000).default(20_000),

@@ -1,4 +1,4 @@
-/** Composition root of the ingress: wires the way of a push, and beside it all else; listens, drains. */
+/** Composition root of the web process: wires the way of a push, and beside it all else; listens, drains. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './clock';

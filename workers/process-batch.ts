@@ -66,8 +66,8 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
       foldedLog(deps.logger)(UNFINISHED, { partitions, of: fencedOwners.map(ownerName) });
       await deps.sessions.kill(fencedOwners.map((one) => readOwner(one).session));
     }
-    const pushes = records.flatMap(({ pushes }) => pushes);
-    // Past their deadline: mostly ended by their ingress already, so they stay out of the guards.
+    const pushes = heads.flatMap((head) => head.pushes);
+    // Past their deadline: mostly ended by their web process already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);
     const unsettled = withFinalState(late, { state: 'EXPIRED' });

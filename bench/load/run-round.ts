@@ -7,7 +7,7 @@ import { type BenchPush, createPushes, type KeyChoice } from './pushes';
 import { openWindow, type Turning, type Until } from './window';
 
 export interface Round {
-  /** Of the ingresses; the connections are spread over them. */
+  /** Of the web processes; the connections are spread over them. */
   readonly ports: readonly number[];
   readonly clientId: string;
   readonly secret: string;

@@ -1,4 +1,4 @@
-/** No queue: the ingress itself writes the log, the matter, and the log again. */
+/** No queue: the web process itself writes the log, the matter, and the log again. */
 import { serve } from './front';
 import { connectLedger } from './ledger';
 import { runPeer } from './run-peer';

@@ -1,4 +1,4 @@
-/** A group per key. GroupMQ has no wait for a result: the worker publishes it to the ingress. */
+/** A group per key. GroupMQ has no wait for a result: the worker publishes it to the web process. */
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'groupmq';
 import { Redis } from 'ioredis';

@@ -1,5 +1,5 @@
 /**
- * Workers apply pushes however late it is, and the ingress (their understudy) answers at the
+ * Workers apply pushes however late it is, and the web process (their understudy) answers at the
  * deadline without ending the push in the log.
  */
 import * as finalize from '../../src/push-log/finalize';

@@ -88,7 +88,7 @@ function unlikeFailure(end: Answered, push: Push | undefined): string | undefine
 }
 
 /**
- * What may become of a push whose caller was told that the outcome is open. An ingress that cannot
+ * What may become of a push whose caller was told that the outcome is open. A web process that cannot
  * reach the queue ends the push in the log; where the log's answer to that is lost, it cannot say so.
  */
 function isOpenEnd(push: Push | undefined): boolean {

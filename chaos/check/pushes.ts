@@ -77,10 +77,10 @@ function earliest(tries: readonly Attempt[]): number {
   return Math.min(...tries.map(({ sentAt }) => sentAt));
 }
 
-/** Whatever may have left it: an entry has the time of its ingress, whose clock may be wrong. */
+/** Whatever may have left it: an entry has the time of its web process, whose clock may be wrong. */
 function slowest(tries: readonly Attempt[], shifts: ReadonlyMap<string, number>): number {
   if (tries.length === 0) return Math.min(0, ...shifts.values());
-  return Math.min(...tries.map(({ ingress }) => shifts.get(ingress) ?? 0));
+  return Math.min(...tries.map(({ web }) => shifts.get(web) ?? 0));
 }
 
 /** A 5xx leaves open whether, and when, the push is decided. */

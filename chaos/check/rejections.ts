@@ -16,12 +16,12 @@ const INVALID = 'VALIDATION_FAILED';
  */
 export function checkRejections({ attempts }: History, operations: SentOperations): Violation[] {
   return attempts.flatMap((attempt): Violation[] => {
-    const { end, name, ingress, sentAt } = attempt;
+    const { end, name, web, sentAt } = attempt;
     if (end.kind !== 'answered') return [];
     const isValid = operations.triedBy(attempt)?.parsed() !== undefined;
     if (UNAVAILABLE.has(end.code) || isDue(end, isValid)) return [];
     const due = isValid ? 'one by the state of its matter, or none' : `a rejection, ${INVALID}`;
-    const about = `${name} to ${ingress}, sent at ${shownTime(sentAt)}`;
+    const about = `${name} to ${web}, sent at ${shownTime(sentAt)}`;
     const what = `${about}, answered ${end.code} ${end.reason ?? ''}: due is ${due}`;
     return [{ rule: 'wrongly-rejected', requestId: end.requestId, what }];
   });

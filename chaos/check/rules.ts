@@ -19,7 +19,7 @@ export const PROMISES = {
   'one-matter-id': 'A key has one matter id for ever.',
   'late-effect': 'No push that a worker took up after its deadline takes effect.',
   'answered-in-time': 'Every request ends by its deadline plus one second.',
-  connection: 'A connection breaks only where its ingress itself was killed or restarted.',
+  connection: 'A connection breaks only where its web process itself was killed or restarted.',
   settled: 'Every entry of the log ends settled.',
   recovery:
     'From ten seconds after the last fault on nothing fails, and nobody waits longer than two and a half seconds, but for a server that stands still by itself.',

@@ -57,7 +57,7 @@ function identityOf(entry: Pick<LogEntry, 'clientId' | 'operation' | 'bodyHash'>
 }
 
 function createReader(timeZone: string) {
-  // Whether an instant lay too far ahead was for the ingress to say, at its time.
+  // Whether an instant lay too far ahead was for the web process to say, at its time.
   const parsers = createBodyParsers({ timeZone, clock: () => Number.POSITIVE_INFINITY });
   return ({ name, body }: Attempt): ParsedBody | undefined => {
     try {

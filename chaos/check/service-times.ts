@@ -12,7 +12,7 @@ const SLACK = 250;
 const RECOVERY = 10_000;
 /** Milliseconds that a request may take from then on. */
 const QUICK = 2_500;
-/** Milliseconds after its start in which an ingress may not have warmed up. */
+/** Milliseconds after its start in which a web process may not have warmed up. */
 const JUST_STARTED = 5_000;
 
 export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violation[] {
@@ -22,8 +22,8 @@ export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violati
   const excused = createSpans([...stalls, ...serverStalls]);
   const served = faultsEndedAt + RECOVERY;
   return attempts.flatMap((attempt) => {
-    const { ingress } = attempt;
-    const around = { held: held(ingress), ended: ended(ingress) };
+    const { web } = attempt;
+    const around = { held: held(web), ended: ended(web) };
     return [
       ...checkWait(attempt, pushTimeout + ROOM, around),
       ...checkConnection(attempt, around.ended),
@@ -33,8 +33,8 @@ export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violati
 }
 
 /**
- * A stopped ingress cannot answer; once it goes on, its callers get the rest of their time. While
- * the harness stood still, it did not see what came. An ingress that has just started has no
+ * A stopped web process cannot answer; once it goes on, its callers get the rest of their time. While
+ * the harness stood still, it did not see what came. A web process that has just started has no
  * excuse, but it is said, since a starved machine shows there first.
  */
 function checkWait(
@@ -59,7 +59,7 @@ function startOf({ sentAt, endedAt }: Attempt, ended: Spans): string {
   const before = sentAt - (ended.lastEnd(endedAt) ?? -Infinity);
   if (before > JUST_STARTED) return '';
   const when = before < 0 ? 'after' : 'before';
-  return `; its ingress was started ${shownTime(Math.abs(before))} ${when} it was sent`;
+  return `; its web process was started ${shownTime(Math.abs(before))} ${when} it was sent`;
 }
 
 function checkConnection(attempt: Attempt, ended: Spans): Violation[] {
@@ -84,8 +84,8 @@ function checkRecovery(attempt: Attempt, served: number, excused: Spans): Violat
   return [{ rule: 'recovery', ...idOf(attempt), what }];
 }
 
-function seen({ name, ingress, sentAt, end, operation }: Attempt): string {
-  return `operation ${operation}, ${name} sent to ${ingress} at ${shownTime(sentAt)}, ${ending(end)}`;
+function seen({ name, web, sentAt, end, operation }: Attempt): string {
+  return `operation ${operation}, ${name} sent to ${web} at ${shownTime(sentAt)}, ${ending(end)}`;
 }
 
 function ending(end: AttemptEnd): string {

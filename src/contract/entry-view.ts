@@ -11,7 +11,7 @@ export interface EntryView {
   readonly operation: string;
   readonly externalId: string | null;
   readonly idempotencyKey: string | null;
-  /** The how-manieth request with this client, operation and key; null without a key, or beyond 100. */
+  /** Attempt number (1-based) among the requests of this client, operation and key; null without a key, or beyond 100. */
   readonly attempt: number | null;
   /** SHA-256 of the raw body, hex. */
   readonly bodyHash: string;

@@ -1,4 +1,4 @@
-/** Who may push, and with which secret. Read by the ingress on every push, changed by operators. */
+/** Who may push, and with which secret. Read by the web process on every push, changed by operators. */
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import type { Clock } from '../clock';
@@ -47,7 +47,7 @@ export interface ClientDirectory {
 }
 
 /**
- * A directory for the ingress. It reads all clients at once, twice a second and before a rejection, for
+ * A directory for the web process. It reads all clients at once, twice a second and before a rejection, for
  * all who ask together: a stranger's id then costs what a known one costs. Beyond 10,000 clients the
  * youngest are unknown here, and the log says so.
  */

@@ -25,7 +25,7 @@ export function createFindHeldSecrets(connection: Connection, keyRing: KeyRing):
         const secret = keyRing.open(sealed, clientId);
         return [{ id, secret, ...(expiresAt && { endsAt: expiresAt.getTime() }) }];
       } catch {
-        // Its key left SECRET_KEYS: the ingress has logged it, and could not use it either.
+        // Its key left SECRET_KEYS: the web process has logged it, and could not use it either.
         return [];
       }
     });

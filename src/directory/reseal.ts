@@ -24,7 +24,7 @@ const LOOKS = 3;
 
 /**
  * One secret after the other; each works before and after. Safe to break off, to run again and to run
- * beside rotations. Secrets that have ended are moved too: the doctor knows by them that one was used.
+ * beside rotations. Secrets that have ended are moved too: a diagnosis tells by them that one was used.
  *
  * A secret whose key is not in the ring is left, and told in `left` unless it has ended; so is what a
  * process with another first key has sealed meanwhile.
@@ -91,7 +91,7 @@ function sealAnew(keyRing: KeyRing, sealed: string, clientId: string): string | 
   try {
     return keyRing.seal(keyRing.open(sealed, clientId), clientId);
   } catch {
-    // Its key is not in the ring, or the seal is broken: it does not work for the ingress either.
+    // Its key is not in the ring, or the seal is broken: it does not work for the web process either.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * When each secret was used last, so that an operator who rotates one sees whether anybody still signs
- * with it. The ingress notes uses in memory and writes them in the background: a push waits for none
+ * with it. The web process notes uses in memory and writes them in the background: a push waits for none
  * of this and costs the database nothing.
  */
 import type { Connection } from 'mongoose';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Ending } from './keeper';
-import { lifeline } from './lifeline';
 import { failureWithLog, openLog } from './log-file';
+import { parentDeathPipe } from './parent-death-pipe';
+import type { ExitReason } from './process-guard';
 import { killGroup, untilReady, withDeadline } from './waiting';
 
 /** A web or worker process that said that it serves. */
@@ -10,7 +10,7 @@ export interface AppProcess {
   /** Where it serves, by its own word; a worker serves nowhere. */
   url?: string;
   logFile: string;
-  exited: Promise<Ending>;
+  exited: Promise<ExitReason>;
   /** SIGTERM, and SIGKILL if the drain takes longer than it may. */
   stop(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
@@ -33,7 +33,7 @@ const BEYOND_DRAIN_MS = 5_000;
 /**
  * Starts `node script` in a session of its own (else Ctrl-C would reach it before we drain in
  * order) and waits for its `{ ready: true }`. It drains by itself when this process is gone,
- * and holds the lifeline, so the servers stay up for as long as it does that.
+ * and holds the parent-death pipe, so the servers stay up for as long as it does that.
  * @throws with the end of its log when it does not get ready; nothing is left running then
  */
 export async function startApp(options: AppOptions): Promise<AppProcess> {
@@ -42,7 +42,7 @@ export async function startApp(options: AppOptions): Promise<AppProcess> {
   const child = spawn(process.execPath, [script, ...args], {
     detached: true,
     env,
-    stdio: ['ignore', log.fd, log.fd, 'ipc', lifeline().writeFd],
+    stdio: ['ignore', log.fd, log.fd, 'ipc', parentDeathPipe().writeFd],
   });
   log.close();
   const app = appOf(child, options);
@@ -64,7 +64,7 @@ export async function startApp(options: AppOptions): Promise<AppProcess> {
 }
 
 function appOf(child: ChildProcess, { logFile, drainMs }: AppOptions): AppProcess {
-  const exited = new Promise<Ending>((resolve) => {
+  const exited = new Promise<ExitReason>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) =>
       resolve(signal ? `signal ${signal}` : `exit code ${code}`),

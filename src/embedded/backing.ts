@@ -13,8 +13,8 @@ const KINDS = {
   Redis: { folder: 'redis', start: startRedis, take: givenRedis },
 };
 
-/** What npm start brings up, and how to end it. */
-export interface Bringing {
+/** What a start needs: settings, the request to stop, and what to release at the end. */
+export interface StartContext {
   context: RunContext;
   settings: StartSettings;
   stop: StopRequest;
@@ -24,11 +24,13 @@ export interface Bringing {
 }
 
 /** Brings up, or takes as given, the MongoDB and the Redis of this run, both at once. */
-export async function bringServers(bringing: Bringing): Promise<{ mongo: string; redis: string }> {
-  const { settings } = bringing;
+export async function bringServers(
+  startContext: StartContext,
+): Promise<{ mongo: string; redis: string }> {
+  const { settings } = startContext;
   const [mongo = '', redis = ''] = await allSettledOrThrow([
-    bring('MongoDB', settings.mongoUrl, bringing),
-    bring('Redis', settings.redisUrl, bringing),
+    bring('MongoDB', settings.mongoUrl, startContext),
+    bring('Redis', settings.redisUrl, startContext),
   ]);
   return { mongo, redis };
 }
@@ -36,7 +38,7 @@ export async function bringServers(bringing: Bringing): Promise<{ mongo: string;
 async function bring(
   name: keyof typeof KINDS,
   given: string | undefined,
-  { context, settings, stop, releasers, fail }: Bringing,
+  { context, settings, stop, releasers, fail }: StartContext,
 ): Promise<string> {
   const { folder, start, take } = KINDS[name];
   if (given) {
@@ -49,7 +51,7 @@ async function bring(
   const logFile = join(settings.dataDir, 'logs', `${folder}.log`);
   const tell = (seconds: number) =>
     context.say(`  still starting ${name} (${seconds} s): after a hard stop it replays its log`);
-  const kept = await supervise<RunningServer>(
+  const supervised = await supervise<RunningServer>(
     {
       name,
       // On its port again, so that the processes that use it find it without being told.
@@ -59,8 +61,8 @@ async function bring(
     },
     stop.signal,
   );
-  releasers.add(kept.stop, name);
-  const { port, url } = kept.current();
+  releasers.add(supervised.stop, name);
+  const { port, url } = supervised.current();
   context.say(`${name} answers on port ${port}`);
   return url;
 }

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Ending, type KeptProgram, keep } from './keeper';
 import { failureWithLog, openLog } from './log-file';
 import { freePort, isFree } from './ports';
+import { type ExitReason, type GuardedProgram, startGuarded } from './process-guard';
 import type { ServerProgram } from './project';
 import { untilReady } from './waiting';
 
@@ -17,7 +17,7 @@ export interface RunningServer {
   pid?: number;
   logFile?: string;
   /** Resolves when it has ended; never for a given one. */
-  exited: Promise<Ending>;
+  exited: Promise<ExitReason>;
   /** Ends it cleanly, and waits for that. Does nothing for a given one. */
   stop(): Promise<void>;
   /** Sends a signal to the server's own process, e.g. SIGKILL or SIGSTOP. */
@@ -36,7 +36,7 @@ export interface ServerOptions {
   signal?: AbortSignal;
   /** Told now and then, while it does not serve yet, how many seconds that has taken. */
   tell?(seconds: number): void;
-  onExit?(how: Ending): void;
+  onExit?(how: ExitReason): void;
 }
 
 /** What differs between the two kinds. */
@@ -71,19 +71,21 @@ export async function startServer(
   const log = openLog(logFile);
   const [command = '', ...first] = commandLine(kind.program);
   const args = [...first, ...kind.args(port, dir)];
-  const kept = await keep(command, args, { output: log.fd, cwd: dir }).finally(log.close);
-  await readyOrGone(kind, kept, { ...options, port, logFile });
-  if (options.onExit) void kept.exited.then(options.onExit);
+  const guarded = await startGuarded(command, args, { output: log.fd, cwd: dir }).finally(
+    log.close,
+  );
+  await readyOrGone(kind, guarded, { ...options, port, logFile });
+  if (options.onExit) void guarded.exited.then(options.onExit);
   return {
     url: kind.url(port),
     kind: kind.program.kind,
     describe: kind.program.describe,
     port,
     logFile,
-    pid: kept.pid,
-    exited: kept.exited,
-    stop: () => kept.stop(),
-    kill: kept.kill,
+    pid: guarded.pid,
+    exited: guarded.exited,
+    stop: () => guarded.stop(),
+    kill: guarded.kill,
   };
 }
 
@@ -95,16 +97,16 @@ function commandLine({ command, libraries = [] }: ServerProgram): string[] {
 
 async function readyOrGone(
   kind: ServerKind,
-  kept: KeptProgram,
+  guarded: GuardedProgram,
   { port, logFile, signal, tell }: ServerOptions & { port: number; logFile: string },
 ): Promise<void> {
   const probe = () => kind.isReady(port);
   try {
-    const { exited } = kept;
+    const { exited } = guarded;
     const problem = await untilReady({ probe, exited, deadlineMs: READY_MS, signal, tell });
     if (problem) throw failureWithLog(`${kind.name} did not start: ${problem}`, logFile);
   } catch (error) {
-    await kept.stop(2_000);
+    await guarded.stop(2_000);
     throw error;
   }
 }

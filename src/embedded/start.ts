@@ -1,7 +1,7 @@
-/** npm start: the servers, the indexes, the demo, one ingress and the workers, until it is stopped. */
+/** npm start: the servers, the indexes, the demo, one web process and the workers, until it is stopped. */
 import { join } from 'node:path';
 import { startApp } from './app-process';
-import { type Bringing, bringServers } from './backing';
+import { bringServers, type StartContext } from './backing';
 import { ensureSecretKeys, removeEndpoints, writeEndpoints } from './data-dir';
 import { waitForEarlierRun } from './earlier-run';
 import { type Demo, firstPush, parseDemo } from './first-push';
@@ -39,14 +39,14 @@ export async function run(context: RunContext): Promise<number> {
   return 0;
 }
 
-async function bringUp(bringing: Bringing): Promise<void> {
-  const { context, settings, stop, releasers } = bringing;
+async function bringUp(startContext: StartContext): Promise<void> {
+  const { context, settings, stop, releasers } = startContext;
   const { host, dataDir, workers, drainDelay, docsPage, docsDemo } = settings;
   await waitForEarlierRun(settings, context.say, stop.signal);
   const port = await choosePort(host, settings.port);
   const url = urlFor(host, port);
   const secretKeys = settings.secretKeys ?? ensureSecretKeys(dataDir);
-  const { mongo, redis } = await bringServers(bringing);
+  const { mongo, redis } = await bringServers(startContext);
   const env = {
     ...process.env,
     MONGO_URL: mongo,
@@ -58,12 +58,12 @@ async function bringUp(bringing: Bringing): Promise<void> {
     DRAIN_DELAY: drainDelay,
     DOCS_DEMO: docsDemo,
   };
-  const demo = await prepareData(bringing, env);
+  const demo = await prepareData(startContext, env);
   const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
-  // Released in the opposite order: the ingress drains while the workers still serve it.
+  // Released in the opposite order: the web process drains while the workers still serve it.
   await allSettledOrThrow([
-    bringApps(bringing, 'workers/main.js', names, env),
-    bringApps(bringing, 'src/web.js', ['web'], env),
+    bringApps(startContext, 'workers/main.js', names, env),
+    bringApps(startContext, 'src/web.js', ['web'], env),
   ]);
   releasers.add(() => removeEndpoints(dataDir));
   writeEndpoints(dataDir, { url, mongoUrl: mongo, redisUrl: redis, pid: process.pid });
@@ -85,8 +85,8 @@ async function choosePort(host: string, wanted: number): Promise<number> {
 }
 
 /** The indexes, then the demo client and users. */
-async function prepareData(bringing: Bringing, env: NodeJS.ProcessEnv): Promise<Demo> {
-  const { context, settings, stop } = bringing;
+async function prepareData(startContext: StartContext, env: NodeJS.ProcessEnv): Promise<Demo> {
+  const { context, settings, stop } = startContext;
   const once = (name: string) =>
     runOnce({
       name: `The ${name} step`,
@@ -102,7 +102,7 @@ async function prepareData(bringing: Bringing, env: NodeJS.ProcessEnv): Promise<
 
 /** Starts processes of one type at once; they are stopped at once too. */
 async function bringApps(
-  { context, settings, stop, releasers, fail }: Bringing,
+  { context, settings, stop, releasers, fail }: StartContext,
   script: string,
   names: string[],
   env: NodeJS.ProcessEnv,
@@ -113,11 +113,15 @@ async function bringApps(
     const own = { ...env, METRICS_PORT: String(metricsPortOf(settings.metricsPort, name)) };
     const app = { name, script: join(context.root, 'dist', script), env: own, logFile, drainMs };
     const launch = (_previous: unknown, signal: AbortSignal) => startApp({ ...app, signal });
-    const kept = await supervise({ name, launch, tell: context.say, giveUp: fail }, stop.signal);
-    started.push(kept);
+    const supervised = await supervise(
+      { name, launch, tell: context.say, giveUp: fail },
+      stop.signal,
+    );
+    started.push(supervised);
   };
   const started: { stop(): Promise<void> }[] = [];
-  const stopAll = async () => void (await Promise.all(started.map((kept) => kept.stop())));
+  const stopAll = async () =>
+    void (await Promise.all(started.map((supervised) => supervised.stop())));
   releasers.add(stopAll, names.join(', '));
   await allSettledOrThrow(names.map(start));
 }

@@ -1,7 +1,7 @@
 /** npm test: jest against servers of its own, which are gone, with their data, afterwards. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { keep } from './keeper';
+import { startGuarded } from './process-guard';
 import { Releasers, type RunContext } from './run-context';
 import { makeRunFolder } from './run-folder';
 import { type RunningServer, startMongo, startRedis } from './servers';
@@ -64,9 +64,13 @@ async function runJest(
   const jest = join(root, 'node_modules/jest/bin/jest.js');
   const env = { ...process.env, TEST_MONGO_URL: mongoUrl, TEST_REDIS_URL: redisUrl };
   for (const name of NOT_FOR_TESTS) delete env[name as keyof typeof env];
-  const kept = await keep(process.execPath, [jest, ...args], { output: 'inherit', env, cwd: root });
-  releasers.add(() => kept.stop());
-  await Promise.race([kept.exited, stop.asked]);
+  const guarded = await startGuarded(process.execPath, [jest, ...args], {
+    output: 'inherit',
+    env,
+    cwd: root,
+  });
+  releasers.add(() => guarded.stop());
+  await Promise.race([guarded.exited, stop.asked]);
   if (signal.aborted) throw new Stopped();
-  return kept.exitCode() ?? 1;
+  return guarded.exitCode() ?? 1;
 }

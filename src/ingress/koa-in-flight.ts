@@ -1,5 +1,5 @@
 /**
- * Bounds what one ingress holds at the same time. A request first is an upload, which may be cut off
+ * Bounds what one web process holds at the same time. A request first is an upload, which may be cut off
  * for a newer one; when its body is there it takes a place, or is answered 503 before any work. So
  * places are never held by who has not sent a request yet.
  */

@@ -6,7 +6,7 @@ import { type Metrics, NO_METRICS } from '../metrics/metrics';
 import type { LogEntry } from '../push-log/entry-model';
 import type { PushLog } from '../push-log/log';
 
-/** Entries, or bodies, per ingress and span of time. */
+/** Entries, or bodies, per web process and span of time. */
 export interface RejectionRate {
   /** For all clients together. */
   readonly total: number;

@@ -5,6 +5,8 @@
 import { VERSION } from '../contract/version';
 import { aboutAll } from './about';
 import { answerSchemas } from './answer-schemas';
+import { bilingual, bilingualTitle } from './descriptions/bilingual';
+import { SCHEMA_DESCRIPTIONS } from './descriptions/schemas';
 import { answerHeaders, parameters, securitySchemes } from './headers';
 import { type Json, toJsonSchemas } from './json-schema';
 import { orphansPath } from './operations/orphans';
@@ -16,8 +18,6 @@ import { verifyPath } from './operations/verify';
 import { reasonExamples } from './reasons';
 import { requestSchemas } from './request-schemas';
 import { elsewhere } from './responses';
-import { both, inLine } from './words/both';
-import { SCHEMA_WORDS } from './words/schemas';
 
 /** @throws Error where a field has no words */
 export function openApiDocument(): Json {
@@ -26,21 +26,21 @@ export function openApiDocument(): Json {
     info: {
       title: 'Matter Push',
       version: VERSION,
-      summary: inLine([
+      summary: bilingualTitle([
         "Signed pushes into a portal's ledger of matters",
         '向门户事项台账推送待办和通知',
       ]),
       description: aboutAll(),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: both(['Where this document is', '本文档所在的服务']) }],
+    servers: [{ url: '/', description: bilingual(['Where this document is', '本文档所在的服务']) }],
     tags: [
-      { name: 'push', description: both(['Writing matters', '写入事项']) },
+      { name: 'push', description: bilingual(['Writing matters', '写入事项']) },
       {
         name: 'query',
-        description: both(['Reconciling; changes nothing', '对账查询，不做任何改变']),
+        description: bilingual(['Reconciling; changes nothing', '对账查询，不做任何改变']),
       },
-      { name: 'service', description: both(['The service itself', '服务自身']) },
+      { name: 'service', description: bilingual(['The service itself', '服务自身']) },
     ],
     paths: {
       ...pushPaths(),
@@ -50,7 +50,7 @@ export function openApiDocument(): Json {
       ...servicePaths(),
     },
     components: {
-      schemas: toJsonSchemas({ ...requestSchemas(), ...answerSchemas() }, SCHEMA_WORDS),
+      schemas: toJsonSchemas({ ...requestSchemas(), ...answerSchemas() }, SCHEMA_DESCRIPTIONS),
       securitySchemes: securitySchemes(),
       parameters: parameters(),
       headers: answerHeaders(),

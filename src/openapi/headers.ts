@@ -1,11 +1,11 @@
 /** Headers: those that sign a request, the idempotency key, and those of answers. */
 import { IDEMPOTENCY_KEY, SIGNATURE, TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
+import { type Bilingual, bilingual } from './descriptions/bilingual';
 import type { Json } from './json-schema';
-import { both, type Words } from './words/both';
 
 interface RequestHeader {
   readonly header: string;
-  readonly about: Words;
+  readonly about: Bilingual;
   readonly schema: Json;
   readonly example: string;
 }
@@ -73,7 +73,7 @@ export const SECURITY = [Object.fromEntries(Object.keys(SIGNING).map((name) => [
 export function securitySchemes(): Record<string, Json> {
   const entries = Object.entries(SIGNING).map(([name, { header, about }]) => [
     name,
-    { type: 'apiKey', in: 'header', name: header, description: both(about) },
+    { type: 'apiKey', in: 'header', name: header, description: bilingual(about) },
   ]);
   return Object.fromEntries(entries);
 }
@@ -92,7 +92,7 @@ const parameter = ({ header, about, schema, example }: RequestHeader, required: 
   name: header,
   in: 'header',
   required,
-  description: both(about),
+  description: bilingual(about),
   schema,
   example,
 });
@@ -102,7 +102,7 @@ export const SIGNED = [...Object.keys(SIGNING), 'Language'].map(parameterRef);
 /** Those of a push. */
 export const KEYED = [...SIGNED, parameterRef('IdempotencyKey'), parameterRef('StrictFields')];
 
-const ANSWERED: Readonly<Record<string, { about: Words; schema: Json; required: boolean }>> = {
+const ANSWERED: Readonly<Record<string, { about: Bilingual; schema: Json; required: boolean }>> = {
   'Content-Language': {
     about: ['Of the message: `zh-CN`, or `en`', 'message 的语言：zh-CN 或 en'],
     schema: { type: 'string', enum: ['zh-CN', 'en'] },
@@ -157,7 +157,7 @@ const ANSWERED: Readonly<Record<string, { about: Words; schema: Json; required: 
 export function answerHeaders(): Record<string, Json> {
   const entries = Object.entries(ANSWERED).map(([name, { about, ...header }]) => [
     name,
-    { description: both(about), ...header },
+    { description: bilingual(about), ...header },
   ]);
   return Object.fromEntries(entries);
 }

@@ -1,8 +1,8 @@
 /** From zod schemas to schemas of OpenAPI 3.1, which are those of JSON Schema 2020-12. */
 import { z } from 'zod';
 import { ABSENT_MEANS } from '../contract/json-schema';
-import { both, type Words } from './words/both';
-import { describeField } from './words/fields';
+import { type Bilingual, bilingual } from './descriptions/bilingual';
+import { describeField } from './descriptions/fields';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -21,7 +21,7 @@ const DROPPED = ['$schema', '$id'];
  */
 export function toJsonSchemas<Name extends string>(
   named: Readonly<Record<Name, z.ZodType>>,
-  words: Readonly<Record<Name, Words>>,
+  words: Readonly<Record<Name, Bilingual>>,
 ): Record<string, Json> {
   const registry = z.registry<{ id: string }>();
   const names = Object.keys(named) as Name[];
@@ -36,7 +36,7 @@ export function toJsonSchemas<Name extends string>(
   });
   const entries = names.map((name) => [
     name,
-    { description: both(words[name]), ...describe(name, tidy(schemas[name]) as Json) },
+    { description: bilingual(words[name]), ...describe(name, tidy(schemas[name]) as Json) },
   ]);
   return Object.fromEntries(entries);
 }

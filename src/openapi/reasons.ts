@@ -1,10 +1,10 @@
 /** The catalogue of errors, as the document tells it: a table, and an answer for each reason. */
 import { errorEnvelope } from '../contract/envelope';
 import { ALL_REASONS, matterNotFound, type Problem, PushError, type Reason } from '../errors';
+import { bilingual } from './descriptions/bilingual';
+import { REASON_DESCRIPTIONS } from './descriptions/reasons';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import type { Json } from './json-schema';
-import { both } from './words/both';
-import { REASON_WORDS } from './words/reasons';
 
 /** The reason as it is answered; where the message names a matter, one of these parts. */
 export function rejection(reason: Reason, errors?: readonly Problem[]): PushError {
@@ -28,7 +28,10 @@ const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
 export function reasonExamples(): Record<string, Json> {
   const entries = ALL_REASONS.map((reason) => {
     const value = errorEnvelope(rejection(reason, PROBLEMS[reason]), REQUEST_ID, MOMENT);
-    return [reason, { summary: reason, description: both(REASON_WORDS[reason]), value }];
+    return [
+      reason,
+      { summary: reason, description: bilingual(REASON_DESCRIPTIONS[reason]), value },
+    ];
   });
   return Object.fromEntries(entries);
 }
@@ -37,7 +40,7 @@ export function reasonExamples(): Record<string, Json> {
 export function reasonTable(): string {
   const rows = ALL_REASONS.map((reason) => {
     const { code, message, retryable } = rejection(reason);
-    const [english, chinese] = REASON_WORDS[reason];
+    const [english, chinese] = REASON_DESCRIPTIONS[reason];
     const cells = [code, `\`${reason}\``, message, retryable ? 'yes' : 'no', english, chinese];
     return `| ${cells.join(' | ')} |`;
   });

@@ -2,12 +2,12 @@
 import { successEnvelope } from '../contract/envelope';
 import type { Reason } from '../errors';
 import type { AnswerName } from './answer-schemas';
+import { type Bilingual, bilingual } from './descriptions/bilingual';
+import { REASON_DESCRIPTIONS } from './descriptions/reasons';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import { headerRefs } from './headers';
 import { type Json, schemaRef } from './json-schema';
 import { rejection } from './reasons';
-import { both, type Words } from './words/both';
-import { REASON_WORDS } from './words/reasons';
 
 const RATE = ['RateLimit', 'RateLimit-Policy'];
 /** Codes that may come after a client was admitted: its rate is known then. */
@@ -28,8 +28,8 @@ export function success(answer: AnswerName, examples: Readonly<Record<string, un
 }
 
 /** A response with the headers of an admitted request. */
-export const admitted = (about: Words, rest: Json, headers: readonly string[] = []) => ({
-  description: both(about),
+export const admitted = (about: Bilingual, rest: Json, headers: readonly string[] = []) => ({
+  description: bilingual(about),
   ...headerRefs(['Content-Language', ...headers, ...RATE]),
   ...rest,
 });
@@ -58,7 +58,7 @@ function rejected(code: number, reasons: readonly Reason[], mayBeAdmitted: boole
     ...(mayBeAdmitted && ADMITTED.includes(code) ? RATE : []),
   ];
   const lines = reasons.map((reason) => {
-    const [english, chinese] = REASON_WORDS[reason];
+    const [english, chinese] = REASON_DESCRIPTIONS[reason];
     return `- \`${reason}\` ${rejection(reason).message}\n  ${english}\n  ${chinese}`;
   });
   const examples = reasons.map((reason) => [reason, { $ref: `#/components/examples/${reason}` }]);

@@ -1,5 +1,5 @@
 /**
- * What became of the pushes that one ingress answered in the last minutes, counted in memory: no more
+ * What became of the pushes that one web process answered in the last minutes, counted in memory: no more
  * than an addition for each. `matterctl status` reads it from the heartbeat, also where METRICS_PORT is off.
  */
 

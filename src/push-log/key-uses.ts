@@ -24,7 +24,7 @@ export interface KeyUses {
   firstBody(owner: KeyOwner): string | undefined;
   /** Whether the same push, with the same body, was persisted under its key. */
   tookEffect(entry: LogEntry): boolean;
-  /** The how-manieth use of its key an entry is; undefined beyond 100. */
+  /** The attempt number (1-based) of an entry among the uses of its key; undefined beyond 100. */
   attempt(entry: KeyOwner & Pick<LogEntry, '_id'>): number | undefined;
 }
 

@@ -35,7 +35,7 @@ export interface RateLimit {
 
 /**
  * Longer than the widest distance between two uses of one timestamp: either may be 300 s from the clock
- * of its ingress, and either of these clocks 300 s off.
+ * of its web process, and either of these clocks 300 s off.
  */
 const SIGNATURE_MEMORY = 1_260_000;
 /**

@@ -1,7 +1,4 @@
-/**
- * The ingress' end of the job groups: append a push to its group's partition, and schedule the
- * partition's job.
- */
+/** The web process's end of the job groups: append a push to its group's partition, and wake the partition. */
 import { createBatcher } from '../batcher';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
@@ -55,7 +52,7 @@ export function createGroupQueue(
       return appended;
     },
     maxBatch: 500,
-    // One at a time keeps the order of acceptance within this ingress.
+    // One at a time keeps the order of acceptance within this web process.
     maxRunning: 1,
   });
   return {

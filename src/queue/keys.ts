@@ -6,9 +6,9 @@ export interface RedisKeys {
   partition(partition: number): string;
   /** By partition, the bytes of its pushes; none of an empty one. */
   readonly partitionBytes: string;
-  /** By partition, its owner and the owners that this one fenced; see owner.ts. */
+  /** By partition, who is working on what it read and has not finished. */
   readonly owners: string;
-  /** Channel on which one ingress listens for replies. */
+  /** Channel on which one web process listens for replies. */
   replies(ingressId: string): string;
   /** What each signature of a client was first used for, and when; by minute of its timestamp. */
   signatures(clientId: string, minute: number): string;

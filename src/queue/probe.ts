@@ -39,7 +39,7 @@ const MAX_UNHEARD = 2;
 const CALL = '[]';
 
 /**
- * Calls this ingress' own channel where replies are published, and makes the subscriber's connection
+ * Calls this web process's own channel where replies are published, and makes the subscriber's connection
  * anew when it does not hear: it may have stayed with a server that passes nothing on any more (an
  * old primary that follows nobody), and no command of its own would tell. One that is a replica and
  * follows passes on what it should, and is kept.

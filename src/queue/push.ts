@@ -2,7 +2,7 @@
 import type { Operation } from '../domain/operation';
 import type { TraceHeaders } from '../tracing/tracing';
 
-/** A push on its way from an ingress to a worker. */
+/** A push on its way from a web process to a worker. */
 export interface QueuedPush {
   /** Request id, which is the push-log entry's id: 24 hex digits. */
   readonly id: string;
@@ -10,13 +10,13 @@ export interface QueuedPush {
   readonly systemCode: string;
   readonly externalId: string;
   readonly operation: Operation;
-  /** The ingress that waits for the reply. */
+  /** The web process that waits for the reply. */
   readonly replyTo: string;
   readonly bodyHash: string;
   readonly idempotencyKey?: string;
   readonly idempotencyFingerprint?: string;
   /**
-   * Where its trace goes on, if its ingress has TRACING on. A worker that knows nothing of it, or has
+   * Where its trace goes on, if its web process has TRACING on. A worker that knows nothing of it, or has
    * tracing off, takes no notice.
    */
   readonly trace?: TraceHeaders;

@@ -1,4 +1,4 @@
-/** Replies: a worker tells the one ingress that waits; the ingress finds the request that it is for. */
+/** Replies: a worker tells the one web process that waits; the web process finds the request that it is for. */
 import type { Redis } from 'ioredis';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';
@@ -15,12 +15,12 @@ export interface Reply<S> {
 
 /**
  * Stands behind the last reply of a message, in place of an id, before the time at which it was sent.
- * To an ingress that does not know it, it is a reply for which nobody waits.
+ * To a web process that does not know it, it is a reply for which nobody waits.
  */
 const SENT_AT = '';
 
 /**
- * One message per ingress, however many replies.
+ * One message per web process, however many replies.
  *
  * @param sentAt Redis time, epoch milliseconds
  */

@@ -4,7 +4,7 @@ import type { MatterView } from '../contract/matter-view';
 import { TEXTS } from '../contract/texts';
 import { PushError, problem } from '../errors';
 import type { MatterReader } from '../ledger/matter-reader';
-import { toMatterView } from '../portal/matter-view';
+import { toMatterView } from '../presenters/matter';
 import { weightOf } from './weight';
 
 /** Heaviest answer; with contents of the full length, 500 matters would be hundreds of megabytes. */

@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor } from '../contract/cursor';
 import type { MatterView } from '../contract/matter-view';
 import type { ChangePosition } from '../ledger/changed-matters';
 import type { MatterReader } from '../ledger/matter-reader';
-import { toMatterView } from '../portal/matter-view';
+import { toMatterView } from '../presenters/matter';
 import { weightOf } from './weight';
 
 /**

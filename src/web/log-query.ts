@@ -1,8 +1,7 @@
-/** The push log as its own clients may search it, with the doctor for signatures that were rejected. */
+/** The push log as its own clients may search it, with the diagnosis of rejected signatures. */
 import type { Connection } from 'mongoose';
 import { createFindHeldSecrets } from '../directory/held-secrets';
 import type { KeyRing } from '../directory/sealing';
-import { createDiagnoseEntry } from '../doctor/diagnose-entry';
 import { createMutex } from '../mutex';
 import { createBodies } from '../push-log/bodies';
 import type { FindKeyUses } from '../push-log/key-uses';
@@ -10,6 +9,7 @@ import { createReadCounts } from '../push-log/read-counts';
 import { createLogSearch } from '../push-log/search';
 import { createLogQuery } from '../reconcile/log-query';
 import type { AnswerQuery } from '../reconcile/open-query';
+import { createDiagnoseEntry } from '../signature-diagnosis/diagnose-entry';
 
 /** Milliseconds of work for what was wrong with one signature. */
 const DIAGNOSIS_TIME = 100;

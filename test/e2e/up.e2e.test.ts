@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lifeline } from '../../src/embedded/lifeline';
+import { parentDeathPipe } from '../../src/embedded/parent-death-pipe';
 import { projectRoot } from '../../src/embedded/project';
 
 const COPIED = [
@@ -79,7 +79,7 @@ function npm(args: string[], extra: NodeJS.ProcessEnv = {}) {
   const guardian = ['-c', 'cat >/dev/null; kill -TERM "$1"', 'guard', String(pid)];
   const guard = spawn('sh', guardian, {
     detached: true,
-    stdio: [lifeline().readFd, 'ignore', 'ignore'],
+    stdio: [parentDeathPipe().readFd, 'ignore', 'ignore'],
   });
   runs.push({ pid, exited, guard });
   return { pid, output: () => output, exited };

@@ -111,7 +111,7 @@ test('what is over its rate is not remembered; it is bounded by time and holds n
   expect(kept).toHaveLength(3);
   expect(kept.join()).not.toMatch(/secret|\/x/);
   const left = await redis.pttl(key);
-  // Two uses of one timestamp, at ingresses whose clocks are off by 300 s, one slow and one fast.
+  // Two uses of one timestamp, at web processes whose clocks are off by 300 s, one slow and one fast.
   expect(left).toBeGreaterThan(1_200_000);
   expect(left).toBeLessThanOrEqual(1_260_000);
 });

@@ -145,7 +145,7 @@ describe('with a worker', () => {
     await until('the push to be recorded', () => {
       return entryModel(service.db).findOne({ externalId: 'LOST-REPLY', state: 'QUEUED' }).lean();
     });
-    // Cut the ingress' subscription again and again while the worker replies.
+    // Cut the web process's subscription again and again while the worker replies.
     worker?.kill('SIGCONT');
     const settled = () =>
       entryModel(service.db).findOne({ externalId: 'LOST-REPLY', state: 'PERSISTED' }).lean();
@@ -153,7 +153,7 @@ describe('with a worker', () => {
     expect(await answer).toMatchObject({ code: 0, data: { outcome: 'CREATED' } });
   }, 60_000);
 
-  test('a stopping ingress answers what it accepted', async () => {
+  test('a stopping web process answers what it accepted', async () => {
     const web = await service.startWeb();
     const url = service.urlOf(1);
     const answers = Array.from({ length: 30 }, (_, n) =>

@@ -88,7 +88,7 @@ test('a disabled client, and one without system code, are told so after their si
     await clientModel(service.db).updateOne({ _id: 'tester' }, { $set: to });
   };
   await change({ enabled: false });
-  const disabled = await until('the ingress to notice', async () => {
+  const disabled = await until('the web process to notice', async () => {
     const answer = await send({});
     return answer.code !== 0 && answer;
   });
@@ -99,7 +99,7 @@ test('a disabled client, and one without system code, are told so after their si
   });
   expect(await send({ secret: 'wrong' })).toMatchObject({ reason: 'SIGNATURE_MISMATCH' });
   await change({ enabled: true, systemCode: null });
-  const unbound = await until('the ingress to notice', async () => {
+  const unbound = await until('the web process to notice', async () => {
     const answer = await send({});
     return answer.reason === 'NO_SYSTEM_CODE' && answer;
   });

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { startProxy } from '../../chaos/proxy';
-import type { OperatorEntryView } from '../../src/portal/entry-view';
+import type { OperatorEntryView } from '../../src/presenters/entry';
 import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
 import { createRequestIds } from '../../src/push-log/request-id';
 import { type CliRun, matterctl } from '../support/cli-tool';

@@ -44,7 +44,7 @@ describe('in a database of its own', () => {
     (await clientModel(db).findById(clientId).lean())?.secrets ?? [];
   const keysOf = async (clientId: string) =>
     (await secretsOf(clientId)).map(({ sealed }) => keyIdOf(sealed));
-  /** What an ingress that has only the new key can verify with. */
+  /** What a web process that has only the new key can verify with. */
   const usable = async (clientId: string) =>
     (await createClientDirectory(db, NEW, clock, logger).find(clientId))?.secrets.map(
       ({ secret }) => secret,
@@ -275,7 +275,7 @@ describe('a running service', () => {
     const resealed = await ctl(['client', 'reseal'], swapped);
     expect(resealed).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(resealed.stdout)).toEqual({ keyId: 'next', resealed: 2, left: {} });
-    // Longer than the ingress believes what it has read.
+    // Longer than the web process believes what it has read.
     await sleep(1_500);
     isOver = true;
     await pushing;

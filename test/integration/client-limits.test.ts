@@ -1,4 +1,4 @@
-/** A client's own rate: in force on a running ingress within a second, told in the headers, and gone. */
+/** A client's own rate: in force on a running web process within a second, told in the headers, and gone. */
 import { clientModel } from '../../src/directory/client-model';
 import { matterctl } from '../support/cli-tool';
 import type { Answer, PushOptions } from '../support/pusher';

@@ -62,7 +62,7 @@ test('a push that is alive is not ended as lost, whichever clock is fast or slow
   const answers = await Promise.all(pushes);
   await holdBatches('off');
   expect(answers.map(({ code }) => code)).toEqual([0, 0]);
-  // The ids are of one clock, those of the slow and the fast ingress.
+  // The ids are of one clock, those of the slow and the fast web process.
   for (const { requestId } of answers) {
     expect(Math.abs(receivedAtOf(String(requestId)) - Date.now())).toBeLessThan(60_000);
   }

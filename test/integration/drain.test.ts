@@ -1,4 +1,4 @@
-/** A rolling restart: an ingress is not ready first, serves for a while longer, and closes then. */
+/** A rolling restart: a web process is not ready first, serves for a while longer, and closes then. */
 import { request } from 'node:http';
 import type { AppProcess } from '../../src/embedded/app-process';
 import { type Service, startService } from '../support/service';

@@ -1,5 +1,5 @@
 /**
- * The ingress' client directory: ids that nobody has cost what known ones cost, one broken record
+ * The web process's client directory: ids that nobody has cost what known ones cost, one broken record
  * harms nobody else, and what operators change is believed within a second.
  */
 import { randomBytes } from 'node:crypto';

@@ -82,7 +82,7 @@ test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their seq
   expect(await entryModel(service.db).countDocuments({ state: 'QUEUED' })).toBe(0);
 }, 180_000);
 
-test('pushes of a key take effect in the order in which they came, whichever ingress took them', async () => {
+test('pushes of a key take effect in the order in which they came, whichever web process took them', async () => {
   const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
   const externalId = 'QUEUED';
   const partition = keys.partition(partitionOf(groupOf('TEST', externalId)));

@@ -72,7 +72,7 @@ test.each(SERVERS)(
     kill().kill('SIGKILL');
     await kill().exited;
     await load;
-    await until('the ingress to notice', async () => {
+    await until('the web process to notice', async () => {
       return (await service.push('upsert', todo('DOWN'))).reason === reason;
     });
     const rejected = 5 * (await crowd(200)).length;

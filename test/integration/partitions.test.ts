@@ -164,7 +164,7 @@ test('a batch names every earlier owner of its partitions that never acknowledge
   expect((await read('d')).fencedOwners).toEqual([]);
 });
 
-test('replies go out with the trim, a message per ingress', async () => {
+test('replies go out with the trim, a message per web process', async () => {
   const subscriber = redis.duplicate();
   await subscriber.subscribe(keys.replies('one'), keys.replies('two'));
   const messages: [string, string][] = [];

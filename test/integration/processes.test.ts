@@ -57,7 +57,7 @@ test('a secret whose key is not at hand is no usable secret, and harms no other'
   await clients.updateOne({ _id: 'tester' }, { $set: { secrets } });
 });
 
-test('an ingress that is stopping is not ready, with a status that load balancers see', async () => {
+test('a web process that is stopping is not ready, with a status that load balancers see', async () => {
   const web = await service.startWeb();
   const url = service.urlOf(1);
   // A connection that is kept alive across the stop: new ones are rejected.

@@ -31,7 +31,7 @@ const send = (web: number, externalId = 'PAUSE'): Promise<Answer> =>
     { url: service.urlOf(web) },
   );
 const isPaused = ({ reason }: Answer) => reason === 'CLIENT_PAUSED';
-/** Every ingress has noticed. */
+/** Every web process has noticed. */
 const everywhere = async (paused: boolean) => {
   for (const web of [0, 1]) {
     await until(`web ${web} to notice`, async () => isPaused(await send(web)) === paused);
@@ -47,7 +47,7 @@ const resume = async () => {
 };
 afterEach(resume);
 
-test('its pushes are answered 503 with the reason by every ingress, and taken again after', async () => {
+test('its pushes are answered 503 with the reason by every web process, and taken again after', async () => {
   expect(await send(0)).toMatchObject({ code: 0 });
   await pause();
   for (const web of [0, 1]) {
@@ -107,7 +107,7 @@ test('what it has queued is applied all the same', async () => {
     entryModel(service.db).findOne({ externalId: 'QUEUED', state: 'QUEUED' }).lean(),
   );
   await queue('pause', 'tester');
-  // What an ingress knows of the clients is no older than that.
+  // What a web process knows of the clients is no older than that.
   await sleep(1_500);
   expect(await send(0)).toMatchObject({ reason: 'CLIENT_PAUSED' });
   worker?.kill('SIGCONT');

@@ -64,7 +64,7 @@ test('after a SIGKILL of all workers in the middle of their jobs, every push is 
   expect([...codes.keys()]).toEqual([0]);
 }, 120_000);
 
-test('a push that an ingress appended before it died, without waking its partition, is applied', async () => {
+test('a push that a web process appended before it died, without waking its partition, is applied', async () => {
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   const id = new Types.ObjectId();
   const now = new Date();
@@ -132,7 +132,7 @@ test('an emptied Redis loses no acknowledged push, and what it held is settled',
 test('Redis killed and back: pushes are rejected at once meanwhile, then accepted, by themselves', async () => {
   redisServer.kill('SIGKILL');
   await redisServer.exited;
-  const rejected = await until('the ingress to notice', async () => {
+  const rejected = await until('the web process to notice', async () => {
     const answer = await service.push('upsert', todo('DOWN'));
     return answer.reason === 'QUEUE_UNAVAILABLE' && answer;
   });

@@ -80,7 +80,7 @@ describe('with a collector', () => {
     return found;
   };
 
-  test('one push is one connected trace over ingress, queue, worker and database', async () => {
+  test('one push is one connected trace over web, queue, worker and database', async () => {
     const answer = await upsert(service, 'T-1');
     expect(answer.code).toBe(0);
     const spans = await traceOf(answer);

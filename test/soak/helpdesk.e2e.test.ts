@@ -51,7 +51,7 @@ whereData('the help desk file', () => {
     const options = { env, maxBuffer: 256 * 1024 * 1024 };
     return (await run(process.execPath, [tool, ...args], options)).stdout;
   };
-  /** Two callers at once, one per ingress, each with the tickets that are its own, in their order. */
+  /** Two callers at once, one per web process, each with the tickets that are its own, in their order. */
   const halves = () => {
     const lines = readFileSync(PUSHES, 'utf8').trim().split('\n');
     const isOdd = (line: string) => /"HD-\d*[13579]"/.test(line);

@@ -28,7 +28,7 @@ afterAll(() => service.stop());
 
 const pid = () => Number(service.webs[0]?.pid);
 const rss = () => Number(String(execFileSync('ps', ['-o', 'rss=', '-p', String(pid())]))) * 1024;
-/** Open files of the ingress, connections among them; where the system does not tell, none. */
+/** Open files of the web process, connections among them; where the system does not tell, none. */
 const openFiles = () => {
   if (process.platform !== 'linux') return 0;
   return readdirSync(`/proc/${pid()}/fd`).length;

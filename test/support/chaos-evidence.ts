@@ -172,7 +172,7 @@ function attemptOf(
   [sentAt, endedAt]: readonly [number, number],
   end: AttemptEnd,
 ): Attempt {
-  return { clientId: 'demo-oa', systemCode: 'OA', ingress: 'web-0', ...sent, sentAt, endedAt, end };
+  return { clientId: 'demo-oa', systemCode: 'OA', web: 'web-0', ...sent, sentAt, endedAt, end };
 }
 
 /** A matter's life, with everything that may become of a push. */

@@ -78,7 +78,7 @@ export function ledgerOf({ db }: Service): Promise<unknown[]> {
   return matterModel(db).find().sort({ _id: 1 }).lean();
 }
 
-/** The processes that the test started run on (nobody starts them again), and the ingress answers. */
+/** The processes that the test started run on (nobody starts them again), and the web process answers. */
 export async function expectAlive({ webs, workers, urlOf }: Service): Promise<void> {
   for (const { pid } of [...webs, ...workers]) expect(process.kill(pid, 0)).toBe(true);
   expect((await fetch(`${urlOf()}/healthz`)).status).toBe(200);

@@ -1,6 +1,6 @@
 /** Signers that go wrong, each in a way of its own; they share nothing with what finds them out. */
 import { createHash, createHmac } from 'node:crypto';
-import type { Cause } from '../../src/doctor/causes';
+import type { Cause } from '../../src/signature-diagnosis/causes';
 
 /** What a signer is given. */
 export interface Given {

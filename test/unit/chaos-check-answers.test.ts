@@ -75,7 +75,7 @@ test.each<[string, Step, Spoil]>([
   ],
   ['504 without an entry', 'expired', withoutEntry],
   [
-    '504 for what an ingress rejected',
+    '504 for what a web process rejected',
     'expired',
     (e, p) => withEntry(e, p, { state: 'REFUSED', result: 'BACKLOG_FULL', startedAt: undefined }),
   ],

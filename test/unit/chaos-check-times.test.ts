@@ -27,7 +27,7 @@ describe('answered in time', () => {
     expect(brokenRules(lasting(11_001))).toEqual(['answered-in-time']);
   });
 
-  test('the time in which its own ingress was stopped comes on top, once', () => {
+  test('the time in which its own web process was stopped comes on top, once', () => {
     const late = lasting(14_000);
     expect(check(withFaults(late, stop(500, 4_000)))).toEqual([]);
     expect(check(withFaults(late, stop(2_000, 4_000), stop(3_000, 5_000)))).toEqual([]);
@@ -44,7 +44,7 @@ describe('answered in time', () => {
     expect(brokenRules(withFaults(late, aFault('stop-worker', 1_000, 9_000)))).not.toEqual([]);
   });
 
-  test('a request that hangs is one, unless its ingress was stopped for so long', () => {
+  test('a request that hangs is one, unless its web process was stopped for so long', () => {
     expect(brokenRules(lasting(60_000, 'hung'))).toEqual(['answered-in-time']);
     expect(brokenRules(lasting(9_000, 'hung'))).toEqual(['answered-in-time']);
     expect(check(withFaults(lasting(60_000, 'hung'), stop(1_000, 50_000)))).toEqual([]);
@@ -63,7 +63,7 @@ describe('answered in time', () => {
     ).toEqual([]);
   });
 
-  test('that its ingress had just started is no excuse, but is said', () => {
+  test('that its web process had just started is no excuse, but is said', () => {
     const late = withFaults(lasting(12_000), aFault('restart-web', 0, 300));
     expect(check(late)).toMatchObject([
       { rule: 'answered-in-time', what: expect.stringContaining('started 700 ms before') },
@@ -98,7 +98,7 @@ describe('connections', () => {
   };
 
   test.each(['lost', 'refused'] as const)(
-    '%s is excused by a kill or restart of its ingress',
+    '%s is excused by a kill or restart of its web process',
     (end) => {
       expect(check(broken(end, 'kill-web', 4_000, 6_000))).toEqual([]);
       expect(check(broken(end, 'restart-web', 4_000, 4_750))).toEqual([]);
@@ -152,7 +152,7 @@ describe('the end of a run', () => {
     ]);
   });
 
-  test('a deadline counts as it was, where the clock of its ingress was wrong', () => {
+  test('a deadline counts as it was, where the clock of its web process was wrong', () => {
     const started = (time: number, ...shifts: [string, number][]) => {
       const run = aRun();
       const push = run.push('upsert', {}, { at: [0, 500] });
@@ -164,7 +164,7 @@ describe('the end of a run', () => {
     expect(started(10_001, ['web-1', -1])).toEqual(['late-effect']);
   });
 
-  test('where nobody knows which ingress it was, the slowest that it can have been counts', () => {
+  test('where nobody knows which web process it was, the slowest that it can have been counts', () => {
     const run = aRun();
     const push = run.push('upsert', {}, { end: 'lost' });
     const started = (time: number, ...shifts: [string, number][]) => {

@@ -63,7 +63,7 @@ test('nothing has two faults at once', () => {
   );
 });
 
-test('of several ingress processes one is always left alone, and a lone one too', () => {
+test('of several web processes one is always left alone, and a lone one too', () => {
   fc.assert(
     fc.property(plans, ({ faults, webs }) => {
       const ofWebs = faults.filter(({ target }) => target.startsWith('web-'));

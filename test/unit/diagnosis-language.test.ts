@@ -1,6 +1,6 @@
 /** A diagnosis reads in Chinese as it does in English. */
-import { ALL_CAUSES, toFinding, unexplainedSoFar } from '../../src/doctor/causes';
-import { inChinese } from '../../src/doctor/in-chinese';
+import { ALL_CAUSES, toFinding, unexplainedSoFar } from '../../src/signature-diagnosis/causes';
+import { inChinese } from '../../src/signature-diagnosis/in-chinese';
 
 const chineseOf = (finding: ReturnType<typeof toFinding>) =>
   inChinese({ findings: [finding], tried: 1, complete: true }).findings[0];

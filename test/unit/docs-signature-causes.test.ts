@@ -1,7 +1,7 @@
 /** docs/signature-causes.md has every cause, word for word. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ALL_CAUSES, toFinding } from '../../src/doctor/causes';
+import { ALL_CAUSES, toFinding } from '../../src/signature-diagnosis/causes';
 
 const DOCS = readFileSync(join(__dirname, '../../docs/signature-causes.md'), 'utf8');
 

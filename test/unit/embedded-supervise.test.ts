@@ -9,7 +9,7 @@ function runner() {
   return { exited, end, stop: async () => end('stopped') };
 }
 
-async function supervised(clock: { now: number }) {
+async function startSupervised(clock: { now: number }) {
   const launched: ReturnType<typeof runner>[] = [];
   const lines: string[] = [];
   const gaveUp: string[] = [];
@@ -18,7 +18,7 @@ async function supervised(clock: { now: number }) {
     launched.push(next);
     return next;
   };
-  const kept = await supervise(
+  const supervised = await supervise(
     {
       name: 'web',
       launch,
@@ -36,21 +36,21 @@ async function supervised(clock: { now: number }) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  return { kept, launched, lines, gaveUp, crash };
+  return { supervised, launched, lines, gaveUp, crash };
 }
 
 test('a crashed process is started again, and a stopped one is not', async () => {
-  const { kept, launched, lines, crash } = await supervised({ now: 0 });
+  const { supervised, launched, lines, crash } = await startSupervised({ now: 0 });
   await crash();
   expect(launched).toHaveLength(2);
   expect(lines[0]).toBe('web ended with signal SIGKILL, starting it again');
-  await kept.stop();
+  await supervised.stop();
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(launched).toHaveLength(2);
 });
 
 test('the fourth crash within a minute is the end', async () => {
-  const { launched, gaveUp, crash } = await supervised({ now: 0 });
+  const { launched, gaveUp, crash } = await startSupervised({ now: 0 });
   for (let count = 0; count < 4; count += 1) await crash();
   expect(launched).toHaveLength(4);
   expect(gaveUp).toEqual(['web crashed 4 times within a minute']);
@@ -58,12 +58,12 @@ test('the fourth crash within a minute is the end', async () => {
 
 test('crashes further apart are restarted for ever', async () => {
   const clock = { now: 0 };
-  const { kept, launched, gaveUp, crash } = await supervised(clock);
+  const { supervised, launched, gaveUp, crash } = await startSupervised(clock);
   for (let count = 0; count < 5; count += 1) {
     await crash();
     clock.now += 25_000;
   }
   expect(launched).toHaveLength(6);
   expect(gaveUp).toEqual([]);
-  await kept.stop();
+  await supervised.stop();
 });

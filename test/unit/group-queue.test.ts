@@ -1,4 +1,4 @@
-/** The ingress' end of the job groups: one append per tick, in the order of acceptance. */
+/** The web process's end of the job groups: one append per tick, in the order of acceptance. */
 import pino from 'pino';
 import { createGroupQueue } from '../../src/queue/group-queue';
 import type { Partitions, TimedPush } from '../../src/queue/partitions';

@@ -1,4 +1,4 @@
-/** One ingress holds a bounded number of requests whose bodies are there; beyond it callers are told. */
+/** One web process holds a bounded number of requests whose bodies are there; beyond it callers are told. */
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Context } from 'koa';
@@ -6,7 +6,7 @@ import { arrivalOf, koaInFlight, koaLongUploads } from '../../src/ingress/koa-in
 
 const FULL = { code: 503, reason: 'TOO_MANY_IN_FLIGHT', retryable: true, retryAfter: 1 };
 
-function ingress(middleware = koaInFlight(2)) {
+function web(middleware = koaInFlight(2)) {
   const request = (req = new IncomingMessage(new Socket())) => {
     let end = (_why?: Error) => {};
     const work = () =>
@@ -20,13 +20,13 @@ function ingress(middleware = koaInFlight(2)) {
 }
 
 test('bodies up to the bound are let in, the next is rejected before any work', () => {
-  const { request } = ingress();
+  const { request } = web();
   for (const { arrive } of [request(), request()]) arrive();
   expect(request().arrive).toThrow(expect.objectContaining(FULL));
 });
 
 test('a place is free again after success and after failure, and a rejection takes none', async () => {
-  const { request } = ingress();
+  const { request } = web();
   const [passing, failing] = [request(), request()];
   for (const { arrive } of [passing, failing]) arrive();
   const rejected = request();
@@ -43,7 +43,7 @@ test('a place is free again after success and after failure, and a rejection tak
 });
 
 test('bodies that wait for their answers are bounded in bytes too', async () => {
-  const { request } = ingress(koaInFlight(10, 1_000));
+  const { request } = web(koaInFlight(10, 1_000));
   const [large, other] = [request(), request()];
   arrivalOf(large.req)?.received(600);
   large.arrive();
@@ -59,7 +59,7 @@ test('bodies that wait for their answers are bounded in bytes too', async () => 
 });
 
 test('uploads hold no place, and whose body is there is not cut off for them', () => {
-  const { request } = ingress();
+  const { request } = web();
   const arrived = [request(), request()];
   for (const { arrive } of arrived) arrive();
   const slow = Array.from({ length: 5 }, () => request());
@@ -69,7 +69,7 @@ test('uploads hold no place, and whose body is there is not cut off for them', (
 });
 
 test('an upload that failed makes room', async () => {
-  const { request } = ingress();
+  const { request } = web();
   const [first, second] = [request(), request()];
   first.end(new Error('broken'));
   await expect(first.over).rejects.toThrow('broken');
@@ -78,7 +78,7 @@ test('an upload that failed makes room', async () => {
 });
 
 test('long uploads: one that came takes no room, else the oldest makes some', () => {
-  const { request } = ingress(koaLongUploads(2));
+  const { request } = web(koaLongUploads(2));
   const [came, slow] = [request(), request()];
   came.req.emit('end');
   request();

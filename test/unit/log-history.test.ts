@@ -2,7 +2,7 @@
 import { entryLine } from '../../src/cli/log/entry-line';
 import { isWithoutBeginning } from '../../src/cli/log/history-entries';
 import { createHistoryLines } from '../../src/cli/log/history-line';
-import type { OperatorEntryView } from '../../src/portal/entry-view';
+import type { OperatorEntryView } from '../../src/presenters/entry';
 import { anEntryView } from '../support/log-views';
 
 const ZONE = 'Asia/Shanghai';

@@ -73,7 +73,7 @@ it('tells when a message was sent once the last of its replies is told', async (
   expect(sent).toEqual([1_717_200_000_000]);
 });
 
-it('makes one message per ingress, each with its time', () => {
+it('makes one message per web process, each with its time', () => {
   const reply = (id: string, replyTo: string) => ({ id, replyTo, settlement: 's' });
   const messages = toMessages([reply('a', 'one'), reply('b', 'two'), reply('c', 'one')], 7);
   expect(messages.map(({ ingressId, payload }) => [ingressId, JSON.parse(payload)])).toEqual([

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createMatterReader } from '../../ledger/matter-reader';
-import { toMatterView } from '../../portal/matter-view';
+import { toMatterView } from '../../presenters/matter';
 import { withDatabase } from '../option-values';
 import { printJson } from '../print';
 import type { Tool } from '../tool';

@@ -57,7 +57,7 @@ export function openPreview(connection: Connection, settings: Settings): Preview
 }
 
 /**
- * Joins the queue as an ingress does, for the length of `work`. The client's rate does not hold
+ * Joins the queue as a web process does, for the length of `work`. The client's rate does not hold
  * here: how many are under way at once is the bound.
  *
  * @throws CommandFailure without a REDIS_URL, Error where Redis does not answer

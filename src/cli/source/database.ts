@@ -2,8 +2,8 @@
 import { type Connection, Types } from 'mongoose';
 import { createUserDirectory } from '../../directory/users';
 import { createMatterReader } from '../../ledger/matter-reader';
-import { toOperatorEntryView } from '../../portal/entry-view';
-import { toMatterView } from '../../portal/matter-view';
+import { toOperatorEntryView } from '../../presenters/entry';
+import { toMatterView } from '../../presenters/matter';
 import { createBodies } from '../../push-log/bodies';
 import type { LogEntry } from '../../push-log/entry-model';
 import { createKeyUses } from '../../push-log/key-uses';

@@ -4,7 +4,7 @@
  */
 import type { Diagnosis } from '../../contract/diagnosis';
 import type { EntryView } from '../../contract/entry-view';
-import type { OperatorEntryView } from '../../portal/entry-view';
+import type { OperatorEntryView } from '../../presenters/entry';
 import type { LogFilter } from '../../push-log/log-filter';
 import type { LogOrder, PageOptions } from '../../push-log/search';
 

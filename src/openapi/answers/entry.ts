@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Diagnosis, Difference, Finding } from '../../contract/diagnosis';
 import type { EntryView, LogPage, PageEntry } from '../../contract/entry-view';
-import { ALL_CAUSES } from '../../doctor/causes';
 import type { FieldChange } from '../../domain/changes';
+import { ALL_CAUSES } from '../../signature-diagnosis/causes';
 import { fieldError, warning } from './envelope';
 import { count, instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
 

@@ -3,30 +3,30 @@ import { successEnvelope } from '../../contract/envelope';
 import { MAX_ID_LINES } from '../../contract/id-lines';
 import { LIST_LIMIT } from '../../contract/limits';
 import { ORPHANS, queryPath } from '../../contract/paths';
+import { type Bilingual, bilingual } from '../descriptions/bilingual';
 import { EXTERNAL_ID, MOMENT, REQUEST_ID } from '../examples/moment';
 import { ORPHAN, ORPHAN_COUNT } from '../examples/queries';
 import { SIGNED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';
 import { admitted } from '../responses';
-import { both, type Words } from '../words/both';
 import { bodyOf, signedOperation } from './signed';
 
 const MOST = MAX_ID_LINES.toLocaleString('en');
-const LIST: Words = [
+const LIST: Bilingual = [
   `NDJSON: one id a line, as a JSON string or an object with \`externalId\`; at most ${MOST} lines of 16,384 characters, within two minutes`,
   `NDJSON：每行一个业务主键，为 JSON 字符串或含 externalId 的对象；最多 ${MOST} 行，每行最多 16,384 个字符，两分钟内发完`,
 ];
-const FOUND: Words = [
+const FOUND: Bilingual = [
   'NDJSON: a line for each orphan, in the order of the ids, and the envelope as the last line. A stream without that line is incomplete; one that failed on the way ends with an error envelope.',
   'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
 ];
 
 /** OpenAPI 3.1 has no word for lines: the body is a text, and its content a list of them. */
-const linesOf = (about: Words, line: Json, example: readonly unknown[]) => ({
+const linesOf = (about: Bilingual, line: Json, example: readonly unknown[]) => ({
   'application/x-ndjson': {
     schema: {
       type: 'string',
-      description: both(about),
+      description: bilingual(about),
       contentMediaType: 'application/x-ndjson',
       contentSchema: { type: 'array', items: line },
     },

@@ -2,19 +2,19 @@
 import { pushPath } from '../../contract/paths';
 import { OPERATIONS, type OperationName } from '../../domain/operation';
 import type { Reason } from '../../errors';
+import type { Bilingual } from '../descriptions/bilingual';
 import { NOTICE, NOTICE_ANSWER, PUSH_ANSWERS, PUSHES } from '../examples/pushes';
 import { KEYED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';
 import type { BodyName } from '../request-schemas';
 import { admitted, success } from '../responses';
-import type { Words } from '../words/both';
 import { BODY_LIMIT, bodyOf, signedOperation } from './signed';
 
 interface PushOperation {
   readonly id: string;
   readonly body: BodyName;
-  readonly title: Words;
-  readonly about: Words;
+  readonly title: Bilingual;
+  readonly about: Bilingual;
   readonly rejections: readonly Reason[];
 }
 
@@ -71,7 +71,7 @@ const REJECTIONS: readonly Reason[] = [
   'CLIENT_PAUSED',
   'CONFIRMATION_TIMEOUT',
 ];
-const WRITTEN: Words = [
+const WRITTEN: Bilingual = [
   'The database has confirmed it; `data.outcome` says what became of it.',
   '数据库已确认写入，data.outcome 说明处理结果。',
 ];

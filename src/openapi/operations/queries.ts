@@ -2,20 +2,20 @@
 import { LINES_LIMIT } from '../../contract/limits';
 import { QUERIES, type QueryName, queryPath } from '../../contract/paths';
 import type { AnswerName } from '../answer-schemas';
+import type { Bilingual } from '../descriptions/bilingual';
 import { QUERY_ANSWERS, QUESTIONS } from '../examples/queries';
 import { SIGNED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';
 import type { BodyName } from '../request-schemas';
 import { admitted, success } from '../responses';
-import type { Words } from '../words/both';
 import { BODY_LIMIT, bodyOf, signedOperation } from './signed';
 
 interface Query {
   readonly id: string;
   readonly body: BodyName;
   readonly answer: AnswerName;
-  readonly title: Words;
-  readonly about: Words;
+  readonly title: Bilingual;
+  readonly about: Bilingual;
   /** Bytes; absent: BODY_LIMIT. */
   readonly limit?: number;
 }
@@ -116,7 +116,7 @@ const QUERY_OPERATIONS: Readonly<Record<QueryName, Query>> = {
   },
 };
 
-const FOUND: Words = ['What was asked for', '查询结果'];
+const FOUND: Bilingual = ['What was asked for', '查询结果'];
 
 export function queryPaths(): Record<string, Json> {
   return Object.fromEntries(QUERIES.map((name) => [queryPath(name), queryOf(name)]));

@@ -1,27 +1,27 @@
 /** What anybody may ask the service itself, unsigned: health, and this document. */
 import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../../contract/paths';
 import type { AnswerName } from '../answer-schemas';
+import { type Bilingual, bilingual, bilingualTitle } from '../descriptions/bilingual';
 import { headerRefs } from '../headers';
 import type { Json } from '../json-schema';
 import { rejections, success } from '../responses';
-import { both, inLine, type Words } from '../words/both';
 
 /** What is found before anybody has looked at the path. */
 const UNREADABLE = rejections(['MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
 
-const open = (id: string, title: Words, about: Words, responses: Json): Json => ({
+const open = (id: string, title: Bilingual, about: Bilingual, responses: Json): Json => ({
   get: {
     operationId: id,
     tags: ['service'],
-    summary: inLine(title),
-    description: both(about),
+    summary: bilingualTitle(title),
+    description: bilingual(about),
     security: [],
     responses: { ...responses, ...UNREADABLE },
   },
 });
 
-const told = (about: Words, answer: AnswerName, status: string) => ({
-  description: both(about),
+const told = (about: Bilingual, answer: AnswerName, status: string) => ({
+  description: bilingual(about),
   ...success(answer, { example: { status } }),
 });
 
@@ -56,12 +56,12 @@ export const servicePaths = (): Record<string, Json> => ({
     ],
     {
       200: {
-        description: both(['As OpenAPI 3.1', 'OpenAPI 3.1 文档']),
+        description: bilingual(['As OpenAPI 3.1', 'OpenAPI 3.1 文档']),
         ...headerRefs(['ETag', 'Cache-Control']),
         content: { 'application/json': { schema: { type: 'object' } } },
       },
       304: {
-        description: both(['As If-None-Match has it', '与 If-None-Match 相同，未变化']),
+        description: bilingual(['As If-None-Match has it', '与 If-None-Match 相同，未变化']),
         ...headerRefs(['ETag', 'Cache-Control']),
       },
     },

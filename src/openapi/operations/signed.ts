@@ -1,9 +1,9 @@
 /** What the signed operations have in common. */
 import type { Reason } from '../../errors';
+import { type Bilingual, bilingual, bilingualTitle } from '../descriptions/bilingual';
 import { SECURITY } from '../headers';
 import type { Json } from '../json-schema';
 import { rejections } from '../responses';
-import { both, inLine, type Words } from '../words/both';
 
 /** What any signed request may be rejected for, in the order of the checks. */
 const REJECTIONS: readonly Reason[] = [
@@ -34,8 +34,8 @@ const REJECTIONS: readonly Reason[] = [
 export interface SignedOperation {
   readonly id: string;
   readonly tag: 'push' | 'query';
-  readonly title: Words;
-  readonly about: Words;
+  readonly title: Bilingual;
+  readonly about: Bilingual;
   readonly parameters: readonly Json[];
   readonly requestBody: Json;
   /** The response of 200. */
@@ -48,8 +48,8 @@ export const signedOperation = (it: SignedOperation): Json => ({
   post: {
     operationId: it.id,
     tags: [it.tag],
-    summary: inLine(it.title),
-    description: both(it.about),
+    summary: bilingualTitle(it.title),
+    description: bilingual(it.about),
     security: SECURITY,
     parameters: it.parameters,
     requestBody: it.requestBody,
@@ -83,8 +83,8 @@ export const BODY_LIMIT = 1024 * 1024;
 /** @param maxBytes largest body; `isSetting`: unless BODY_LIMIT says otherwise */
 export function bodyOf(content: Json, maxBytes: number, isSetting: boolean): Json {
   const size = maxBytes < 2 ** 20 ? `${maxBytes / 1024} KiB` : `${maxBytes / 2 ** 20} MiB`;
-  const about: Words = isSetting
+  const about: Bilingual = isSetting
     ? [`At most ${size}, unless BODY_LIMIT says otherwise`, `最多 ${size}，可由 BODY_LIMIT 调整`]
     : [`At most ${size}`, `最多 ${size}`];
-  return { description: both(about), required: true, content, 'x-max-bytes': maxBytes };
+  return { description: bilingual(about), required: true, content, 'x-max-bytes': maxBytes };
 }

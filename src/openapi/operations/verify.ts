@@ -1,13 +1,13 @@
 /** The dry run of a push. */
 import { queryPath, VERIFY } from '../../contract/paths';
+import type { Bilingual } from '../descriptions/bilingual';
 import { VERIFICATION, VERIFIED } from '../examples/pushes';
 import { KEYED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';
 import { admitted, success } from '../responses';
-import type { Words } from '../words/both';
 import { BODY_LIMIT, bodyOf, signedOperation } from './signed';
 
-const PASSES: Words = ['It would be accepted', '校验通过'];
+const PASSES: Bilingual = ['It would be accepted', '校验通过'];
 
 export function verifyPath(): Record<string, Json> {
   const examples = { example: { value: VERIFICATION } };

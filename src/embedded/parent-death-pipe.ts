@@ -8,22 +8,22 @@ import { join } from 'node:path';
  * kernel closes it when the last of them is gone, whichever way they went, so a reader that sees
  * its end knows that nobody is left to serve. Nothing is ever written to it.
  */
-export interface Lifeline {
+export interface ParentDeathPipe {
   readFd: number;
   writeFd: number;
 }
 
-let line: Lifeline | undefined;
+let line: ParentDeathPipe | undefined;
 
-/** The lifeline of this process, made on first use. */
-export function lifeline(): Lifeline {
-  line ??= makeLifeline();
+/** The parent-death pipe of this process, made on first use. */
+export function parentDeathPipe(): ParentDeathPipe {
+  line ??= makePipe();
   return line;
 }
 
 // Node has no pipe(2). A fifo that is unlinked once both its ends are open is the same thing.
-function makeLifeline(): Lifeline {
-  const folder = mkdtempSync(join(tmpdir(), 'matter-push-lifeline-'));
+function makePipe(): ParentDeathPipe {
+  const folder = mkdtempSync(join(tmpdir(), 'matter-push-parent-death-'));
   try {
     const path = join(folder, 'fifo');
     execFileSync('mkfifo', ['-m', '600', path]);

@@ -1,17 +1,20 @@
 /** What the fields of `push-logs/failures` mean (docs/reconcile.md). */
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-const PUSHES: Words = ['Failed pushes', '失败的推送数'];
-const MATTERS: Words = [
+const PUSHES: Bilingual = ['Failed pushes', '失败的推送数'];
+const MATTERS: Bilingual = [
   'Their matters; a push without one counts by its key, or alone',
   '涉及的事项数；没有事项的推送按幂等键计，都没有时各计一个',
 ];
-const STILL_FAILED: Words = ['Those that no later push has mended', '其中之后没有成功推送的数量'];
-const FIRST: Words = ['The first one looked at: ISO-8601 in UTC', '最早一次：ISO-8601，UTC'];
-const LAST: Words = ['The last one: ISO-8601 in UTC', '最近一次：ISO-8601，UTC'];
-const REASON: Words = ['What its caller was told', '返回给调用方的原因'];
+const STILL_FAILED: Bilingual = [
+  'Those that no later push has mended',
+  '其中之后没有成功推送的数量',
+];
+const FIRST: Bilingual = ['The first one looked at: ISO-8601 in UTC', '最早一次：ISO-8601，UTC'];
+const LAST: Bilingual = ['The last one: ISO-8601 in UTC', '最近一次：ISO-8601，UTC'];
+const REASON: Bilingual = ['What its caller was told', '返回给调用方的原因'];
 
-export const FAILURE_WORDS: Readonly<Record<string, Words>> = {
+export const FAILURE_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   'FailuresBody.reason': [
     'One reason, or a list of which one must hold. Absent: all but those that anybody who knows a client id can cause: SIGNATURE_MISMATCH, TIMESTAMP_OUT_OF_WINDOW, NO_USABLE_SECRET',
     '单个原因，或原因列表（满足其一即可）。未传时为除 SIGNATURE_MISMATCH、TIMESTAMP_OUT_OF_WINDOW、NO_USABLE_SECRET 之外的全部原因（这三种任何知道 client_id 的人都能造成）',

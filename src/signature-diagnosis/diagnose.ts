@@ -1,5 +1,5 @@
 /**
- * The signature doctor: what went wrong with a request whose signature was rejected. Tries the known
+ * Signature diagnosis: finds what went wrong with a request whose signature was rejected. Tries the known
  * ways to get it wrong; tells the cause, and never the signature that was expected.
  */
 import { setTimeout as pause } from 'node:timers/promises';

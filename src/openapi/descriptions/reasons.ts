@@ -1,8 +1,8 @@
 /** When each error comes, and what to do about it. Code, message and retryable stand in src/errors.ts. */
 import type { Reason } from '../../errors';
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-export const REASON_WORDS: Readonly<Record<Reason, Words>> = {
+export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   BODY_TOO_LARGE: ['The body is over the limit of the operation.', '请求体超过该接口的上限。'],
   UNSUPPORTED_ENCODING: ['Content-Encoding is not identity.', 'Content-Encoding 不是 identity。'],
   HMAC_HEADERS_MISSING: [

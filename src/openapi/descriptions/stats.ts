@@ -1,17 +1,17 @@
 /** What the fields of push-logs/stats mean (docs/reconcile.md). */
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-const PUSHES: Words = ['Pushes', '推送数'];
-const PERCENTILE: Words = [
+const PUSHES: Bilingual = ['Pushes', '推送数'];
+const PERCENTILE: Bilingual = [
   'Milliseconds from receipt to answer, to within 15 %; null: there were none',
   '从收到到响应的毫秒数，误差不超过 15%；没有推送时为 null',
 ];
-const FILTER: Words = [
+const FILTER: Bilingual = [
   'One name, or several of which one must hold; those of the other of the two count too. REPLAYED: an earlier outcome was repeated.',
   '单个名称或名称列表，满足其一即可；outcome 与 reason 同时给出时取并集。REPLAYED 表示返回了首次结果。',
 ];
 
-export const STATS_WORDS: Readonly<Record<string, Words>> = {
+export const STATS_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   notRecorded: [
     'Pushes like these that have no entry of their own, because they were rejected in crowds or while the database was away; counted to the minute',
     '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',

@@ -1,13 +1,13 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { lifeline } from './lifeline';
+import { parentDeathPipe } from './parent-death-pipe';
 import { killGroup, withDeadline } from './waiting';
 
 /**
- * The shell over a kept program. Descriptor 0 is the lifeline, 3 takes the program's pid. At the
- * lifeline's end the whole session gets SIGTERM, and SIGKILL if that does not end it in time.
+ * The shell that guards a program. Descriptor 0 is the parent-death pipe, 3 takes the program's pid. At the
+ * parent-death pipe's end the whole session gets SIGTERM, and SIGKILL if that does not end it in time.
  * The traps let the shell outlive the SIGTERM that it sends to its own group.
  */
-const KEEPER = `
+const GUARD_SCRIPT = `
 trap : INT TERM HUP
 exec 4<&0
 "$@" </dev/null 3>&- 4<&- &
@@ -32,14 +32,14 @@ exit "$code"
 `;
 
 /** How a process ended, in words for a log line. */
-export type Ending = string;
+export type ExitReason = string;
 
-/** A program that runs under a keeper. */
-export interface KeptProgram {
+/** A program that runs under a process guard. */
+export interface GuardedProgram {
   /** Of the program itself, not of the shell over it. */
   pid: number;
   /** Resolves when the program and everything in its session are gone. */
-  exited: Promise<Ending>;
+  exited: Promise<ExitReason>;
   exitCode(): number | null;
   /** SIGTERM, then SIGKILL to the whole session after the grace period. Safe to repeat. */
   stop(graceMs?: number): Promise<void>;
@@ -50,23 +50,23 @@ const STOP_GRACE_MS = 15_000;
 
 /**
  * Starts a program in a session of its own that ends when this process, and all that share its
- * lifeline, are gone.
+ * parent-death pipe, are gone.
  * @param output where stdout and stderr go: a file descriptor or 'inherit'
  */
-export async function keep(
+export async function startGuarded(
   command: string,
   args: string[],
   options: { output: number | 'inherit'; env?: NodeJS.ProcessEnv; cwd?: string },
-): Promise<KeptProgram> {
+): Promise<GuardedProgram> {
   const { output, env, cwd } = options;
-  const stdio: StdioOptions = [lifeline().readFd, output, output, 'pipe'];
-  const shell = spawn('sh', ['-c', KEEPER, 'keeper', command, ...args], {
+  const stdio: StdioOptions = [parentDeathPipe().readFd, output, output, 'pipe'];
+  const shell = spawn('sh', ['-c', GUARD_SCRIPT, 'guard', command, ...args], {
     cwd,
     detached: true,
     env,
     stdio,
   });
-  const exited = endingOf(shell);
+  const exited = exitReasonOf(shell);
   const pid = await reportedPid(shell);
   return {
     pid,
@@ -82,7 +82,7 @@ export async function keep(
   };
 }
 
-function endingOf(shell: ChildProcess): Promise<Ending> {
+function exitReasonOf(shell: ChildProcess): Promise<ExitReason> {
   return new Promise((resolve) => {
     shell.once('error', (error) => resolve(error.message));
     shell.once('exit', (code, signal) => {

@@ -1,17 +1,17 @@
 /** What the fields of a matter mean (specification 2; decisions, "Operations"), pushed or shown. */
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-const STATUS: Words = [
+const STATUS: Bilingual = [
   'Handling status, upper snake case. Any value is stored; one that the portal does not know counts as open and gives a warning. Empty says the same as absent.',
   '办理状态，大写下划线格式。任何值都会保存；门户不认识的值按未办结处理并返回警告。空字符串等同于未传。',
 ];
-const STALE: Words = [
+const STALE: Bilingual = [
   'When the caller last changed it. Older than the stored one: nothing is changed and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal; at most 24 hours ahead.',
   '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间；最多比当前时间晚 24 小时。',
 ];
-const SHOWN_TIME: Words = ['ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'];
+const SHOWN_TIME: Bilingual = ['ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'];
 
-export const MATTER_WORDS: Readonly<Record<string, Words>> = {
+export const MATTER_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   matterType: ['To-do, notice, alert or reminder', '待办、通知、预警或提醒'],
   externalId: [
     'The business key of the caller: with its system code it names the matter. One line, not blank.',

@@ -1,9 +1,9 @@
 /** What the fields of `users/check` and `clients/me` mean (docs/reconcile.md). */
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-const INSTANT: Words = ['ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'];
+const INSTANT: Bilingual = ['ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'];
 
-export const SELF_WORDS: Readonly<Record<string, Words>> = {
+export const SELF_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   usernames: ['Login names that a push would name', '推送中将要使用的登录名'],
   allEnabled: ['Whether all of them may be named in a push', '是否全部可以在推送中使用'],
   users: ['In the order asked, each name once', '按请求顺序返回，每个登录名一次'],

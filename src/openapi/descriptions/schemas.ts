@@ -1,9 +1,9 @@
 /** What each schema of the document is. */
 import type { AnswerName } from '../answer-schemas';
 import type { BodyName } from '../request-schemas';
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-export const SCHEMA_WORDS: Readonly<Record<BodyName | AnswerName, Words>> = {
+export const SCHEMA_DESCRIPTIONS: Readonly<Record<BodyName | AnswerName, Bilingual>> = {
   UpsertBody: [
     'A field that is absent stays as it is, null clears it',
     '未传的字段保持不变，null 清空',

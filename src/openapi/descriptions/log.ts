@@ -1,20 +1,20 @@
 /** What the fields of an entry of the push log mean (docs/reconcile.md, "push-logs/query"). */
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-const BY_QUEUE: Words = [
+const BY_QUEUE: Bilingual = [
   'ISO-8601 in UTC, by the clock of the queue',
   'ISO-8601 格式，UTC 时间，以队列时钟为准',
 ];
-const INSTANT: Words = [
+const INSTANT: Bilingual = [
   'In any form that `sourceUpdatedAt` takes; the window includes its beginning and excludes its end',
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 ];
-const FILTER: Words = [
+const FILTER: Bilingual = [
   'One name, or a list of which one must hold. Narrows the search; all given fields must hold. Not together with `reason` or `outcome`, the other of the two.',
   '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
 ];
 
-export const LOG_WORDS: Readonly<Record<string, Words>> = {
+export const LOG_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   'LogQueryBody.requestId': ['The one request', '指定的一次请求'],
   'LogQueryBody.externalId': ['The matter', '事项的业务主键'],
   'LogQueryBody.outcome': FILTER,
@@ -48,7 +48,7 @@ export const LOG_WORDS: Readonly<Record<string, Words>> = {
   ],
   idempotencyKey: ['X-Idempotency-Key as it was sent', '当时发送的 X-Idempotency-Key'],
   attempt: [
-    'The how-manieth request with this client, operation and key; null without a key, or beyond 100',
+    'Attempt number (1-based) among the requests of this client, operation and key; null without a key, or beyond 100',
     '同一 client、操作、幂等键的第几次请求；无幂等键或超过 100 次时为 null',
   ],
   bodyHash: ['SHA-256 of the raw body, hex', '原始请求体的 SHA-256（十六进制）'],

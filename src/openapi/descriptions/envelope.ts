@@ -1,7 +1,7 @@
 /** What the fields of every answer mean (decisions, "Envelope and HTTP status"). */
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-export const ENVELOPE_WORDS: Readonly<Record<string, Words>> = {
+export const ENVELOPE_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   code: [
     '0: success; what was pushed is in the database. Otherwise also the HTTP status, unless the service runs with HTTP_STATUS_MODE=always-200.',
     '0 表示成功，推送的内容已落库；其他值同时也是 HTTP 状态码，除非服务以 HTTP_STATUS_MODE=always-200 运行。',

@@ -1,16 +1,16 @@
 /** What the fields of the queries about matters mean (docs/reconcile.md). */
-import type { Words } from './both';
+import type { Bilingual } from './bilingual';
 
-const INSTANT: Words = [
+const INSTANT: Bilingual = [
   'In any form that `sourceUpdatedAt` takes; the window includes its beginning and excludes its end',
   '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
 ];
-const DAY: Words = [
+const DAY: Bilingual = [
   'A day of `sourceUpdatedAt` in the time zone of the portal, inclusive',
   'sourceUpdatedAt 所在的日期（门户时区），含当天',
 ];
 
-export const COMPARISON_WORDS: Readonly<Record<string, Words>> = {
+export const COMPARISON_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   externalIds: ['The matters that are asked for', '要查询的业务主键'],
   updatedFrom: INSTANT,
   updatedTo: INSTANT,

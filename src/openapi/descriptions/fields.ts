@@ -1,0 +1,26 @@
+/** The words of every field, by its name, or by its schema and name where it means something else there. */
+import { bilingual } from './bilingual';
+import { COMPARISON_DESCRIPTIONS } from './comparison';
+import { ENVELOPE_DESCRIPTIONS } from './envelope';
+import { FAILURE_DESCRIPTIONS } from './failures';
+import { LOG_DESCRIPTIONS } from './log';
+import { MATTER_DESCRIPTIONS } from './matter';
+import { SELF_DESCRIPTIONS } from './self';
+import { STATS_DESCRIPTIONS } from './stats';
+
+const WORDS = {
+  ...MATTER_DESCRIPTIONS,
+  ...COMPARISON_DESCRIPTIONS,
+  ...LOG_DESCRIPTIONS,
+  ...ENVELOPE_DESCRIPTIONS,
+  ...SELF_DESCRIPTIONS,
+  ...FAILURE_DESCRIPTIONS,
+  ...STATS_DESCRIPTIONS,
+};
+
+/** @throws Error where nobody has described the field: a document with holes is not written */
+export function describeField(schema: string, field: string): string {
+  const words = WORDS[`${schema}.${field}`] ?? WORDS[field];
+  if (!words) throw new Error(`src/openapi/words: nothing about ${schema}.${field}`);
+  return bilingual(words);
+}
