@@ -66,7 +66,7 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
       foldedLog(deps.logger)(UNFINISHED, { partitions, of: fencedOwners.map(ownerName) });
       await deps.sessions.kill(fencedOwners.map((one) => readOwner(one).session));
     }
-    const pushes = heads.flatMap((head) => head.pushes);
+    const pushes = records.flatMap(({ pushes }) => pushes);
     // Past their deadline: mostly ended by their web process already, so they stay out of the guards.
     const late = pushes.filter((push) => push.deadline < now);
     const live = pushes.filter((push) => push.deadline >= now);

@@ -36,10 +36,10 @@ export interface Metrics {
   conflict(): void;
   /** Work of a batch is done once more. */
   retried(): void;
-  /** A turn failed as a whole; the sweep wakes its partition. */
-  turnFailed(): void;
-  /** A turn was taken over from a worker that fell silent. */
-  turnTakenOver(): void;
+  /** A partition job failed as a whole; the sweep schedules it again. */
+  jobFailed(): void;
+  /** A worker reclaimed a partition job whose worker had stalled. */
+  jobReclaimed(): void;
   /** @param partitions that held pushes */
   swept(partitions: number): void;
   /** A push was settled, and its web process found that in the log, not in its inbox. */

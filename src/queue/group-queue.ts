@@ -1,4 +1,7 @@
-/** The web process's end of the job groups: append a push to its group's partition, and wake the partition. */
+/**
+ * The web process's end of the job groups: append a push to its group's partition, and schedule the
+ * partition's job.
+ */
 import { createBatcher } from '../batcher';
 import { foldedLog } from '../folded-log';
 import type { Logger } from '../logger';

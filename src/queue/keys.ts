@@ -6,7 +6,7 @@ export interface RedisKeys {
   partition(partition: number): string;
   /** By partition, the bytes of its pushes; none of an empty one. */
   readonly partitionBytes: string;
-  /** By partition, who is working on what it read and has not finished. */
+  /** By partition, its owner and the owners that this one fenced; see owner.ts. */
   readonly owners: string;
   /** Channel on which one web process listens for replies. */
   replies(ingressId: string): string;

@@ -38,7 +38,7 @@ export interface PartitionLimits {
 /** What became of a push that was to be appended: in its partition, or rejected by one of its limits. */
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
-/** One message to one ingress. */
+/** One message to one web process. */
 export interface ReplyMessage {
   readonly ingressId: string;
   readonly payload: string;

@@ -64,7 +64,7 @@ test('after a SIGKILL of all workers in the middle of their jobs, every push is 
   expect([...codes.keys()]).toEqual([0]);
 }, 120_000);
 
-test('a push that a web process appended before it died, without waking its partition, is applied', async () => {
+test('a push that a web process appended before it died, without scheduling its partition job, is applied', async () => {
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   const id = new Types.ObjectId();
   const now = new Date();

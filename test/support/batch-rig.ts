@@ -27,7 +27,7 @@ export interface BatchRig {
    * @param afterLoad runs once, between the batch's first read of the ledger and its write
    */
   newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createProcessBatch>;
-  /** Records a push in the log, as a web process does, and gives it as a turn would read it. */
+  /** Records a push in the log, as a web process does, and gives it as a batch would read it. */
   queued(
     externalId: string,
     operation: Operation,
