@@ -21,7 +21,7 @@ export const SHED: RejectionRate = { total: 2, perClient: 1 };
 /**
  * Some rejections bring their bodies, unless they are larger: whoever knows a client id can make
  * rejections, and must not fill the disk with them. One who is at it to get the signature right sends
- * several in a row, and wants to know of each what was wrong (src/doctor).
+ * several in a row, and wants to know of each what was wrong (src/signature-diagnosis).
  */
 const MAX_BODY = 16 * 1024;
 const BODIES: RejectionRate = { total: 30, perClient: 15 };

@@ -21,6 +21,6 @@ const WORDS = {
 /** @throws Error where nobody has described the field: a document with holes is not written */
 export function describeField(schema: string, field: string): string {
   const words = WORDS[`${schema}.${field}`] ?? WORDS[field];
-  if (!words) throw new Error(`src/openapi/words: nothing about ${schema}.${field}`);
+  if (!words) throw new Error(`src/openapi/descriptions: nothing about ${schema}.${field}`);
   return bilingual(words);
 }
