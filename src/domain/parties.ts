@@ -11,7 +11,7 @@ type PartyList = Pick<Matter, 'parties' | 'pastHandlers'>;
 const keyOf = (party: PartyRef) => `${party.partyRole} ${party.username}`;
 
 /**
- * Merges or replaces parties. Whoever stays keeps the read state; newcomers start unread; somebody
+ * Merges or replaces parties. A remaining party keeps its read state; a new party starts unread; a user
  * who is no longer ASSIGNEE is remembered in `pastHandlers`.
  *
  * @param names display names resolved from the directory; a party without one keeps its old name

@@ -51,7 +51,7 @@ export interface Authentication {
 }
 
 /**
- * The same checks in the same order; those that need no body are made at once. What depends on the
+ * The same checks in the same order; the checks that need no body are made at once. What depends on the
  * client waits for the end, so that nothing about clients shows before a signature.
  *
  * @throws PushError TIMESTAMP_OUT_OF_WINDOW or, where the signature has not the form of one,

@@ -1,6 +1,6 @@
 /**
  * What is no request: the parser gives up on it, or its head has two readings. It gets the envelope
- * too, written by hand, and in its turn: whoever sent good requests before must not take that answer
+ * too, written by hand, and in its turn: a caller that sent good requests before must not take that answer
  * for theirs. Nothing that comes after it on its connection is looked at.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';

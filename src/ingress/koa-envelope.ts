@@ -13,7 +13,7 @@ import { type BegunLines, writeLines } from './line-answer';
 import { rateHeaders } from './rate-headers';
 import { discardRest } from './streamed-body';
 
-/** Characters of a path in the log: whoever calls may make it very long. */
+/** Characters of a path in the log: a caller may send a very long one. */
 const LOGGED_PATH = 200;
 const CONTENT_LANGUAGES: Readonly<Record<Language, string>> = { zh: 'zh-CN', en: 'en' };
 
@@ -200,7 +200,7 @@ function tellLanguage(ctx: Context): void {
   ctx.vary('Accept-Language');
 }
 
-/** What is left of a body that was not read must not be taken for the next request. */
+/** The unread rest of a body must not be taken for the next request. */
 function closeIfUnread(ctx: Context): void {
   if (!ctx.req.complete) ctx.set('Connection', 'close');
 }

@@ -8,7 +8,7 @@ import type { Middleware } from 'koa';
 import { PushError } from '../errors';
 import { createUploads } from './uploads';
 
-/** Bytes of unfinished bodies together; and as many of those that are there and not answered yet. */
+/** Bytes of all unfinished bodies together; complete bodies of unanswered requests have the same bound. */
 const BYTES_LIMIT = 256 * 1024 * 1024;
 
 /** What the reader of a body tells of it. */

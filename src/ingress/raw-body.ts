@@ -7,7 +7,7 @@ import { checkEncoding, discardRest } from './streamed-body';
 
 /** Milliseconds in which a body must arrive. */
 const TIMEOUT = 12_000;
-/** Bytes that a piece takes beside its content: whoever sends single bytes makes it the most of all. */
+/** Bytes that a piece takes beside its content: for a body sent byte by byte that is most of its memory. */
 const PER_PIECE = 256;
 
 /**

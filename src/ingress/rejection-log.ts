@@ -15,13 +15,13 @@ export interface RejectionRate {
 
 /** Of requests that are wrong, or too many. */
 export const REJECTIONS: RejectionRate = { total: 100, perClient: 10 };
-/** Of those that are shed because writes are slow: each entry is a write too. */
+/** Rate of entries for shed pushes. It is lower: writes are slow then, and each entry is a write too. */
 export const SHED: RejectionRate = { total: 2, perClient: 1 };
 
 /**
- * Some rejections bring their bodies, unless they are larger: whoever knows a client id can make
- * rejections, and must not fill the disk with them. One who is at it to get the signature right sends
- * several in a row, and wants to know of each what was wrong (src/signature-diagnosis).
+ * Bodies of some rejected requests are stored, up to this size: anybody who knows a client id can cause
+ * rejections and must not fill the disk with them. A developer who tries to get the signature right sends
+ * several requests in a row and wants a diagnosis of each (src/signature-diagnosis).
  */
 const MAX_BODY = 16 * 1024;
 const BODIES: RejectionRate = { total: 30, perClient: 15 };

@@ -5,7 +5,7 @@ import { finished as untilFinished } from 'node:stream/promises';
 import { PushError } from '../errors';
 import { headerValues } from './auth-headers';
 
-/** Milliseconds: whoever is still sending mostly reads no answer before. */
+/** Milliseconds: a caller that is still sending mostly reads no answer yet. */
 const DISCARD_TIMEOUT = 2_000;
 
 export interface BodyReception {

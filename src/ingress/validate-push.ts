@@ -33,7 +33,7 @@ export interface ValidatorDependencies {
   readonly parsers: Record<OperationName, BodyParser>;
   readonly concluded: ReadonlySet<string>;
   readonly clock: Clock;
-  /** Of some usernames, those that no enabled portal user has. */
+  /** Returns the usernames that no enabled portal user has. */
   readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
 }
 

@@ -38,7 +38,7 @@ interface Appending {
 const MAX_BATCH = 500;
 /** Bytes of bodies in one insert: it is a moment's work for the database, and far from its limits. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Of a push's time, what is left for its partition and a worker. */
+/** The share of a push's time that is reserved for the queue and a worker. */
 const RESERVE = 0.2;
 /** Milliseconds before the first retry, doubled with each one, and at random up to half longer. */
 const FIRST_PAUSE = 20;
@@ -94,7 +94,7 @@ const isTooLate = ({ state, deadlineAt }: LogEntry, now: number) =>
 /**
  * Inserts a document of each item, none of which stands in the way of another.
  *
- * @returns those that failed
+ * @returns the items that failed, with their errors
  */
 async function insertAll<T extends { _id: unknown }>(
   collection: mongo.Collection<T>,

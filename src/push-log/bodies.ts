@@ -4,7 +4,7 @@ import { nativeCollection } from '../mongo';
 import { bodyModel, type LoggedBody } from './body-model';
 
 export interface Bodies {
-  /** By request id; those that are not kept (any more) are left out. */
+  /** By request id; bodies that are not stored (any more) are left out. */
   find(ids: readonly string[]): Promise<Map<string, Buffer>>;
 }
 

@@ -28,7 +28,7 @@ export interface LogEntry {
   /** Which of the client's secrets signed. */
   secretId?: string;
   receivedAt: Date;
-  /** When the database removes it, of those that do not stay for PUSH_LOG_RETENTION. */
+  /** When the database removes the entry; absent: after PUSH_LOG_RETENTION. */
   expireAt?: Date;
   /** When the caller stops waiting. */
   deadlineAt: Date;

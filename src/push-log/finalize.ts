@@ -16,9 +16,9 @@ export type Finalize = (
   by: Omit<Settling, 'session' | 'timeout'>,
 ) => Promise<(Settlement | undefined)[]>;
 
-/** Milliseconds of one command: of waiting for entries that somebody holds, and for the majority. */
+/** Milliseconds for one command to wait for entries that a transaction holds, and for the majority. */
 const COMMAND_TIMEOUT = 500;
-/** Where some are held: commands for single pushes at the same time, and milliseconds for all of them. */
+/** If some entries are held: concurrent commands for single pushes, and milliseconds for all of them. */
 const AT_ONCE = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
 const MAX_TIME_EXPIRED = 50;
@@ -43,7 +43,7 @@ export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize 
     }
   };
 
-  /** @returns the ids of those that nobody held */
+  /** @returns the ids of the entries that no transaction held */
   const settleEach = async (pushes: readonly SettledPush[], by: Settling): Promise<string[]> => {
     const until = performance.now() + RETRY_ALONE_TIMEOUT;
     const waiting = [...pushes];

@@ -110,7 +110,7 @@ function toWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
-        // Beside those that were known when it was queued.
+        // Added to the warnings that were known when the push was queued.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
       },
     },

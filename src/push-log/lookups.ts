@@ -29,7 +29,7 @@ export interface LogLookups {
    * The first persisted push of each idempotency fingerprint.
    *
    * @param since epoch milliseconds
-   * @param level `local`: also those that the majority has not confirmed
+   * @param level `local`: also results that the majority has not confirmed
    */
   priorResults(
     fingerprints: readonly string[],
@@ -38,7 +38,7 @@ export interface LogLookups {
   ): Promise<Map<string, PriorResult>>;
   /** The same as entries, confirmed: their id, externalId, result, matterId and warnings. */
   priorEntries(fingerprints: readonly string[], since: number): Promise<Map<string, LogEntry>>;
-  /** Of some request ids, those that an operator sent again and that were persisted then. */
+  /** Returns the request ids that an operator has resent with success. */
   resent(ids: readonly string[]): Promise<Set<string>>;
   /** Who used these idempotency keys before. */
   readonly keyUses: FindKeyUses;

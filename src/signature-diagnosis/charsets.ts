@@ -27,7 +27,7 @@ function gbkTable(): Map<string, readonly number[]> {
   for (let lead: number = LEADS[0]; lead <= LEADS[1]; lead += 1) {
     for (let trail: number = TRAILS[0]; trail <= TRAILS[1]; trail += 1) pairs.push([lead, trail]);
   }
-  // In one go: 24,000 calls of the decoder would hold up whoever else is served.
+  // In one go: 24,000 calls of the decoder would hold up all other requests.
   const bytes = Uint8Array.from(pairs.flatMap((pair) => [...pair, LINE_FEED]));
   const chars = new TextDecoder('gbk').decode(bytes).split('\n');
   const table = new Map<string, readonly number[]>();

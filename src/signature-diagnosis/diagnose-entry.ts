@@ -13,7 +13,7 @@ export type DiagnoseEntry = (
 ) => Promise<Diagnosis | undefined>;
 
 /**
- * One at a time: of the time of a process, diagnoses take a third at most, whoever asks for how many.
+ * Diagnoses run one at a time and take a third of a process's time at most, however many are asked for.
  *
  * @param queue shared by all that the process diagnoses
  */

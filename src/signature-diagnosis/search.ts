@@ -13,7 +13,7 @@ import { type Deviation, trialsOf } from './trials';
 export type Search = Generator<boolean, readonly Finding[] | undefined>;
 
 /**
- * Whoever asks for the next step decides how long it takes; nothing but the given request and
+ * The caller that asks for the next step decides how long it takes; nothing but the given request and
  * secrets is read.
  *
  * @returns (the generator) the mistakes that together explain the signature; undefined where none do

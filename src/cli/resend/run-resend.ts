@@ -31,7 +31,7 @@ export interface RunOptions {
   readonly onSkipped: (skipped: Extract<Selected, { kind: 'skipped' }>) => Promise<void>;
 }
 
-/** Pushes that are read ahead of those that wait for one of their own matter. */
+/** Pushes that are read ahead while others wait for an earlier push of their matter. */
 const WINDOW = 1_000;
 const MAX_TRIES = 6;
 
