@@ -173,7 +173,7 @@ export interface RateState {
   /** Pushes that it may send at once after a pause. */
   readonly burst: number;
   /** Pushes that it may send at once now. */
-  readonly room: number;
+  readonly remaining: number;
 }
 
 export interface PushErrorDetail {

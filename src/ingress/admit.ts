@@ -33,9 +33,9 @@ export function createAdmit(
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
     if (admission.kind === 'rate-limited') {
       const retryAfter = Math.ceil(admission.retryAfter / 1000);
-      throw new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, room: 0 } });
+      throw new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
     }
-    const { room } = admission;
-    return room === undefined ? undefined : { ...limit, room };
+    const { remaining } = admission;
+    return remaining === undefined ? undefined : { ...limit, remaining };
   };
 }

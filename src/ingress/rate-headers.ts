@@ -2,10 +2,10 @@
 import type { RateState } from '../errors';
 
 /** @returns the policy (q pushes in w seconds) and the state (r left, all of them after t seconds) */
-export function rateHeaders({ rate, burst, room }: RateState): Record<string, string> {
+export function rateHeaders({ rate, burst, remaining }: RateState): Record<string, string> {
   const seconds = (pushes: number) => Math.ceil(pushes / rate);
   return {
     'RateLimit-Policy': `"client";q=${burst};w=${seconds(burst)}`,
-    RateLimit: `"client";r=${room};t=${seconds(burst - room)}`,
+    RateLimit: `"client";r=${remaining};t=${seconds(burst - remaining)}`,
   };
 }

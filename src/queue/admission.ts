@@ -21,8 +21,8 @@ export interface AdmissionRequest {
 }
 
 export type Admission =
-  /** `room`: pushes that the client may still send at once; absent where there is no limit. */
-  | { readonly kind: 'admitted'; readonly room?: number }
+  /** `remaining`: pushes that the client may still send at once; absent where there is no limit. */
+  | { readonly kind: 'admitted'; readonly remaining?: number }
   | { readonly kind: 'signature-reused' }
   /** `retryAfter`: milliseconds until the client has room for one more push. */
   | { readonly kind: 'rate-limited'; readonly retryAfter: number };
@@ -153,7 +153,8 @@ function useOf({ path, idempotencyKey }: AdmissionRequest): string {
   return createHash('sha256').update(use).digest('base64url').slice(0, 22);
 }
 
-function toAdmission(wait: number, room: number | undefined): Admission {
-  if (wait === 0) return room === undefined ? { kind: 'admitted' } : { kind: 'admitted', room };
+function toAdmission(wait: number, remaining: number | undefined): Admission {
+  if (wait === 0)
+    return remaining === undefined ? { kind: 'admitted' } : { kind: 'admitted', remaining };
   return wait < 0 ? { kind: 'signature-reused' } : { kind: 'rate-limited', retryAfter: wait };
 }

@@ -52,7 +52,7 @@ export function connectSubscriber(url: string, logger: Logger): Redis {
  * at `maxmemory` too: who makes room must not be rejected for want of it.
  */
 export function connectBlocking(url: string, logger: Logger): Redis {
-  return connect(Unrefused, url, { use: 'partition jobs', logger }, { maxRetriesPerRequest: null });
+  return connect(AllowOomRedis, url, { use: 'jobs', logger }, { maxRetriesPerRequest: null });
 }
 
 /**
@@ -63,7 +63,7 @@ export function connectBlocking(url: string, logger: Logger): Redis {
  */
 export const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 
-class Unrefused extends Redis {
+class AllowOomRedis extends Redis {
   override defineCommand(...[name, command]: Parameters<Redis['defineCommand']>): void {
     super.defineCommand(name, { ...command, lua: AT_MAXMEMORY + command.lua });
   }

@@ -26,11 +26,11 @@ test.each<[string, RateOverride | undefined, RateLimit]>([
   ['a burst', { burst: 7 }, { rate: 200, burst: 7 }],
   ['no limit', { rate: 0 }, { rate: 0, burst: 400 }],
 ])('a client with %s: that is asked for, and told', async (_, own, limit) => {
-  const admitted = await admit({ kind: 'admitted', room: 3 }, own);
-  expect(admitted).toEqual({ asked: limit, told: { ...limit, room: 3 } });
+  const admitted = await admit({ kind: 'admitted', remaining: 3 }, own);
+  expect(admitted).toEqual({ asked: limit, told: { ...limit, remaining: 3 } });
   const rejected = await admit({ kind: 'rate-limited', retryAfter: 1_500 }, own);
   expect(rejected.told).toMatchObject({ reason: 'RATE_LIMITED', retryAfter: 2 });
-  expect(rejected.told.rate).toEqual({ ...limit, room: 0 });
+  expect(rejected.told.rate).toEqual({ ...limit, remaining: 0 });
 });
 
 test('without a limit nothing is told', async () => {

@@ -1,4 +1,4 @@
-/** The words of every field, by its name, or by its schema and name where it means something else there. */
+/** The description of every field, by its name, or by its schema and name where it means something else there. */
 import { bilingual } from './bilingual';
 import { COMPARISON_DESCRIPTIONS } from './comparison';
 import { ENVELOPE_DESCRIPTIONS } from './envelope';
@@ -8,7 +8,7 @@ import { MATTER_DESCRIPTIONS } from './matter';
 import { SELF_DESCRIPTIONS } from './self';
 import { STATS_DESCRIPTIONS } from './stats';
 
-const WORDS = {
+const DESCRIPTIONS = {
   ...MATTER_DESCRIPTIONS,
   ...COMPARISON_DESCRIPTIONS,
   ...LOG_DESCRIPTIONS,
@@ -20,7 +20,7 @@ const WORDS = {
 
 /** @throws Error where nobody has described the field: a document with holes is not written */
 export function describeField(schema: string, field: string): string {
-  const words = WORDS[`${schema}.${field}`] ?? WORDS[field];
-  if (!words) throw new Error(`src/openapi/descriptions: nothing about ${schema}.${field}`);
-  return bilingual(words);
+  const description = DESCRIPTIONS[`${schema}.${field}`] ?? DESCRIPTIONS[field];
+  if (!description) throw new Error(`src/openapi/descriptions: nothing about ${schema}.${field}`);
+  return bilingual(description);
 }
