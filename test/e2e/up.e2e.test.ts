@@ -54,7 +54,7 @@ afterAll(async () => {
     guard.kill('SIGKILL');
   }
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+}, 180_000);
 
 /** npm in the copy, without what npm and we ourselves set for this run. */
 function npm(args: string[], extra: NodeJS.ProcessEnv = {}) {
@@ -87,7 +87,7 @@ function npm(args: string[], extra: NodeJS.ProcessEnv = {}) {
 
 type Npm = ReturnType<typeof npm>;
 
-async function until(what: string, check: () => boolean, run: Npm, ms = 25_000): Promise<void> {
+async function until(what: string, check: () => boolean, run: Npm, ms = 80_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!check()) {
     if (Date.now() > deadline) throw new Error(`waited in vain until ${what}:\n${run.output()}`);
@@ -150,7 +150,7 @@ test('npm start serves, takes the push that it prints, and leaves nothing behind
   // At once, but for the moment that the system takes to reap orphans.
   await until('all are gone', () => alive(pids).length === 0, run, 2_000);
   expect(existsSync(join(folder, '.data/endpoints.json'))).toBe(false);
-}, 60_000);
+}, 180_000);
 
 test.each([
   ['Ctrl-C', (pid: number) => process.kill(-pid, 'SIGINT')],
@@ -165,7 +165,7 @@ test.each([
     end(run.pid);
     await until('all are gone', () => alive(pids).length === 0, run);
   },
-  60_000,
+  180_000,
 );
 
 test('npm test has servers of its own, hands on arguments and the exit code', async () => {
@@ -186,4 +186,4 @@ test('npm test has servers of its own, hands on arguments and the exit code', as
   expect([await good.exited, good.output()]).toEqual([0, expect.stringContaining('1 passed')]);
   const bad = npm(['test', '--', '-t', 'failure'], given);
   expect([await bad.exited, bad.output()]).toEqual([1, expect.stringContaining('as meant')]);
-}, 60_000);
+}, 180_000);

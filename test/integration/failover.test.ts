@@ -85,7 +85,7 @@ test('what was written is read, whatever member the URL would rather ask', async
     }
     await admin.command({ fsyncUnlock: 1 });
   });
-}, 60_000);
+}, 300_000);
 
 const send = (externalId: string, title: string): Promise<Answer> =>
   service.push('upsert', { matterType: 'TODO', externalId, title });
@@ -95,7 +95,7 @@ async function accepted(once: () => Promise<Answer>): Promise<void> {
   const answer = await until('a primary that takes it', async () => {
     const given = await once();
     return given.reason !== 'DATABASE_UNAVAILABLE' && given;
-  });
+  }, 120_000);
   expect(answer).toMatchObject({ code: 0 });
 }
 
