@@ -52,7 +52,12 @@ export function connectSubscriber(url: string, logger: Logger): Redis {
  * at `maxmemory` too: who makes room must not be rejected for want of it.
  */
 export function connectBlocking(url: string, logger: Logger): Redis {
-  return connect(AllowOomRedis, url, { use: 'partition jobs', logger }, { maxRetriesPerRequest: null });
+  return connect(
+    AllowOomRedis,
+    url,
+    { use: 'partition jobs', logger },
+    { maxRetriesPerRequest: null },
+  );
 }
 
 /**

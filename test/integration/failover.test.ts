@@ -92,10 +92,14 @@ const send = (externalId: string, title: string): Promise<Answer> =>
 
 /** Sent again while it is rejected for want of a primary: on a starved machine members elect another one. */
 async function accepted(once: () => Promise<Answer>): Promise<void> {
-  const answer = await until('a primary that takes it', async () => {
-    const given = await once();
-    return given.reason !== 'DATABASE_UNAVAILABLE' && given;
-  }, 120_000);
+  const answer = await until(
+    'a primary that takes it',
+    async () => {
+      const given = await once();
+      return given.reason !== 'DATABASE_UNAVAILABLE' && given;
+    },
+    120_000,
+  );
   expect(answer).toMatchObject({ code: 0 });
 }
 
