@@ -39,6 +39,8 @@ export default async function open(): Promise<void> {
   }
 
   const server = createServer((req, res) => {
+    // Asked once per test file: a connection kept for the next one would be closed while it is being used.
+    res.setHeader('Connection', 'close');
     const id = String(req.url).slice(1);
     const running = services.get(id) ?? start(id);
     services.set(id, running);
