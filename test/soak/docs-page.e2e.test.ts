@@ -11,12 +11,19 @@ import { type AppProcess, startApp } from '../../src/embedded/app-process';
 import { freePort } from '../../src/embedded/ports';
 import { projectRoot } from '../../src/embedded/project';
 import { matterModel } from '../../src/ledger/matter-model';
-import { type Chromium, elsewhere, prepareChromium, type Watched, watch } from '../support/browser';
+import {
+  type Chromium,
+  elsewhere,
+  PAGE_MS,
+  prepareChromium,
+  type Watched,
+  watch,
+} from '../support/browser';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
 const HOST = 'portal.test';
-const TEST_MS = 60_000;
+const TEST_MS = 180_000;
 /** Those of the examples in the OpenAPI document. */
 const USERS = ['li.lei', 'han.meimei'];
 
@@ -34,6 +41,7 @@ interface Opened extends Watched {
 
 async function open(browser: Browser, url: string, language = 'en'): Promise<Opened> {
   const page = await browser.newPage();
+  page.setDefaultTimeout(PAGE_MS);
   const watched = watch(page);
   await page.evaluateOnNewDocument(
     `Object.defineProperty(navigator, 'language', { get: () => '${language}' })`,

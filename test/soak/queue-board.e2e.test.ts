@@ -6,11 +6,18 @@ import { Redis } from 'ioredis';
 import type { Browser, Page } from 'puppeteer-core';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs } from '../../src/queue/partition-jobs';
-import { type Chromium, elsewhere, prepareChromium, type Watched, watch } from '../support/browser';
+import {
+  type Chromium,
+  elsewhere,
+  PAGE_MS,
+  prepareChromium,
+  type Watched,
+  watch,
+} from '../support/browser';
 import { type Service, startService, testServers } from '../support/service';
 
 const HOST = 'inside.test';
-const TEST_MS = 60_000;
+const TEST_MS = 180_000;
 
 const chromium = prepareChromium();
 if ('problem' in chromium) {
@@ -41,6 +48,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   }, TEST_MS);
   beforeEach(async () => {
     page = await browser.newPage();
+    page.setDefaultTimeout(PAGE_MS);
     watched = watch(page);
   });
   afterEach(async () => {

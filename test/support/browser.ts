@@ -7,7 +7,9 @@ import puppeteer, { type Browser, type HTTPRequest, type Page } from 'puppeteer-
 import { projectRoot } from '../../src/embedded/project';
 
 const UNPACK_MS = 120_000;
-const START_MS = 30_000;
+const START_MS = 60_000;
+/** Of one wait of a page: a browser that has just started shares two cores with other tests. */
+export const PAGE_MS = 120_000;
 /** Everything but the names that a test maps is unknown to it: it cannot reach any other place. */
 const rulesFor = (name: string) =>
   `--host-resolver-rules=MAP ${name} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`;
