@@ -126,7 +126,49 @@ const DETAILS: Readonly<Record<string, string>> = {
   'a fraction was signed': '签名带小数',
   'none was signed': '签名中没有时间戳',
   'as far as they could be tried in time': '仅限时间内已尝试的情形',
+  'JSON.stringify(body), or another compact writer': 'JSON.stringify(body) 或其他紧凑格式',
+  'a compact writer': '紧凑格式',
+  'compact, as of a map in Go': '紧凑格式，如 Go 的 map',
+  'json.Marshal of a struct': 'json.Marshal（struct）',
+  'json.Marshal of a map': 'json.Marshal（map）',
+  'json_encode with JSON_UNESCAPED_UNICODE': 'json_encode，JSON_UNESCAPED_UNICODE',
+  'json_encode with JSON_UNESCAPED_SLASHES': 'json_encode，JSON_UNESCAPED_SLASHES',
+  'Gson, without nulls': 'Gson，不含 null 字段',
+  'Gson, numbers as doubles': 'Gson，数字按 double 处理',
+  'json.dumps with sort_keys and separators': 'json.dumps，sort_keys 与 separators',
+  'ksort and json_encode': 'ksort 与 json_encode',
+  'with blanks': '分隔符后带空格',
+  'at the top only': '仅最外层',
+  'at the top only, with json_encode': '仅最外层，json_encode',
+  'without nulls': '不含 null 字段',
+  'a HashMap': 'HashMap',
+  'a HashMap and Gson': 'HashMap 与 Gson',
+  'the text within the string': '字符串中的文本',
+  'as a JSON string': '作为 JSON 字符串',
+  'as curl -d does': '与 curl -d 相同',
+  'bytes in a Python f-string': 'Python f-string 中的 bytes',
+  'str(dict) in Python': 'Python 的 str(dict)',
+  'toString() of a Map in Java': 'Java 中 Map 的 toString()',
+  'double ones, and a line feed': '双引号和换行',
+  'single ones, and a line feed': '单引号和换行',
+  'typographic ones': '排版引号',
+  backticks: '反引号',
+  unpadded: '缺少补位的 =',
 };
+
+/** Details that are made of a name or a number and a phrase. */
+const PATTERNS: readonly (readonly [english: RegExp, chinese: string])[] = [
+  [/^(\d+) s ahead$/, '快 $1 秒'],
+  [/^(\d+) s behind$/, '慢 $1 秒'],
+  [/^indented by (\d) blanks/, '缩进 $1 个空格'],
+  [/^indented by tabs/, '缩进为制表符'],
+  [/^indented by Jackson$/, 'Jackson 的缩进'],
+  [/, as (\S+) does$/, '，与 $1 相同'],
+  [/, the secret before the text$/, '，密钥在签名串之前'],
+  [/, the secret after the text$/, '，密钥在签名串之后'],
+  [/, and it is in base64$/, '，且为 base64'],
+  [/, base64$/, '，base64'],
+];
 
 /** The same diagnosis; codes, counts and the difference are of no language. */
 export function inChinese(diagnosis: Diagnosis): Diagnosis {
@@ -151,7 +193,5 @@ function detailOf({ explanation }: Finding, cause: Cause): string | undefined {
   const before = `${toFinding(cause).explanation.slice(0, -1)}: `;
   if (!explanation.startsWith(before)) return undefined;
   const how = explanation.slice(before.length, -1);
-  const off = /^(\d+) s (ahead|behind)$/.exec(how);
-  if (off) return `${off[2] === 'ahead' ? '快' : '慢'} ${off[1]} 秒`;
-  return DETAILS[how] ?? how;
+  return DETAILS[how] ?? PATTERNS.reduce((text, [from, to]) => text.replace(from, to), how);
 }
