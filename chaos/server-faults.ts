@@ -14,7 +14,7 @@ export async function stepDown(set: ClusterSet): Promise<void> {
   try {
     await withAdmin(url, (db) => db.command(STEP_DOWN));
   } catch (error) {
-    // Whoever rejects is not the primary any more: it came to the same.
+    // A member that rejects the command is not the primary any more: the effect is the same.
     if (!(error instanceof mongo.MongoServerError)) throw error;
   }
 }
@@ -49,7 +49,7 @@ const ELECTING = 30_000;
 
 const TAKING_OVER = { configureFailPoint: 'stopReplProducer' };
 
-/** Whoever is the primary, or becomes it, rejects killSessions; one that starts meanwhile does not. */
+/** Each running member rejects killSessions, as primary or later; a member that starts meanwhile does not. */
 export async function rejectSessions(
   { members }: ClusterSet,
   lasting: () => Promise<void>,

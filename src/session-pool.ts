@@ -30,8 +30,8 @@ export interface SessionPool {
   /** Retires the session at an index and puts another one there: the work in the retired one fails. */
   replace(index: number): void;
   /**
-   * Ends whatever transactions these sessions have open, whoever they belong to, where the server
-   * lets us; where it cannot now, a moment later. Sessions of this pool are left alone: they are in
+   * Ends the open transactions of these sessions, also of sessions of other processes, where the server
+   * allows it; where the server cannot be reached now, a moment later. Sessions of this pool are left alone: they are in
    * use, or ended before its next commit.
    */
   kill(ids: readonly string[]): Promise<void>;

@@ -63,7 +63,7 @@ export function receiveBody(req: IncomingMessage, reception: BodyReception): Pro
 }
 
 /**
- * Reads what is left of a rejected body for a moment, and forgets it: a connection that is closed
+ * Reads the rest of a rejected body for a moment, and forgets it: a connection that is closed
  * while its other end is sending often loses the answer.
  */
 export async function discardRest(req: IncomingMessage): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Which partition jobs are stuck. One look cannot tell: between two jobs of a partition there may be
  * none, and a worker's lock may lapse for a moment. So what looks stuck is looked at again, after
- * whoever mends such things should have done so.
+ * the sweep and the other workers have had time to mend it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SWEEP_INTERVAL } from './sweep';

@@ -116,7 +116,7 @@ test('what is over its rate is not remembered; it is bounded by time and holds n
   expect(left).toBeLessThanOrEqual(1_260_000);
 });
 
-test('of rejections that anybody may cause a hundred of a client have room, whoever records them', async () => {
+test('of rejections that anybody may cause a hundred of a client have room, in all processes together', async () => {
   const processes = [createRejectionQuota(redis, keys), createRejectionQuota(redis, keys)];
   const take = (clientId: string, times: number) =>
     Promise.all(Array.from({ length: times }, (_, n) => processes[n % 2]?.(clientId)));
