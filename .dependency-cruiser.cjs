@@ -1,46 +1,63 @@
-/** Data goes one way: contract → ingress → queue → workers → domain → ledger and push log → reply. */
-const only = (room, allowed) => ({
-  name: `${room}-reaches-only-its-neighbours`,
-  severity: 'error',
-  from: { path: `^src/${room}/` },
-  to: { path: '^(src|workers)/', pathNot: [`^src/${room}/`, ...allowed.map((it) => `^src/${it}`)] },
-});
-
-const BASICS = [
-  'clock\\.',
-  'errors\\.',
-  'warnings\\.',
-  'language\\.',
-  'logger\\.',
-  'folded-log\\.',
-  'outages\\.',
-  'process-name\\.',
-  'batcher\\.',
-  'durations\\.',
-  'poll-loop\\.',
-  'mongo\\.',
-  // What tells of the work; what becomes of that, nobody needs to know.
-  'metrics/metrics\\.',
-  'processes/flow\\.',
-  'tracing/tracing\\.',
-  'etag\\.',
+/**
+ * Imports go one way. Each room imports itself, the rooms above it in this list, and nothing below;
+ * the rooms of one row do not know each other. A file right in src is a composition root.
+ */
+const ROWS = [
+  // PURE: what an operation does to a matter.
+  ['domain'],
+  // The wire, written once: schemas, errors, paths, signature.
+  ['protocol'],
+  // The calls that report metrics and spans; who exports them is not known here.
+  ['telemetry'],
+  ['concurrency'],
+  ['runtime'],
+  ['storage', 'queue'],
+  ['observability', 'signature-diagnosis', 'auth'],
+  ['pushes', 'queries'],
+  ['openapi'],
+  ['http'],
+  // What src/web.ts wires beside the way of a push: a part of that composition root.
+  ['web'],
 ];
 
-/** All of the room but the calls that the core makes, and the switch. */
-const KEPT_METRICS = '^src/metrics/(?!metrics\\.|options\\.|start\\.)';
+const below = ROWS.flatMap((row, n) => row.map((room) => [room, ROWS.slice(0, n).flat()]));
 
-const KEPT_TRACING = '^src/tracing/(?!tracing\\.|options\\.|start\\.|settings\\.)';
-/** The same of the board. */
-const SHOWN_BOARD = '^src/board/(?!options\\.|open\\.)';
+/** What exports metrics, spans and the board is loaded only where it is switched on. */
+const EXPORTERS = {
+  metrics: ['^src/observability/metrics/(?!options\\.|start\\.)', 'prom-client'],
+  tracing: ['^src/observability/tracing/(?!options\\.|start\\.)', '@opentelemetry'],
+  board: ['^src/observability/board/(?!options\\.|open\\.)', '@bull-board'],
+};
 
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    {
-      name: 'nothing-in-src-knows-workers',
+    ...below.map(([room, allowed]) => ({
+      name: `${room}-imports-only-${allowed.at(-1) ?? 'itself'}-and-above`,
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: `^src/${room}/` },
+      to: {
+        path: '^(src|workers|tools)/',
+        pathNot: [room, ...allowed].map((it) => `^src/${it}/`),
+      },
+    })),
+    {
+      name: 'the-service-knows-no-tools',
+      severity: 'error',
+      from: { path: '^(src|workers)/' },
+      to: { path: '^tools/' },
+    },
+    {
+      name: 'nothing-knows-workers',
+      severity: 'error',
+      from: { path: '^(src|tools)/' },
       to: { path: '^workers/' },
+    },
+    {
+      name: 'workers-know-no-http',
+      severity: 'error',
+      from: { path: '^workers/' },
+      to: { path: '^src/(http|auth|pushes|queries|openapi|signature-diagnosis)/' },
     },
     {
       name: 'domain-is-pure',
@@ -48,129 +65,26 @@ module.exports = {
       from: { path: '^src/domain/' },
       to: { pathNot: ['^src/domain/', '^node:zlib$', '^zlib$'] },
     },
-    only('contract', ['domain/', 'errors\\.', 'warnings\\.', 'language\\.']),
-    only('directory', BASICS),
-    only('audit', BASICS),
-    only('ledger', ['domain/', ...BASICS]),
-    only('push-log', ['domain/', ...BASICS]),
-    // The queue knows keys and payloads: the shape of an operation, not what it means.
-    only('queue', ['domain/group\\.', 'domain/operation\\.', ...BASICS]),
-    // What went wrong with a signature is read from the log and told with secrets; nothing is changed.
-    only('signature-diagnosis', [
-      'contract/',
-      'domain/operation\\.',
-      'directory/held-secrets\\.',
-      'push-log/(entry-model|sent-signature)\\.',
-      'mutex\\.',
-      ...BASICS,
-    ]),
-    only('presenters', ['contract/', 'domain/', 'ledger/', 'push-log/', ...BASICS]),
-    only('reconcile', [
-      'contract/',
-      'domain/',
-      'signature-diagnosis/',
-      'ledger/',
-      'push-log/',
-      'presenters/',
-      ...BASICS,
-    ]),
-    only('processes', [
-      'contract/(paths|version)\\.',
-      'domain/operation\\.',
-      'lifecycle\\.',
-      'queue/(keys|redis)\\.',
-      ...BASICS,
-    ]),
-    only('board', ['queue/', ...BASICS]),
-    only('metrics', ['contract/paths\\.', 'domain/', 'clock\\.', 'errors\\.']),
-    only('tracing', []),
-    only('openapi', [
-      'contract/',
-      'signature-diagnosis/',
-      'domain/',
-      'presenters/',
-      'reconcile/',
-      'errors\\.',
-      'warnings\\.',
-      'language\\.',
-      'etag\\.',
-    ]),
-    only('ingress', [
-      'contract/',
-      'domain/',
-      'directory/',
-      'push-log/',
-      'queue/',
-      'reconcile/',
-      ...BASICS,
-    ]),
-    // What src/web.ts wires beside the way of a push.
-    only('web', [
-      'contract/',
-      'directory/',
-      'signature-diagnosis/',
-      'ingress/',
-      'ledger/',
-      'openapi/',
-      'push-log/',
-      'queue/',
-      'reconcile/',
-      'config\\.',
-      'mutex\\.',
-      ...BASICS,
-    ]),
-    only('cli', [
-      'contract/',
-      'domain/',
-      'audit/',
-      'directory/',
-      'signature-diagnosis/',
-      'ledger/',
-      'push-log/',
-      'presenters/',
-      'reconcile/',
-      'client/',
-      'mutex\\.',
-      'ingress/signature\\.',
-      // A resend is a web process whose requests come from the log.
-      'ingress/(resend-push|settle-push|finalize-push|validate-push|lost-replies)\\.',
-      'queue/',
-      'processes/',
-      'config\\.',
-      'mongo-url\\.',
-      ...BASICS,
-    ]),
-    // Of use to other packages: it takes nothing of the service with it.
-    only('client', ['contract/', 'domain/', 'ingress/signature\\.', 'errors\\.', 'warnings\\.']),
-    only('embedded', ['config\\.']),
     {
-      // Whoever keeps no metrics shall not pay for them: neither in time to start nor in memory.
-      name: 'metrics-are-loaded-only-if-asked-for',
+      // It goes into other packages: nothing of the service goes with it but the wire.
+      name: 'the-client-knows-only-the-wire',
       severity: 'error',
-      from: { pathNot: KEPT_METRICS },
-      to: { path: [KEPT_METRICS, 'prom-client'], dynamic: false },
-    },
-    {
-      // The same for traces: the library alone is dozens of files.
-      name: 'tracing-is-loaded-only-if-asked-for',
-      severity: 'error',
-      from: { pathNot: KEPT_TRACING },
-      to: { path: [KEPT_TRACING, '@opentelemetry'], dynamic: false },
-    },
-    {
-      name: 'the-board-is-loaded-only-if-asked-for',
-      severity: 'error',
-      from: { pathNot: SHOWN_BOARD },
-      to: { path: [SHOWN_BOARD, '@bull-board'], dynamic: false },
+      from: { path: '^tools/client/' },
+      to: { path: '^(src|tools|workers)/', pathNot: ['^tools/client/', '^src/(protocol|domain)/'] },
     },
     {
       name: 'only-composition-roots-read-config',
       severity: 'error',
-      from: {
-        path: '^src/(contract|signature-diagnosis|domain|directory|audit|ledger|push-log|queue|presenters|reconcile|ingress|openapi|metrics|board|tracing|client)/',
-      },
-      to: { path: '^src/config\\.' },
+      from: { path: '^src/[^/]+/', pathNot: '^src/(runtime|web)/' },
+      to: { path: '^src/runtime/config\\.' },
     },
+    ...Object.entries(EXPORTERS).map(([name, [room, library]]) => ({
+      // Who switched it off pays for it neither in time to start nor in memory.
+      name: `${name}-is-loaded-only-if-asked-for`,
+      severity: 'error',
+      from: { pathNot: room },
+      to: { path: [room, library], dynamic: false },
+    })),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -7,6 +7,7 @@ RUN npm ci --include=dev --ignore-scripts
 COPY tsconfig.json ./
 COPY src ./src
 COPY workers ./workers
+COPY tools ./tools
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df

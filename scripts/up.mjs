@@ -70,14 +70,14 @@ const NO_BENCHMARK =
 
 /** Takes the name of a benchmark from the arguments; without one it is the comparison. */
 function benchmarkIn(args) {
-  return existsSync(join(root, 'bench', `${args[0]}.ts`)) ? args.shift() : 'compare';
+  return existsSync(join(root, 'tools/bench', `${args[0]}.ts`)) ? args.shift() : 'compare';
 }
 
 /** What takes over; `name` is that of a benchmark. */
 function entryOf(mode, name) {
-  if (mode === 'chaos') return pathToFileURL(join(root, 'dist/chaos/main.js')).href;
-  if (mode !== 'bench') return pathToFileURL(join(root, 'dist/src/embedded', `${mode}.js`)).href;
-  const path = join(root, 'dist/bench', `${name}.js`);
+  if (mode === 'chaos') return pathToFileURL(join(root, 'dist/tools/chaos/main.js')).href;
+  if (mode !== 'bench') return pathToFileURL(join(root, 'dist/tools/local', `${mode}.js`)).href;
+  const path = join(root, 'dist/tools/bench', `${name}.js`);
   if (/^[a-z-]+$/.test(name ?? '') && existsSync(path)) return pathToFileURL(path).href;
   throw new SetupError(NO_BENCHMARK);
 }

@@ -1,20 +1,13 @@
 /** What every long-running process starts with: settings, log, lifecycle, and its two servers. */
 import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
-import { openBoard } from './board/open';
-import { BOARD_PATH } from './board/options';
-import { systemClock } from './clock';
-import { type Config, readConfig, redactConfig } from './config';
-import { MAX_WORKERS } from './ledger/snowflake';
-import { createLifecycle, type Lifecycle } from './lifecycle';
-import { createLogger, type Logger } from './logger';
-import type { Metrics } from './metrics/metrics';
-import { startMetrics } from './metrics/start';
-import { connectMongo, pingMongo } from './mongo';
-import { watchMongo } from './mongo-outages';
-import { outagesOf } from './outages';
-import { startPollLoop } from './poll-loop';
-import { type OwnRecord, openHeartbeat } from './processes/open-heartbeat';
+import { systemClock } from './concurrency/clock';
+import { startPollLoop } from './concurrency/poll-loop';
+import { openBoard } from './observability/board/open';
+import { BOARD_PATH } from './observability/board/options';
+import { startMetrics } from './observability/metrics/start';
+import { type OwnRecord, openHeartbeat } from './observability/processes/open-heartbeat';
+import { startTracing } from './observability/tracing/start';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createPartitionStates } from './queue/partition-states';
 import { createPartitions, type Partitions } from './queue/partitions';
@@ -22,8 +15,15 @@ import { probeWrite } from './queue/probe';
 import { connectFailFast, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { countWorkers } from './queue/worker-number';
-import { startTracing } from './tracing/start';
-import type { Tracing } from './tracing/tracing';
+import { type Config, readConfig, redactConfig } from './runtime/config';
+import { createLifecycle, type Lifecycle } from './runtime/lifecycle';
+import { createLogger, type Logger } from './runtime/logger';
+import { outagesOf } from './runtime/outages';
+import { MAX_WORKERS } from './storage/ledger/snowflake';
+import { connectMongo, pingMongo } from './storage/mongo';
+import { watchMongo } from './storage/mongo-outages';
+import type { Metrics } from './telemetry/metrics';
+import type { Tracing } from './telemetry/tracing';
 
 export interface Process {
   readonly config: Config;

@@ -1,9 +1,9 @@
 /** The `release` step: run once per deployment, before the new processes start. */
-import { readConfig } from './config';
-import { prepareDatabase } from './indexes';
-import { runMain } from './lifecycle';
-import { createLogger } from './logger';
-import { connectMongo } from './mongo';
+import { readConfig } from './runtime/config';
+import { runMain } from './runtime/lifecycle';
+import { createLogger } from './runtime/logger';
+import { prepareDatabase } from './storage/indexes';
+import { connectMongo } from './storage/mongo';
 
 /** Milliseconds for one command: an index of a large log takes its time. */
 const TIMEOUT = 6 * 3_600_000;

@@ -2,10 +2,10 @@
  * Expires the log entries of pushes that never reached a partition, or whose partition was lost with Redis. Long
  * past their deadline no caller waits for them, and a settled push can never be applied late.
  */
-import type { Clock } from '../src/clock';
-import type { Logger } from '../src/logger';
-import { type PollLoop, startPollLoop } from '../src/poll-loop';
-import type { ExpireLost } from '../src/push-log/expire-lost';
+import type { Clock } from '../src/concurrency/clock';
+import { type PollLoop, startPollLoop } from '../src/concurrency/poll-loop';
+import type { Logger } from '../src/runtime/logger';
+import type { ExpireLost } from '../src/storage/push-log/expire-lost';
 
 const INTERVAL = 2_000;
 /**

@@ -1,8 +1,8 @@
 /** Which failures of a batch mean what. */
 import { mongo } from 'mongoose';
-import { AWAY, isSocketError } from '../src/mongo';
 import { LeaseLost } from '../src/queue/worker-number';
-import { SessionReplaced } from '../src/session-pool';
+import { AWAY, isSocketError } from '../src/storage/mongo';
+import { SessionReplaced } from '../src/storage/session-pool';
 
 /** A guard failed: what was read is no longer so. Read again, and decide again. */
 export class CommitConflict extends Error {

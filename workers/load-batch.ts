@@ -1,8 +1,8 @@
 /** What a batch reads before it decides. */
 import { groupOf } from '../src/domain/group';
 import type { Operation } from '../src/domain/operation';
-import type { Ledger } from '../src/ledger/matters';
-import { type LogLookups, REPLAY_WINDOW } from '../src/push-log/lookups';
+import type { Ledger } from '../src/storage/ledger/matters';
+import { type LogLookups, REPLAY_WINDOW } from '../src/storage/push-log/lookups';
 import { CommitConflict } from './failures';
 import { type Group, keyOwnerOf, type Loaded } from './plan-batch';
 

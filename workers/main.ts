@@ -1,22 +1,22 @@
 /** Composition root of the worker: takes partition jobs, sweeps partitions, ends what was lost. */
-import { systemClock } from '../src/clock';
-import { createUserDirectory } from '../src/directory/users';
-import { createLedger } from '../src/ledger/matters';
-import { createSnowflakes, MAX_WORKERS } from '../src/ledger/snowflake';
-import { announceReady, runMain } from '../src/lifecycle';
+import { systemClock } from '../src/concurrency/clock';
 import { startProcess } from '../src/process';
-import { processName } from '../src/process-name';
-import { createExpireLost } from '../src/push-log/expire-lost';
-import { createFinalize } from '../src/push-log/finalize';
-import { createPushLog } from '../src/push-log/log';
-import { createLogLookups } from '../src/push-log/lookups';
 import { createGroupWorker } from '../src/queue/group-worker';
 import { ownerText } from '../src/queue/owner';
 import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber } from '../src/queue/worker-number';
-import { createSessionPool } from '../src/session-pool';
+import { announceReady, runMain } from '../src/runtime/lifecycle';
+import { processName } from '../src/runtime/process-name';
+import { createUserDirectory } from '../src/storage/directory/users';
+import { createLedger } from '../src/storage/ledger/matters';
+import { createSnowflakes, MAX_WORKERS } from '../src/storage/ledger/snowflake';
+import { createExpireLost } from '../src/storage/push-log/expire-lost';
+import { createFinalize } from '../src/storage/push-log/finalize';
+import { createPushLog } from '../src/storage/push-log/log';
+import { createLogLookups } from '../src/storage/push-log/lookups';
+import { createSessionPool } from '../src/storage/session-pool';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 

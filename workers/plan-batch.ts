@@ -5,11 +5,11 @@ import { type FoldResult, fold, type PriorResult } from '../src/domain/fold';
 import { groupOf } from '../src/domain/group';
 import type { Matter } from '../src/domain/matter';
 import { isUnseen } from '../src/domain/parties';
-import type { MatterChange } from '../src/ledger/matters';
-import type { KeyOwner, KeyUses } from '../src/push-log/key-uses';
-import type { SettledPush } from '../src/push-log/log';
-import type { Settlement } from '../src/push-log/settlement';
 import type { WaitingPush } from '../src/queue/push';
+import type { MatterChange } from '../src/storage/ledger/matters';
+import type { KeyOwner, KeyUses } from '../src/storage/push-log/key-uses';
+import type { SettledPush } from '../src/storage/push-log/log';
+import type { Settlement } from '../src/storage/push-log/settlement';
 
 /** All waiting pushes of one matter key, in their order. */
 export interface Group {

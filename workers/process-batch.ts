@@ -4,16 +4,16 @@
  * are on their own, so that neighbours do not suffer from each other's faults.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { foldedLog } from '../src/folded-log';
-import type { Logger } from '../src/logger';
-import type { Metrics } from '../src/metrics/metrics';
-import type { Finalize } from '../src/push-log/finalize';
-import type { PushLog, SettledPush } from '../src/push-log/log';
-import type { Settlement } from '../src/push-log/settlement';
 import type { ProcessBatch } from '../src/queue/group-worker';
 import { ownerName, readOwner } from '../src/queue/owner';
 import { traceIdsOf, type WaitingPush } from '../src/queue/push';
-import type { SessionPool } from '../src/session-pool';
+import { foldedLog } from '../src/runtime/folded-log';
+import type { Logger } from '../src/runtime/logger';
+import type { Finalize } from '../src/storage/push-log/finalize';
+import type { PushLog, SettledPush } from '../src/storage/push-log/log';
+import type { Settlement } from '../src/storage/push-log/settlement';
+import type { SessionPool } from '../src/storage/session-pool';
+import type { Metrics } from '../src/telemetry/metrics';
 import { CommitConflict, isContention, isOutage } from './failures';
 import { type LoadDependencies, loadBatch } from './load-batch';
 import { type Group, groupPushes, type PlanSettings, planBatch } from './plan-batch';

@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { embeddedFolder } from './folder.mjs';
 import { runQuietly, SetupError, say } from './progress.mjs';
 
-const SOURCES = ['src', 'workers', 'bench', 'chaos'];
+const SOURCES = ['src', 'workers', 'tools'];
 const SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json'];
 const STAMP = 'built-from';
-const PROBE = 'src/embedded/start.js';
+const PROBE = 'tools/local/start.js';
 
 function sourceFiles(root) {
   const found = SOURCES.flatMap((folder) =>

@@ -1,6 +1,6 @@
 /**
  * Chooses the MongoDB and the Redis of this run and writes the choice to
- * `.embedded/<platform>/servers.json`, which src/embedded reads. Order: a server on PATH, the
+ * `.embedded/<platform>/servers.json`, which tools/local reads. Order: a server on PATH, the
  * pinned wheels, an on-demand npm package. (MONGO_URL and REDIS_URL come before all of them.)
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

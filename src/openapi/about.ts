@@ -1,5 +1,5 @@
 /** What holds for every operation: signing, retrying, sizes, errors. */
-import { MAX_JSON_DEPTH } from '../contract/json-body';
+import { MAX_JSON_DEPTH } from '../protocol/json-body';
 import { reasonTable } from './reasons';
 
 /** A signature to check an own implementation by; the unit tests compute it. */

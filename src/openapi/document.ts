@@ -1,8 +1,8 @@
 /**
  * The OpenAPI 3.1 document of the service. Its schemas are made of those that validate; what they
- * cannot say stands beside them (`meta` in src/contract), and descriptions stand in src/openapi/descriptions.
+ * cannot say stands beside them (`meta` in src/protocol), and descriptions stand in src/openapi/descriptions.
  */
-import { VERSION } from '../contract/version';
+import { VERSION } from '../protocol/version';
 import { aboutAll } from './about';
 import { answerSchemas } from './answer-schemas';
 import { bilingual, bilingualTitle } from './descriptions/bilingual';

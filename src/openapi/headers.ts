@@ -1,5 +1,5 @@
 /** Headers: those that sign a request, the idempotency key, and those of answers. */
-import { IDEMPOTENCY_KEY, SIGNATURE, TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
+import { IDEMPOTENCY_KEY, SIGNATURE, TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
 import { type Bilingual, bilingual } from './descriptions/bilingual';
 import type { Json } from './json-schema';
 

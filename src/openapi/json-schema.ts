@@ -1,6 +1,6 @@
 /** From zod schemas to schemas of OpenAPI 3.1, which are those of JSON Schema 2020-12. */
 import { z } from 'zod';
-import { ABSENT_MEANS } from '../contract/json-schema';
+import { ABSENT_MEANS } from '../protocol/json-schema';
 import { type Bilingual, bilingual } from './descriptions/bilingual';
 import { describeField } from './descriptions/fields';
 

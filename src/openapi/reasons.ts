@@ -1,6 +1,12 @@
 /** The catalogue of errors, as the document tells it: a table, and an answer for each reason. */
-import { errorEnvelope } from '../contract/envelope';
-import { ALL_REASONS, matterNotFound, type Problem, PushError, type Reason } from '../errors';
+import { errorEnvelope } from '../protocol/envelope';
+import {
+  ALL_REASONS,
+  matterNotFound,
+  type Problem,
+  PushError,
+  type Reason,
+} from '../protocol/errors';
 import { bilingual } from './descriptions/bilingual';
 import { REASON_DESCRIPTIONS } from './descriptions/reasons';
 import { MOMENT, REQUEST_ID } from './examples/moment';
@@ -36,7 +42,7 @@ export function reasonExamples(): Record<string, Json> {
   return Object.fromEntries(entries);
 }
 
-/** All reasons in Markdown; a test compares it with src/errors.ts. */
+/** All reasons in Markdown; a test compares it with src/protocol/errors.ts. */
 export function reasonTable(): string {
   const rows = ALL_REASONS.map((reason) => {
     const { code, message, retryable } = rejection(reason);

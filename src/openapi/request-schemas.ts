@@ -1,12 +1,12 @@
 /** Every schema of what the service takes, by its name in the document: the ones that validate. */
-import { failuresSchema } from '../contract/failures';
-import { idLine } from '../contract/id-lines';
-import { logQuerySchema } from '../contract/log-query';
-import { matterQuerySchemas } from '../contract/matter-queries';
-import { statsSchema } from '../contract/push-stats';
-import { bodySchemas, party } from '../contract/requests';
-import { clientSelfSchema, usersCheckSchema } from '../contract/self';
-import { verifySchema } from '../contract/verify-body';
+import { failuresSchema } from '../protocol/failures';
+import { idLine } from '../protocol/id-lines';
+import { logQuerySchema } from '../protocol/log-query';
+import { matterQuerySchemas } from '../protocol/matter-queries';
+import { statsSchema } from '../protocol/push-stats';
+import { bodySchemas, party } from '../protocol/requests';
+import { clientSelfSchema, usersCheckSchema } from '../protocol/self';
+import { verifySchema } from '../protocol/verify-body';
 
 /** Neither has a bearing on the form of a body. */
 const SETTINGS = { timeZone: 'UTC', clock: () => 0 };

@@ -1,6 +1,6 @@
 /** Responses: one for success, and one for each code of the reasons that an operation may reject for. */
-import { successEnvelope } from '../contract/envelope';
-import type { Reason } from '../errors';
+import { successEnvelope } from '../protocol/envelope';
+import type { Reason } from '../protocol/errors';
 import type { AnswerName } from './answer-schemas';
 import { type Bilingual, bilingual } from './descriptions/bilingual';
 import { REASON_DESCRIPTIONS } from './descriptions/reasons';

@@ -1,5 +1,5 @@
 /** The document as it is served. Made when somebody asks first: most processes are never asked. */
-import { etagOf } from '../etag';
+import { etagOf } from '../protocol/etag';
 import { openApiText } from './document';
 
 export interface ServedDocument {

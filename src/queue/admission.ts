@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { createBatcher } from '../batcher';
+import { createBatcher } from '../concurrency/batcher';
 import type { RedisKeys } from './keys';
 
 export interface AdmissionRequest {

@@ -2,11 +2,11 @@
  * The web process's end of the job groups: append a push to its group's partition, and schedule the
  * partition's job.
  */
-import { createBatcher } from '../batcher';
-import { foldedLog } from '../folded-log';
-import type { Logger } from '../logger';
-import { type Metrics, NO_METRICS } from '../metrics/metrics';
-import type { Tracing } from '../tracing/tracing';
+import { createBatcher } from '../concurrency/batcher';
+import { foldedLog } from '../runtime/folded-log';
+import type { Logger } from '../runtime/logger';
+import { type Metrics, NO_METRICS } from '../telemetry/metrics';
+import type { Tracing } from '../telemetry/tracing';
 import type { PartitionJobs } from './partition-jobs';
 import type { Appended, Partitions, TimedPush } from './partitions';
 import type { QueuedPush } from './push';

@@ -5,11 +5,11 @@
  */
 import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { createBatcher } from '../batcher';
+import { createBatcher } from '../concurrency/batcher';
 import { PARTITIONS } from '../domain/group';
-import { foldedLog } from '../folded-log';
-import type { Logger } from '../logger';
-import { type Metrics, NO_METRICS } from '../metrics/metrics';
+import { foldedLog } from '../runtime/folded-log';
+import type { Logger } from '../runtime/logger';
+import { type Metrics, NO_METRICS } from '../telemetry/metrics';
 import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData, PartitionJobs } from './partition-jobs';
 import { type Batch, MAX_BATCH_SIZE, type Partitions } from './partitions';

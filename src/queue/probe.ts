@@ -1,7 +1,7 @@
 /** Whether Redis can be used: a replica, or a server at its `maxmemory`, answers PING all the same. */
 import type { Redis } from 'ioredis';
-import type { Logger } from '../logger';
-import { type PollLoop, startPollLoop } from '../poll-loop';
+import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
+import type { Logger } from '../runtime/logger';
 import type { RedisKeys } from './keys';
 import { isRedisReady } from './redis';
 

@@ -1,6 +1,6 @@
 /** What travels through a partition: one push, as text with a fixed header. */
 import type { Operation } from '../domain/operation';
-import type { TraceHeaders } from '../tracing/tracing';
+import type { TraceHeaders } from '../telemetry/tracing';
 
 /** A push on its way from a web process to a worker. */
 export interface QueuedPush {

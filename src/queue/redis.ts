@@ -1,8 +1,8 @@
 /** Connections to Redis: one kind that fails fast, one for a subscriber, and the one of BullMQ's worker. */
 import { Redis, type RedisOptions } from 'ioredis';
-import type { Logger } from '../logger';
-import { outagesOf } from '../outages';
-import { startPollLoop } from '../poll-loop';
+import { startPollLoop } from '../concurrency/poll-loop';
+import type { Logger } from '../runtime/logger';
+import { outagesOf } from '../runtime/outages';
 
 /** Every command ends by then, whatever the network does; milliseconds. */
 const COMMAND_TIMEOUT = 2_000;

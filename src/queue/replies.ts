@@ -1,8 +1,8 @@
 /** Replies: a worker tells the one web process that waits; the web process finds the request that it is for. */
 import type { Redis } from 'ioredis';
-import { foldedLog } from '../folded-log';
-import type { Logger } from '../logger';
-import { type Metrics, NO_METRICS } from '../metrics/metrics';
+import { foldedLog } from '../runtime/folded-log';
+import type { Logger } from '../runtime/logger';
+import { type Metrics, NO_METRICS } from '../telemetry/metrics';
 import type { RedisKeys } from './keys';
 import type { ReplyMessage } from './partitions';
 

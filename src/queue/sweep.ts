@@ -3,9 +3,10 @@
  * one is absorbed; where it was lost (a crash between append and schedule, a failed job, an emptied
  * Redis), the partition moves on.
  */
-import type { Logger } from '../logger';
-import type { Metrics } from '../metrics/metrics';
-import { type PollLoop, startPollLoop } from '../poll-loop';
+
+import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
+import type { Logger } from '../runtime/logger';
+import type { Metrics } from '../telemetry/metrics';
 import type { PartitionJobs } from './partition-jobs';
 import type { Partitions } from './partitions';
 

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import { foldedLog } from '../folded-log';
-import type { Logger } from '../logger';
+import { foldedLog } from '../runtime/folded-log';
+import type { Logger } from '../runtime/logger';
 import type { RedisKeys } from './keys';
 import { AT_MAXMEMORY } from './redis';
 

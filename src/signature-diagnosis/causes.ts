@@ -1,5 +1,5 @@
 /** What can be wrong with a signature: stable codes, what each means, and what to do about it. */
-import type { Difference, Finding as Told } from '../contract/diagnosis';
+import type { Difference, Finding as Told } from '../protocol/diagnosis';
 
 const SAME_BYTES = 'Make the body once, as bytes; sign those bytes and send those bytes.';
 const THE_TEXT = 'Sign clientId + "\\n" + timestamp + "\\n" + body, with line feeds (0x0A).';

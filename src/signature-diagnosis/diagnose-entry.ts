@@ -1,8 +1,9 @@
 /** Diagnoses rejected requests of the push log when somebody asks for one of them; never when they come. */
-import type { Diagnosis } from '../contract/diagnosis';
-import type { FindHeldSecrets } from '../directory/held-secrets';
-import type { Mutex } from '../mutex';
-import type { LogEntry } from '../push-log/entry-model';
+
+import type { Mutex } from '../concurrency/mutex';
+import type { Diagnosis } from '../protocol/diagnosis';
+import type { FindHeldSecrets } from '../storage/directory/held-secrets';
+import type { LogEntry } from '../storage/push-log/entry-model';
 import { type Bounds, diagnoseInSlices } from './diagnose';
 import { rejectedRequest } from './rejected-request';
 

@@ -3,9 +3,9 @@
  * ways to get it wrong; tells the cause, and never the signature that was expected.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../clock';
-import type { Diagnosis } from '../contract/diagnosis';
-import type { HeldSecret } from '../directory/held-secrets';
+import type { Clock } from '../concurrency/clock';
+import type { Diagnosis } from '../protocol/diagnosis';
+import type { HeldSecret } from '../storage/directory/held-secrets';
 import { type Finding, toFinding, unexplainedSoFar } from './causes';
 import type { RejectedRequest } from './rejected-request';
 import { search } from './search';

@@ -1,5 +1,5 @@
 /** Where what was signed parts from what was sent. */
-import type { Difference } from '../contract/diagnosis';
+import type { Difference } from '../protocol/diagnosis';
 
 /** Bytes that are shown before and after. */
 const AROUND = 16;

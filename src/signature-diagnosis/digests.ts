@@ -1,6 +1,6 @@
 /** Digests that a caller may have made, and the texts in which it may have sent them. */
 import { createHash, createHmac } from 'node:crypto';
-import { hashSignature, type SentSignature } from '../push-log/sent-signature';
+import { hashSignature, type SentSignature } from '../storage/push-log/sent-signature';
 import type { Cause } from './causes';
 import { pythonBytes } from './texts';
 

@@ -1,5 +1,5 @@
 /** A diagnosis for readers of Chinese; the compiler holds its catalogue against the English one. */
-import type { Diagnosis, Finding } from '../contract/diagnosis';
+import type { Diagnosis, Finding } from '../protocol/diagnosis';
 import { ALL_CAUSES, ASK_AGAIN, type Cause, toFinding } from './causes';
 
 const SAME_BYTES = '请求体只生成一次（字节），对这些字节签名并原样发送。';

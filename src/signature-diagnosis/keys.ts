@@ -1,6 +1,6 @@
 /** Keys that a caller may have used in place of its secret. */
 import { createHash } from 'node:crypto';
-import type { HeldSecret } from '../directory/held-secrets';
+import type { HeldSecret } from '../storage/directory/held-secrets';
 import type { Cause } from './causes';
 
 export interface KeyVariant {

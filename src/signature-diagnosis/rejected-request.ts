@@ -1,8 +1,9 @@
 /** A request whose signature was rejected, as far as it is known afterwards. */
-import { pushPath, type QueryName, queryPath } from '../contract/paths';
+
 import { OPERATIONS, type OperationName } from '../domain/operation';
-import type { LogEntry } from '../push-log/entry-model';
-import type { SentSignature } from '../push-log/sent-signature';
+import { pushPath, type QueryName, queryPath } from '../protocol/paths';
+import type { LogEntry } from '../storage/push-log/entry-model';
+import type { SentSignature } from '../storage/push-log/sent-signature';
 
 export interface RejectedRequest {
   readonly clientId: string;

@@ -1,5 +1,5 @@
 /** Looks for what a caller did otherwise, so that it came to the signature that it sent. */
-import type { HeldSecret } from '../directory/held-secrets';
+import type { HeldSecret } from '../storage/directory/held-secrets';
 import { type Cause, type Finding, toFinding } from './causes';
 import { differenceOf } from './difference';
 import { formOf, HMAC_SHA256, isSent } from './digests';

@@ -1,5 +1,5 @@
 /** Timestamps: what a rejected one tells by itself, and which others may have been signed. */
-import { TIMESTAMP, TIMESTAMP_WINDOW } from '../contract/headers';
+import { TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
 import { type Cause, type Finding, toFinding } from './causes';
 
 export interface TimeVariant {

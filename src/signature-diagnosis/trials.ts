@@ -1,5 +1,5 @@
 /** In which order mistakes are tried: each alone, then the likely ones two by two. */
-import type { HeldSecret } from '../directory/held-secrets';
+import type { HeldSecret } from '../storage/directory/held-secrets';
 import { type BodyVariant, bodyVariants } from './body-variants';
 import { type Algorithm, OTHER_ALGORITHMS } from './digests';
 import { type KeyVariant, keyVariants } from './keys';

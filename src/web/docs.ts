@@ -1,9 +1,9 @@
 /** What is served unsigned: the OpenAPI document, and the page that shows it. */
 import path from 'node:path';
-import { type Config, demoClientFile } from '../config';
-import type { AppOptions } from '../ingress/app';
-import { type DocsFiles, readDocsFiles } from '../ingress/docs-files';
+import type { AppOptions } from '../http/app';
+import { type DocsFiles, readDocsFiles } from '../http/routes/docs-files';
 import { createDocument } from '../openapi/served';
+import { type Config, demoClientFile } from '../runtime/config';
 
 /** Seen from dist/src/web. */
 const DOCS_FOLDER = path.join(__dirname, '../../../public/docs');

@@ -1,15 +1,15 @@
 /** The push log as its own clients may search it, with the diagnosis of rejected signatures. */
 import type { Connection } from 'mongoose';
-import { createFindHeldSecrets } from '../directory/held-secrets';
-import type { KeyRing } from '../directory/sealing';
-import { createMutex } from '../mutex';
-import { createBodies } from '../push-log/bodies';
-import type { FindKeyUses } from '../push-log/key-uses';
-import { createReadCounts } from '../push-log/read-counts';
-import { createLogSearch } from '../push-log/search';
-import { createLogQuery } from '../reconcile/log-query';
-import type { AnswerQuery } from '../reconcile/open-query';
+import { createMutex } from '../concurrency/mutex';
+import { createLogQuery } from '../queries/log-query';
+import type { AnswerQuery } from '../queries/open-query';
 import { createDiagnoseEntry } from '../signature-diagnosis/diagnose-entry';
+import { createFindHeldSecrets } from '../storage/directory/held-secrets';
+import type { KeyRing } from '../storage/directory/sealing';
+import { createBodies } from '../storage/push-log/bodies';
+import type { FindKeyUses } from '../storage/push-log/key-uses';
+import { createReadCounts } from '../storage/push-log/read-counts';
+import { createLogSearch } from '../storage/push-log/search';
 
 /** Milliseconds of work for what was wrong with one signature. */
 const DIAGNOSIS_TIME = 100;

@@ -1,20 +1,20 @@
 /** The signed questions of third parties: each with the largest body and the time that it is given. */
-import type { Clock } from '../clock';
-import type { Config } from '../config';
-import { LINES_LIMIT, LIST_LIMIT } from '../contract/limits';
-import type { Admit } from '../ingress/admit';
-import type { AppOptions } from '../ingress/app';
-import type { ReadSignedRequest, SignedRequestDependencies } from '../ingress/signed-request';
-import { createReadStreamedRequest } from '../ingress/streamed-request';
-import { createMatterReader } from '../ledger/matter-reader';
-import { createFindMended } from '../push-log/mended';
-import { createReadCounts } from '../push-log/read-counts';
-import { createLogSearch } from '../push-log/search';
-import { createBulkhead } from '../reconcile/bulkhead';
-import { createFailures } from '../reconcile/failures';
-import { createMatterQueries } from '../reconcile/matter-queries';
-import { createFindOrphans } from '../reconcile/orphans';
-import { createStatsQuery } from '../reconcile/push-stats';
+import type { Clock } from '../concurrency/clock';
+import type { AppOptions } from '../http/app';
+import type { ReadSignedRequest, SignedRequestDependencies } from '../http/read-signed-request';
+import { createReadStreamedRequest } from '../http/read-streamed-request';
+import { LINES_LIMIT, LIST_LIMIT } from '../protocol/limits';
+import type { Admit } from '../pushes/admit';
+import { createBulkhead } from '../queries/bulkhead';
+import { createFailures } from '../queries/failures';
+import { createMatterQueries } from '../queries/matter-queries';
+import { createFindOrphans } from '../queries/orphans';
+import { createStatsQuery } from '../queries/push-stats';
+import type { Config } from '../runtime/config';
+import { createMatterReader } from '../storage/ledger/matter-reader';
+import { createFindMended } from '../storage/push-log/mended';
+import { createReadCounts } from '../storage/push-log/read-counts';
+import { createLogSearch } from '../storage/push-log/search';
 import { type LogQueryParts, openLogQuery } from './log-query';
 import { openClientSelf, openUsersCheck } from './self-queries';
 

@@ -1,10 +1,10 @@
 /** What a client asks about itself and about the users that it would name. */
 import type { Connection } from 'mongoose';
-import type { Clock } from '../clock';
-import type { Config } from '../config';
-import { TIMESTAMP_WINDOW } from '../contract/headers';
-import { MAX_PARTIES } from '../contract/limits';
-import { readQuery } from '../contract/query-body';
+import type { Clock } from '../concurrency/clock';
+import { PushError } from '../protocol/errors';
+import { TIMESTAMP_WINDOW } from '../protocol/headers';
+import { MAX_PARTIES } from '../protocol/limits';
+import { readQuery } from '../protocol/query-body';
 import {
   type CheckedUsers,
   type ClientSelf,
@@ -12,13 +12,13 @@ import {
   type Retentions,
   type ServiceLimits,
   usersCheckSchema,
-} from '../contract/self';
-import { VERSION } from '../contract/version';
-import { createCheckUsers } from '../directory/check-users';
-import { createFindOwnRecord, type OwnRecord } from '../directory/own-record';
-import { PushError } from '../errors';
-import { REPLAY_WINDOW } from '../push-log/lookups';
-import type { AnswerQuery } from '../reconcile/open-query';
+} from '../protocol/self';
+import { VERSION } from '../protocol/version';
+import type { AnswerQuery } from '../queries/open-query';
+import type { Config } from '../runtime/config';
+import { createCheckUsers } from '../storage/directory/check-users';
+import { createFindOwnRecord, type OwnRecord } from '../storage/directory/own-record';
+import { REPLAY_WINDOW } from '../storage/push-log/lookups';
 
 /** `users/check`. @throws (what is built) PushError VALIDATION_FAILED naming what is wrong */
 export function openUsersCheck(mongo: Connection): AnswerQuery {

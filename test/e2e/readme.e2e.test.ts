@@ -35,7 +35,9 @@ function tryFirstPush(): void {
     service = await sharedService();
     // The step by which npm start makes the demo client and the users that the block names.
     const env = { ...process.env, ...service.env, DATA_DIR: dataDir };
-    const { stdout } = await run(process.execPath, [join(ROOT, 'dist/src/demo.js')], { env });
+    const { stdout } = await run(process.execPath, [join(ROOT, 'dist/tools/local/demo.js')], {
+      env,
+    });
     demo = JSON.parse(stdout);
   }, 60_000);
   afterAll(async () => {

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parentDeathPipe } from '../../src/embedded/parent-death-pipe';
-import { projectRoot } from '../../src/embedded/project';
+import { parentDeathPipe } from '../../tools/local/parent-death-pipe';
+import { projectRoot } from '../../tools/local/project';
 
 const COPIED = [
   'package.json',
@@ -25,8 +25,7 @@ const COPIED = [
   'src',
   'workers',
   'public',
-  'bench',
-  'chaos',
+  'tools',
   'dist',
 ];
 const SERVES = 'A first push, to paste';

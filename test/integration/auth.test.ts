@@ -3,11 +3,11 @@
  * of a bad header or signature are in hostile-headers and hostile-signatures.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { clientModel } from '../../src/directory/client-model';
-import { createKeyRing } from '../../src/directory/sealing';
-import { matterModel } from '../../src/ledger/matter-model';
-import { entryModel } from '../../src/push-log/entry-model';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { clientModel } from '../../src/storage/directory/client-model';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import type { Answer, PushOptions } from '../support/pusher';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { findLeftovers } from '../../chaos/leftovers';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
+import { findLeftovers } from '../../tools/chaos/leftovers';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
-import { startProxy, type TcpProxy } from '../../chaos/proxy';
-import { freePort } from '../../src/embedded/ports';
+import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { freePort } from '../../tools/local/ports';
 import { testServers, withDatabase } from '../support/service';
 import { until } from '../support/wait';
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
-import { type RedisPair, startRedisPair } from '../../chaos/redis-pair';
-import { type ClusterSet, startSet } from '../../chaos/replica-set';
-import { fill, lag, orphan, rejectSessions, stepDown } from '../../chaos/server-faults';
-import { withAdmin } from '../../src/embedded/mongod';
+import { type RedisPair, startRedisPair } from '../../tools/chaos/redis-pair';
+import { type ClusterSet, startSet } from '../../tools/chaos/replica-set';
+import { fill, lag, orphan, rejectSessions, stepDown } from '../../tools/chaos/server-faults';
+import { withAdmin } from '../../tools/local/mongod';
 import { until } from '../support/wait';
 
 const LIMIT = 120_000;

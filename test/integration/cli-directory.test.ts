@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connection } from 'mongoose';
 import pino from 'pino';
-import { createClientDirectory } from '../../src/directory/clients';
-import { createKeyRing } from '../../src/directory/sealing';
 import type { Matter } from '../../src/domain/matter';
-import { matterModel } from '../../src/ledger/matter-model';
-import { toRecord } from '../../src/ledger/matter-record';
-import { connectMongo, nativeCollection } from '../../src/mongo';
+import { createClientDirectory } from '../../src/storage/directory/clients';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { toRecord } from '../../src/storage/ledger/matter-record';
+import { connectMongo, nativeCollection } from '../../src/storage/mongo';
 import { matterctl } from '../support/cli-tool';
 
 const KEYS = `k1:${Buffer.alloc(32).toString('base64')}`;

@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
-import { startProxy } from '../../chaos/proxy';
-import type { OperatorEntryView } from '../../src/presenters/entry';
-import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
-import { createRequestIds } from '../../src/push-log/request-id';
+import type { OperatorEntryView } from '../../src/queries/presenters/entry';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { createRequestIds } from '../../src/storage/push-log/request-id';
+import { startProxy } from '../../tools/chaos/proxy';
 import { type CliRun, matterctl } from '../support/cli-tool';
 import type { Answer } from '../support/pusher';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';
 
-const TOOL = path.resolve(__dirname, '../../dist/src/cli/matterctl.js');
+const TOOL = path.resolve(__dirname, '../../dist/tools/matterctl/matterctl.js');
 const ABSENT = '0123456789abcdef01234567';
 const KEY = 'H-1/key';
 

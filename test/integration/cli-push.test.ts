@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { sign } from '../../src/ingress/signature';
+import { sign } from '../../src/protocol/signature';
 import { matterctl } from '../support/cli-tool';
 
 interface Received {

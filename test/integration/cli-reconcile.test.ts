@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { matterModel } from '../../src/ledger/matter-model';
-import { nativeCollection } from '../../src/mongo';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { nativeCollection } from '../../src/storage/mongo';
 import { matterctl } from '../support/cli-tool';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';

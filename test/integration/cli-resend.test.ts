@@ -1,8 +1,8 @@
 /** log resend: what was lost on the way is sent again by an operator, in order, once, and logged. */
-import { auditModel } from '../../src/audit/audit-model';
-import { matterModel } from '../../src/ledger/matter-model';
-import { bodyModel } from '../../src/push-log/body-model';
-import { entryModel } from '../../src/push-log/entry-model';
+import { auditModel } from '../../src/storage/audit/audit-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { bodyModel } from '../../src/storage/push-log/body-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { matterctl } from '../support/cli-tool';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';

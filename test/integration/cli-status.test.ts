@@ -4,12 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import type { Status } from '../../src/cli/status/status';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
-import { type RunningServer, startRedis } from '../../src/embedded/servers';
-import { entryModel } from '../../src/push-log/entry-model';
 import { createRedisKeys } from '../../src/queue/keys';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { type RunningServer, startRedis } from '../../tools/local/servers';
+import type { Status } from '../../tools/matterctl/status/status';
 import { matterctl } from '../support/cli-tool';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -148,7 +148,7 @@ test('the screen has 80 columns', async () => {
 });
 
 test('--watch goes on in plain text through an outage of Redis, until it is interrupted', async () => {
-  const script = path.join(PROJECT, 'dist/src/cli/matterctl.js');
+  const script = path.join(PROJECT, 'dist/tools/matterctl/matterctl.js');
   const env = { ...service.env, PATH: process.env.PATH };
   const child = spawn(process.execPath, [script, 'status', '--watch'], { env });
   let told = '';

@@ -1,5 +1,5 @@
 /** A client's own rate: in force on a running web process within a second, told in the headers, and gone. */
-import { clientModel } from '../../src/directory/client-model';
+import { clientModel } from '../../src/storage/directory/client-model';
 import { matterctl } from '../support/cli-tool';
 import type { Answer, PushOptions } from '../support/pusher';
 import { type Service, startService } from '../support/service';

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { matterModel } from '../../src/storage/ledger/matter-model';
 import {
   createMatterPushClient,
   type MatterPushClient,
   MatterPushError,
-} from '../../src/client/matter-push-client';
-import { matterModel } from '../../src/ledger/matter-model';
+} from '../../tools/client/matter-push-client';
 import { type Service, startService } from '../support/service';
 
 let service: Service;

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Types } from 'mongoose';
-import type { RunningServer } from '../../src/embedded/server';
-import { startMongo } from '../../src/embedded/servers';
-import { entryModel } from '../../src/push-log/entry-model';
-import { createRequestIds, receivedAtOf } from '../../src/push-log/request-id';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { createRequestIds, receivedAtOf } from '../../src/storage/push-log/request-id';
+import type { RunningServer } from '../../tools/local/server';
+import { startMongo } from '../../tools/local/servers';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 

@@ -4,8 +4,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { readDocsFiles } from '../../src/ingress/docs-files';
-import { entryModel } from '../../src/push-log/entry-model';
+import { readDocsFiles } from '../../src/http/routes/docs-files';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { connectRaw, rawPush } from '../support/raw-http';
 import { type Service, startService } from '../support/service';
 

@@ -1,6 +1,6 @@
 /** A rolling restart: a web process is not ready first, serves for a while longer, and closes then. */
 import { request } from 'node:http';
-import type { AppProcess } from '../../src/embedded/app-process';
+import type { AppProcess } from '../../tools/local/app-process';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { startProxy } from '../../chaos/proxy';
 import { createRedisKeys } from '../../src/queue/keys';
 import { watchEcho } from '../../src/queue/probe';
 import { connectSubscriber } from '../../src/queue/redis';
+import { startProxy } from '../../tools/chaos/proxy';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
-import { type RunningServer, startMongo } from '../../src/embedded/servers';
+import { type RunningServer, startMongo } from '../../tools/local/servers';
 
 const dir = mkdtempSync(join(tmpdir(), 'matter-push-embedded-'));
 let server: RunningServer;

@@ -1,9 +1,9 @@
 /** push-logs/failures through HTTP: which pushes failed, why, and whether a later push mended them. */
 import { Types } from 'mongoose';
-import type { Failures } from '../../src/contract/failures';
-import { nativeCollection } from '../../src/mongo';
-import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
-import { createRequestIds } from '../../src/push-log/request-id';
+import type { Failures } from '../../src/protocol/failures';
+import { nativeCollection } from '../../src/storage/mongo';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { createRequestIds } from '../../src/storage/push-log/request-id';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';

@@ -1,8 +1,8 @@
 /** What callers are answered, word for word and in both languages, on a small fixed ledger. */
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { clientModel } from '../../src/directory/client-model';
-import { createKeyRing } from '../../src/directory/sealing';
-import { importUsers } from '../../src/directory/user-admin';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { clientModel } from '../../src/storage/directory/client-model';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { importUsers } from '../../src/storage/directory/user-admin';
 import { expectGolden, normalised } from '../support/golden';
 import { FULL, PUSHES, todo } from '../support/golden-ledger';
 import { type Answer, type PushOptions, push } from '../support/pusher';

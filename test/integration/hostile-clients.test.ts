@@ -5,10 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import pino from 'pino';
-import { type ClientRecord, clientModel } from '../../src/directory/client-model';
-import { createClientDirectory, mintSecret } from '../../src/directory/clients';
-import { createKeyRing, type KeyRing } from '../../src/directory/sealing';
-import { connectMongo } from '../../src/mongo';
+import { type ClientRecord, clientModel } from '../../src/storage/directory/client-model';
+import { createClientDirectory, mintSecret } from '../../src/storage/directory/clients';
+import { createKeyRing, type KeyRing } from '../../src/storage/directory/sealing';
+import { connectMongo } from '../../src/storage/mongo';
 import { testServers, withDatabase } from '../support/service';
 import { sink } from '../support/sink';
 

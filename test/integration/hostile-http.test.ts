@@ -1,6 +1,6 @@
 /** Requests that are HTTP, and not what the interface expects: methods, targets, rare features. */
-import { matterModel } from '../../src/ledger/matter-model';
-import { entryModel } from '../../src/push-log/entry-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { attack, expectUnharmed } from '../support/attack';
 import { chunked, connectRaw, type RawPush, rawPush } from '../support/raw-http';
 import { type Service, startService } from '../support/service';

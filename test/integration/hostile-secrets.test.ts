@@ -3,9 +3,9 @@
  * in Redis and no entry of the push log holds what it must not.
  */
 import { gzipSync } from 'node:zlib';
-import { createKeyRing } from '../../src/directory/sealing';
-import { importUsers } from '../../src/directory/user-admin';
 import { PARTITION_JOB_QUEUE } from '../../src/queue/keys';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { importUsers } from '../../src/storage/directory/user-admin';
 import { type Heard, type Hostile, masterKeys, send } from '../support/hostile-guard';
 import { documentsOf, logsOf, redisDump } from '../support/hostile-search';
 import { type Service, startService, testServers } from '../support/service';

@@ -1,5 +1,5 @@
 /** Forged and borrowed signatures, and secrets that are none: rejected as decided, without any harm. */
-import { createKeyRing } from '../../src/directory/sealing';
+import { createKeyRing } from '../../src/storage/directory/sealing';
 import { type Hostile, harmless, rejected } from '../support/hostile-guard';
 import { epochSeconds, post, signedHeaders } from '../support/hostile-post';
 import { type Service, startService } from '../support/service';

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, Types } from 'mongoose';
-import type { RunningServer } from '../../src/embedded/server';
-import { startMongo } from '../../src/embedded/servers';
-import { prepareDatabase } from '../../src/indexes';
-import { connectMongo, nativeCollection } from '../../src/mongo';
-import { bodyModel } from '../../src/push-log/body-model';
-import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
-import { createPushLog, type PushLog } from '../../src/push-log/log';
+import { prepareDatabase } from '../../src/storage/indexes';
+import { connectMongo, nativeCollection } from '../../src/storage/mongo';
+import { bodyModel } from '../../src/storage/push-log/body-model';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { createPushLog, type PushLog } from '../../src/storage/push-log/log';
+import type { RunningServer } from '../../tools/local/server';
+import { startMongo } from '../../tools/local/servers';
 
 const DAY = 86_400_000;
 /** PUSH_TIMEOUT by default. */

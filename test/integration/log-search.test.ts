@@ -1,13 +1,13 @@
 /** Searches of a log that is larger than what one read of it gives: nothing is lost or repeated. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
-import { ALL_REASONS } from '../../src/errors';
-import { prepareDatabase } from '../../src/indexes';
-import { connectMongo, nativeCollection } from '../../src/mongo';
-import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
-import type { LogFilter } from '../../src/push-log/log-filter';
-import { createRequestIds } from '../../src/push-log/request-id';
-import { createLogSearch, type LogSearch } from '../../src/push-log/search';
+import { ALL_REASONS } from '../../src/protocol/errors';
+import { prepareDatabase } from '../../src/storage/indexes';
+import { connectMongo, nativeCollection } from '../../src/storage/mongo';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import type { LogFilter } from '../../src/storage/push-log/log-filter';
+import { createRequestIds } from '../../src/storage/push-log/request-id';
+import { createLogSearch, type LogSearch } from '../../src/storage/push-log/search';
 import { testServers, withDatabase } from '../support/service';
 
 const DAY = 86_400_000;

@@ -1,8 +1,8 @@
 /** What third parties see of their own matters, signed, through HTTP: get, query, diff, digest. */
 import { createHash } from 'node:crypto';
-import type { ChangesPage, DigestBucket, MatterDigest } from '../../src/contract/comparison';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
+import type { ChangesPage, DigestBucket, MatterDigest } from '../../src/protocol/comparison';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
 import { seedLedger } from '../support/ledger-seed';
 import type { PushOptions } from '../support/pusher';
 import type { SharedService } from '../support/service';

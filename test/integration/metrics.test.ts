@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { startProxy, type TcpProxy } from '../../chaos/proxy';
-import { matterModel } from '../../src/ledger/matter-model';
-import { nativeCollection } from '../../src/mongo';
-import { entryModel } from '../../src/push-log/entry-model';
 import { createRedisKeys } from '../../src/queue/keys';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { nativeCollection } from '../../src/storage/mongo';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
 import {
   alerts,
   dashboardExpressions,

@@ -1,7 +1,7 @@
 /** Promise 3: a push takes effect at most once, however often it is taken up. */
 import type { Operation } from '../../src/domain/operation';
-import { matterModel } from '../../src/ledger/matter-model';
-import { entryModel } from '../../src/push-log/entry-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 

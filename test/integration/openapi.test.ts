@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { sign } from '../../src/ingress/signature';
+import { sign } from '../../src/protocol/signature';
 import { problemsOf, resolve, type Schema } from '../support/json-schema';
 import type { OpenApi } from '../support/openapi';
 import type { PushOptions } from '../support/pusher';

@@ -1,10 +1,10 @@
 /** Promise 1: for one key, operations are applied one at a time, in the order of acceptance. */
 import { Redis } from 'ioredis';
-import { createBodyParsers } from '../../src/contract/requests';
 import { groupOf, partitionOf } from '../../src/domain/group';
 import type { OperationName } from '../../src/domain/operation';
-import { entryModel } from '../../src/push-log/entry-model';
+import { createBodyParsers } from '../../src/protocol/requests';
 import { createRedisKeys } from '../../src/queue/keys';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import {
   type Acknowledged,
   comparable,

@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
-import { sign } from '../../src/ingress/signature';
-import { entryModel } from '../../src/push-log/entry-model';
+import { sign } from '../../src/protocol/signature';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { seedLedger } from '../support/ledger-seed';
 import { connectRaw, rawPush } from '../support/raw-http';
 import type { SharedService } from '../support/service';

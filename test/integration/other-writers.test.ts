@@ -1,9 +1,9 @@
 /** The ledger's other writers: what the portal's own side writes is never undone by a push. */
 import type { mongo } from 'mongoose';
 import type { Operation } from '../../src/domain/operation';
-import { matterModel } from '../../src/ledger/matter-model';
-import { createLedger } from '../../src/ledger/matters';
-import { connectMongo, inTransaction } from '../../src/mongo';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { createLedger } from '../../src/storage/ledger/matters';
+import { connectMongo, inTransaction } from '../../src/storage/mongo';
 import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { type Service, startService } from '../support/service';
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type RunningServer, startMongo, startRedis } from '../../src/embedded/servers';
+import { type RunningServer, startMongo, startRedis } from '../../tools/local/servers';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 

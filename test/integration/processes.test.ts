@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { clientModel } from '../../src/directory/client-model';
-import { createKeyRing } from '../../src/directory/sealing';
-import { entryModel } from '../../src/push-log/entry-model';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { clientModel } from '../../src/storage/directory/client-model';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 

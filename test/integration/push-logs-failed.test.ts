@@ -1,11 +1,11 @@
 /** push-logs/query about failures: which of them nothing mended. */
 
 import { Types } from 'mongoose';
-import type { EntryView } from '../../src/contract/entry-view';
-import { nativeCollection } from '../../src/mongo';
-import { entryModel, type LogEntry } from '../../src/push-log/entry-model';
-import { createFindMended } from '../../src/push-log/mended';
-import { createRequestIds } from '../../src/push-log/request-id';
+import type { EntryView } from '../../src/protocol/entry-view';
+import { nativeCollection } from '../../src/storage/mongo';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { createFindMended } from '../../src/storage/push-log/mended';
+import { createRequestIds } from '../../src/storage/push-log/request-id';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 

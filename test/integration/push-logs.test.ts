@@ -1,9 +1,9 @@
 /** push-logs/query through HTTP: the third party asks what became of its pushes. */
 
-import type { EntryView } from '../../src/contract/entry-view';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
-import { entryModel } from '../../src/push-log/entry-model';
+import type { EntryView } from '../../src/protocol/entry-view';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { push } from '../support/pusher';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';

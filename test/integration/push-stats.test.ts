@@ -1,8 +1,8 @@
 /** push-logs/stats: how many pushes ended how, counted as they end, those that were shed too. */
 import { randomBytes } from 'node:crypto';
-import type { PushStats } from '../../src/contract/push-stats';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
+import type { PushStats } from '../../src/protocol/push-stats';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
 import { push } from '../support/pusher';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';

@@ -1,10 +1,10 @@
 /** Pausing a client: its pushes are rejected with a reason of their own, and nothing else is. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { clientModel } from '../../src/directory/client-model';
-import { createKeyRing } from '../../src/directory/sealing';
-import { entryModel } from '../../src/push-log/entry-model';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { clientModel } from '../../src/storage/directory/client-model';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { matterctl } from '../support/cli-tool';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';

@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { startProxy, type TcpProxy } from '../../chaos/proxy';
-import { type RunningServer, startRedis } from '../../src/embedded/servers';
-import { matterModel } from '../../src/ledger/matter-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { type RunningServer, startRedis } from '../../tools/local/servers';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 

@@ -1,13 +1,13 @@
 /** The release step: brings an older database up to date, and may run again at any time. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
-import { auditModel } from '../../src/audit/audit-model';
-import { prepareDatabase } from '../../src/indexes';
-import { matterModel } from '../../src/ledger/matter-model';
-import { connectMongo, nativeCollection } from '../../src/mongo';
-import { bodyModel } from '../../src/push-log/body-model';
-import { entryModel } from '../../src/push-log/entry-model';
-import { createLogSearch } from '../../src/push-log/search';
+import { auditModel } from '../../src/storage/audit/audit-model';
+import { prepareDatabase } from '../../src/storage/indexes';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { connectMongo, nativeCollection } from '../../src/storage/mongo';
+import { bodyModel } from '../../src/storage/push-log/body-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { createLogSearch } from '../../src/storage/push-log/search';
 import { testServers, withDatabase } from '../support/service';
 
 const DAY = 86_400_000;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
-import { startProxy, type TcpProxy } from '../../chaos/proxy';
-import { type ReplicaSet, startReplicaSet } from '../../src/embedded/servers';
+import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { type ReplicaSet, startReplicaSet } from '../../tools/local/servers';
 
 const dir = mkdtempSync(join(tmpdir(), 'matter-push-replica-set-'));
 const proxies: TcpProxy[] = [];

@@ -1,6 +1,6 @@
 /** The commands of the runbook, as an operator would type them: each is there, and does its work. */
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
 import { matterctl } from '../support/cli-tool';
 import { runbookCommands } from '../support/runbook';
 import type { SharedService } from '../support/service';

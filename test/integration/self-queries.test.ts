@@ -1,8 +1,8 @@
 /** users/check and clients/me through HTTP: what a client asks about users and about itself. */
-import type { CheckedUsers, ClientSelf } from '../../src/contract/self';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
-import { userModel } from '../../src/directory/user-model';
+import type { CheckedUsers, ClientSelf } from '../../src/protocol/self';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import { userModel } from '../../src/storage/directory/user-model';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';

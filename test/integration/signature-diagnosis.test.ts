@@ -1,8 +1,8 @@
 /** The signature doctor on a running service: what the client and the operator are told, and who not. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Diagnosis } from '../../src/contract/diagnosis';
-import { createClientAdmin } from '../../src/directory/client-admin';
-import { createKeyRing } from '../../src/directory/sealing';
+import type { Diagnosis } from '../../src/protocol/diagnosis';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
 import { matterctl } from '../support/cli-tool';
 import { type HeaderList, post } from '../support/hostile-post';
 import { documentsOf, logsOf } from '../support/hostile-search';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Connection } from 'mongoose';
-import { type RunningServer, startMongo } from '../../src/embedded/servers';
-import { connectMongo } from '../../src/mongo';
+import { connectMongo } from '../../src/storage/mongo';
+import { type RunningServer, startMongo } from '../../tools/local/servers';
 import { until } from '../support/wait';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-step-down-'));

@@ -3,9 +3,9 @@
  * waits on one has to find out by itself, and go on with a new one.
  */
 
-import { startProxy, type TcpProxy } from '../../chaos/proxy';
-import { createLogger } from '../../src/logger';
 import { connectBlocking, connectFailFast, connectSubscriber } from '../../src/queue/redis';
+import { createLogger } from '../../src/runtime/logger';
+import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 

@@ -1,9 +1,9 @@
 /** Client ids are public. Whoever knows one can be rejected as often as they like: it fills no disk. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { clientModel } from '../../src/directory/client-model';
-import { bodyModel } from '../../src/push-log/body-model';
-import { entryModel } from '../../src/push-log/entry-model';
+import { clientModel } from '../../src/storage/directory/client-model';
+import { bodyModel } from '../../src/storage/push-log/body-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 

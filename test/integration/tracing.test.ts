@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '../../src/embedded/ports';
-import { entryModel } from '../../src/push-log/entry-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { freePort } from '../../tools/local/ports';
 import { matterctl } from '../support/cli-tool';
 import { type CollectedSpan, type Collector, startCollector } from '../support/collector';
 import type { Answer, PushOptions } from '../support/pusher';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunningServer, startMongo } from '../../src/embedded/servers';
-import { matterModel } from '../../src/ledger/matter-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { type RunningServer, startMongo } from '../../tools/local/servers';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 

@@ -1,6 +1,6 @@
 /** A to-do that is in nobody's list does not go unnoticed. */
-import { entryModel } from '../../src/push-log/entry-model';
-import { createLogLookups } from '../../src/push-log/lookups';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { createLogLookups } from '../../src/storage/push-log/lookups';
 import type { Answer } from '../support/pusher';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';

@@ -1,5 +1,5 @@
 /** A misspelt field does not vanish without a word: neither in the answer, nor in the log. */
-import type { Warning } from '../../src/warnings';
+import type { Warning } from '../../src/protocol/warnings';
 import { matterctl } from '../support/cli-tool';
 import type { PushOptions } from '../support/pusher';
 import type { SharedService } from '../support/service';

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CONTENDERS, type ContenderName } from '../../bench/contenders';
-import { measureScenario } from '../../bench/measure';
-import { projectRoot } from '../../src/embedded/project';
+import { CONTENDERS, type ContenderName } from '../../tools/bench/contenders';
+import { measureScenario } from '../../tools/bench/measure';
+import { projectRoot } from '../../tools/local/project';
 import { testServers } from '../support/service';
 
 test('all contenders accept every push, of distinct keys and of one', async () => {

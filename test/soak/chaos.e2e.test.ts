@@ -2,11 +2,11 @@
  * Nothing is lost, whatever dies: a short run with a fixed seed keeps every promise; and without
  * any one of the mechanisms that carry them, the same check finds what is broken.
  */
-import type { Violation } from '../../chaos/check/evidence';
-import { FAULT_KINDS, type FaultKind, needsFailOver } from '../../chaos/history';
-import { MECHANISMS, type Mechanism } from '../../chaos/mechanisms';
-import { type ChaosOptions, runChaos } from '../../chaos/run';
-import { projectRoot } from '../../src/embedded/project';
+import type { Violation } from '../../tools/chaos/check/evidence';
+import { FAULT_KINDS, type FaultKind, needsFailOver } from '../../tools/chaos/history';
+import { MECHANISMS, type Mechanism } from '../../tools/chaos/mechanisms';
+import { type ChaosOptions, runChaos } from '../../tools/chaos/run';
+import { projectRoot } from '../../tools/local/project';
 
 const base: Omit<ChaosOptions, 'duration' | 'seed'> = {
   root: projectRoot(),

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
-import { importUsers } from '../../src/directory/user-admin';
-import { type AppProcess, startApp } from '../../src/embedded/app-process';
-import { freePort } from '../../src/embedded/ports';
-import { projectRoot } from '../../src/embedded/project';
-import { matterModel } from '../../src/ledger/matter-model';
+import { importUsers } from '../../src/storage/directory/user-admin';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { type AppProcess, startApp } from '../../tools/local/app-process';
+import { freePort } from '../../tools/local/ports';
+import { projectRoot } from '../../tools/local/project';
 import {
   type Chromium,
   elsewhere,

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { matterModel } from '../../src/ledger/matter-model';
-import { nativeCollection } from '../../src/mongo';
-import { entryModel } from '../../src/push-log/entry-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { nativeCollection } from '../../src/storage/mongo';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 import { changeByHand } from '../support/hand-changes';
 import { foldHelpdesk, hasHelpdesk, PUSHES, USERS } from '../support/helpdesk';
 import { type Service, startService } from '../support/service';
@@ -46,7 +46,7 @@ whereData('the help desk file', () => {
   });
 
   const matterctl = async (...args: string[]): Promise<string> => {
-    const tool = path.join(PROJECT, 'dist/src/cli/matterctl.js');
+    const tool = path.join(PROJECT, 'dist/tools/matterctl/matterctl.js');
     const env = { ...process.env, ...service.env };
     const options = { env, maxBuffer: 256 * 1024 * 1024 };
     return (await run(process.execPath, [tool, ...args], options)).stdout;

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectRoot } from '../../src/embedded/project';
+import { projectRoot } from '../../tools/local/project';
 import { type Service, startService } from '../support/service';
 
 const FILES = join(__dirname, '../schemathesis');

@@ -3,9 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killGroup } from '../../src/embedded/waiting';
-import { sign } from '../../src/ingress/signature';
-import { matterModel } from '../../src/ledger/matter-model';
+import { sign } from '../../src/protocol/signature';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { killGroup } from '../../tools/local/waiting';
 import { type Service, startService } from '../support/service';
 
 const EXAMPLES = join(__dirname, '../../examples/signing');

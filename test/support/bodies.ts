@@ -1,7 +1,8 @@
 /** Bodies as callers send them, and what the contract says to them. */
-import { fieldErrors } from '../../src/contract/json-body';
-import { createBodyParsers, type ParsedBody } from '../../src/contract/requests';
+
 import type { OperationName } from '../../src/domain/operation';
+import { fieldErrors } from '../../src/protocol/json-body';
+import { createBodyParsers, type ParsedBody } from '../../src/protocol/requests';
 import { NOW } from './builders';
 
 export type Body = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser, type HTTPRequest, type Page } from 'puppeteer-core';
-import { projectRoot } from '../../src/embedded/project';
+import { projectRoot } from '../../tools/local/project';
 
 const UNPACK_MS = 120_000;
 const START_MS = 60_000;

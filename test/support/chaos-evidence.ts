@@ -4,15 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import { Types } from 'mongoose';
-import type { Evidence } from '../../chaos/check/evidence';
-import type { Attempt, AttemptEnd, Fault, FaultKind } from '../../chaos/history';
-import { createBodyParsers } from '../../src/contract/requests';
 import { decide, type Outcome } from '../../src/domain/decide';
 import type { Matter } from '../../src/domain/matter';
 import type { OperationName } from '../../src/domain/operation';
-import { PushError, type Reason } from '../../src/errors';
-import type { LogEntry } from '../../src/push-log/entry-model';
-import { resultOf, type Settlement } from '../../src/push-log/settlement';
+import { PushError, type Reason } from '../../src/protocol/errors';
+import { createBodyParsers } from '../../src/protocol/requests';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import { resultOf, type Settlement } from '../../src/storage/push-log/settlement';
+import type { Evidence } from '../../tools/chaos/check/evidence';
+import type { Attempt, AttemptEnd, Fault, FaultKind } from '../../tools/chaos/history';
 import { aBody, type Body, CONTRACT } from './bodies';
 import { NOW } from './builders';
 

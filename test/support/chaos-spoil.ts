@@ -1,10 +1,11 @@
 /** Spoils the evidence of a chaos run in one place, and says which rules it breaks. */
-import { check } from '../../chaos/check/check';
-import type { Evidence } from '../../chaos/check/evidence';
-import type { Rule } from '../../chaos/check/rules';
-import type { Attempt, Fault, Span } from '../../chaos/history';
+
 import type { Matter } from '../../src/domain/matter';
-import type { LogEntry } from '../../src/push-log/entry-model';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import { check } from '../../tools/chaos/check/check';
+import type { Evidence } from '../../tools/chaos/check/evidence';
+import type { Rule } from '../../tools/chaos/check/rules';
+import type { Attempt, Fault, Span } from '../../tools/chaos/history';
 import type { Sent } from './chaos-evidence';
 
 /** The rules that a run breaks, each once, in the order of their names. */

@@ -1,7 +1,7 @@
 /** matterctl in this process, with what it prints caught. */
 import { PassThrough, Readable } from 'node:stream';
-import { runMatterctl } from '../../src/cli/program';
-import { createSettings } from '../../src/cli/settings';
+import { runMatterctl } from '../../tools/matterctl/program';
+import { createSettings } from '../../tools/matterctl/settings';
 import { sink } from './sink';
 
 export interface CliRun {

@@ -1,10 +1,10 @@
 /** The fields of the contract, as its own readers tell them: a new field cannot be forgotten. */
-import { failuresSchema } from '../../src/contract/failures';
-import { logQuerySchema } from '../../src/contract/log-query';
-import { createMatterQueryReaders } from '../../src/contract/matter-queries';
-import { statsSchema } from '../../src/contract/push-stats';
-import { createBodyParsers } from '../../src/contract/requests';
-import { usersCheckSchema } from '../../src/contract/self';
+import { failuresSchema } from '../../src/protocol/failures';
+import { logQuerySchema } from '../../src/protocol/log-query';
+import { createMatterQueryReaders } from '../../src/protocol/matter-queries';
+import { statsSchema } from '../../src/protocol/push-stats';
+import { createBodyParsers } from '../../src/protocol/requests';
+import { usersCheckSchema } from '../../src/protocol/self';
 import { CONTRACT } from './bodies';
 
 const { upsert, status, reopen, delete: remove } = createBodyParsers(CONTRACT);

@@ -1,6 +1,6 @@
 /** A caller that sends what no library would: header lists as they are, bytes, bodies without length. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { sign } from '../../src/ingress/signature';
+import { sign } from '../../src/protocol/signature';
 
 /** As many at a time as one system may have queries under way. */
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });

@@ -3,9 +3,9 @@ import type { Connection } from 'mongoose';
 import { decide } from '../../src/domain/decide';
 import type { Matter } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
-import { matterModel } from '../../src/ledger/matter-model';
-import { toMatter } from '../../src/ledger/matter-record';
-import { entryModel } from '../../src/push-log/entry-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { toMatter } from '../../src/storage/ledger/matter-record';
+import { entryModel } from '../../src/storage/push-log/entry-model';
 
 /** An operation that a test sent and that was answered with code 0. */
 export interface Acknowledged {

@@ -1,9 +1,9 @@
 /** Matters put into the ledger past the service, where a test needs many or odd ones. */
 import type { Connection } from 'mongoose';
 import type { Matter } from '../../src/domain/matter';
-import { matterModel } from '../../src/ledger/matter-model';
-import { toRecord } from '../../src/ledger/matter-record';
-import { nativeCollection } from '../../src/mongo';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { toRecord } from '../../src/storage/ledger/matter-record';
+import { nativeCollection } from '../../src/storage/mongo';
 import { aMatter } from './builders';
 
 const BATCH = 5_000;

@@ -1,5 +1,5 @@
 /** Log entries as operators see them, for tests: complete, with what a test is about laid over them. */
-import type { OperatorEntryView } from '../../src/presenters/entry';
+import type { OperatorEntryView } from '../../src/queries/presenters/entry';
 
 /** A persisted push that changed nothing. */
 export const anEntryView = (over: Partial<OperatorEntryView> = {}): OperatorEntryView => ({

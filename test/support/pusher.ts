@@ -1,6 +1,6 @@
 /** A third party as the tests play it: signs the exact bytes and sends them. */
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { sign } from '../../src/ingress/signature';
+import { sign } from '../../src/protocol/signature';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 512 });
 

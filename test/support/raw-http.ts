@@ -1,6 +1,6 @@
 /** A caller that writes bytes to a socket as it likes, and reads what comes back as HTTP answers. */
 import { connect, type Socket } from 'node:net';
-import { sign } from '../../src/ingress/signature';
+import { sign } from '../../src/protocol/signature';
 import type { Answer } from './pusher';
 
 export interface RawAnswer {

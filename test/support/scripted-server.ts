@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { sign } from '../../src/ingress/signature';
+import { sign } from '../../src/protocol/signature';
 
 export const SECRET = 's3cret';
 

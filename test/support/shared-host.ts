@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { AppProcess } from '../../src/embedded/app-process';
+import type { AppProcess } from '../../tools/local/app-process';
 import { openDatabase, settingsOf, startProcess, testServers } from './service';
 
 /** What a test file is told of the service of its worker. */

@@ -1,5 +1,5 @@
 /** Which language a caller gets. */
-import { languageOf } from '../../src/ingress/accept-language';
+import { languageOf } from '../../src/http/accept-language';
 
 test.each([
   [undefined, 'zh'],

@@ -1,7 +1,8 @@
 /** Admission: whose rate holds, and what a client is told of it. */
-import { checkRateOverride, type RateOverride } from '../../src/directory/rate-override';
-import { createAdmit } from '../../src/ingress/admit';
+
+import { createAdmit } from '../../src/pushes/admit';
 import type { Admission, RateLimit } from '../../src/queue/admission';
+import { checkRateOverride, type RateOverride } from '../../src/storage/directory/rate-override';
 
 const DEFAULTS = { rate: 200, burst: 400 };
 

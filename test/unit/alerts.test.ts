@@ -1,9 +1,10 @@
 /** Each alert fires in its own trouble, and none where all is well: from what the service tells on. */
-import { PushError, type Reason } from '../../src/errors';
-import type { Metrics } from '../../src/metrics/metrics';
-import { createMetrics } from '../../src/metrics/observe';
-import { readServers } from '../../src/metrics/read-servers';
-import { createRegistry } from '../../src/metrics/registry';
+
+import { createMetrics } from '../../src/observability/metrics/observe';
+import { readServers } from '../../src/observability/metrics/read-servers';
+import { createRegistry } from '../../src/observability/metrics/registry';
+import { PushError, type Reason } from '../../src/protocol/errors';
+import type { Metrics } from '../../src/telemetry/metrics';
 import { alerts, type Sample, samplesIn } from '../support/prometheus';
 import { evaluate } from '../support/promql';
 

@@ -1,5 +1,5 @@
 /** The three headers (specification 5): there, once, not empty. */
-import { headerValues, readAuthHeaders } from '../../src/ingress/auth-headers';
+import { headerValues, readAuthHeaders } from '../../src/auth/auth-headers';
 
 const ALL = ['X-Client-Id', 'demo-oa', 'X-Timestamp', '1717200000', 'X-Signature', 'ab12'];
 const NAMES = ['X-Client-Id', 'X-Timestamp', 'X-Signature'];

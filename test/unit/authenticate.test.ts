@@ -1,7 +1,8 @@
 /** Who may push: each check, its edges, and that the first failure answers (decisions, table). */
-import type { KnownClient } from '../../src/directory/clients';
-import { authenticate } from '../../src/ingress/authenticate';
-import { sign } from '../../src/ingress/signature';
+
+import { authenticate } from '../../src/auth/authenticate';
+import { sign } from '../../src/protocol/signature';
+import type { KnownClient } from '../../src/storage/directory/clients';
 import { NOW } from '../support/builders';
 
 const SECONDS = NOW / 1000;

@@ -1,7 +1,7 @@
 /** Group commit: who comes together goes together, and each gets the own result. */
 import { setImmediate as tick } from 'node:timers/promises';
 import fc from 'fast-check';
-import { createBatcher } from '../../src/batcher';
+import { createBatcher } from '../../src/concurrency/batcher';
 
 /** Time enough for everything that can go on by itself. */
 async function settle() {

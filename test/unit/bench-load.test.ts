@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compareReport } from '../../bench/compare-report';
-import { openConnection, parseAnswer } from '../../bench/load/connection';
-import { createFilePushes, usernamesIn } from '../../bench/load/file-pushes';
-import { createPushes, type KeyChoice } from '../../bench/load/pushes';
-import { openWindow, type Until } from '../../bench/load/window';
-import type { Series } from '../../bench/measure';
+import { compareReport } from '../../tools/bench/compare-report';
+import { openConnection, parseAnswer } from '../../tools/bench/load/connection';
+import { createFilePushes, usernamesIn } from '../../tools/bench/load/file-pushes';
+import { createPushes, type KeyChoice } from '../../tools/bench/load/pushes';
+import { openWindow, type Until } from '../../tools/bench/load/window';
+import type { Series } from '../../tools/bench/measure';
 
 describe('an answer', () => {
   const whole = 'HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 11\r\n\r\n{"code":0} ';

@@ -1,5 +1,5 @@
 /** The bulkhead bounds heavy work: in all, and of each key. */
-import { createBulkhead } from '../../src/reconcile/bulkhead';
+import { createBulkhead } from '../../src/queries/bulkhead';
 
 const FULL = expect.objectContaining({ reason: 'TOO_MANY_QUERIES', code: 503, retryAfter: 1 });
 

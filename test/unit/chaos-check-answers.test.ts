@@ -1,6 +1,6 @@
 /** The checker of chaos runs: what callers were told, held against the log. */
-import { check } from '../../chaos/check/check';
-import type { Evidence } from '../../chaos/check/evidence';
+import { check } from '../../tools/chaos/check/check';
+import type { Evidence } from '../../tools/chaos/check/evidence';
 import { anHonestRun, aRun, idOf, type Sent } from '../support/chaos-evidence';
 import { brokenRules, withAnswer, withEntry, withoutEntry } from '../support/chaos-spoil';
 

@@ -3,13 +3,13 @@
  * of pushes. Here they are held against the long way, on small histories.
  */
 import fc from 'fast-check';
-import { check } from '../../chaos/check/check';
-import type { Evidence } from '../../chaos/check/evidence';
-import type { States } from '../../chaos/check/sequential-fold';
-import { createStateSearch } from '../../chaos/check/state-search';
 import { decide } from '../../src/domain/decide';
 import type { Matter } from '../../src/domain/matter';
 import type { Operation } from '../../src/domain/operation';
+import { check } from '../../tools/chaos/check/check';
+import type { Evidence } from '../../tools/chaos/check/evidence';
+import type { States } from '../../tools/chaos/check/sequential-fold';
+import { createStateSearch } from '../../tools/chaos/check/state-search';
 import { operations } from '../support/arbitraries';
 import { accept, type Body } from '../support/bodies';
 import { decisionContext } from '../support/builders';

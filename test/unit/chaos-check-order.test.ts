@@ -1,7 +1,8 @@
 /** The checker of chaos runs: the effects on a matter, their revisions, their fold, their order. */
-import { check } from '../../chaos/check/check';
-import type { Evidence } from '../../chaos/check/evidence';
+
 import type { Matter } from '../../src/domain/matter';
+import { check } from '../../tools/chaos/check/check';
+import type { Evidence } from '../../tools/chaos/check/evidence';
 import { aRun, type Sent } from '../support/chaos-evidence';
 import { brokenRules, withAnswer, withEntry, withMatters } from '../support/chaos-spoil';
 

@@ -1,7 +1,8 @@
 /** The checker of chaos runs: what pushes without an effect were told must have been so. */
-import { check } from '../../chaos/check/check';
-import type { Evidence } from '../../chaos/check/evidence';
+
 import type { OperationName } from '../../src/domain/operation';
+import { check } from '../../tools/chaos/check/check';
+import type { Evidence } from '../../tools/chaos/check/evidence';
 import type { Body } from '../support/bodies';
 import { aRun } from '../support/chaos-evidence';
 import { brokenRules, withAnswer, withEntry } from '../support/chaos-spoil';

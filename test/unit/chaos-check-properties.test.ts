@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check';
 import { Types } from 'mongoose';
-import { check } from '../../chaos/check/check';
-import type { Evidence } from '../../chaos/check/evidence';
-import type { Answered } from '../../chaos/history';
 import type { Matter } from '../../src/domain/matter';
-import type { LogEntry } from '../../src/push-log/entry-model';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import { check } from '../../tools/chaos/check/check';
+import type { Evidence } from '../../tools/chaos/check/evidence';
+import type { Answered } from '../../tools/chaos/history';
 import type { Body } from '../support/bodies';
 import { aRun, idOf, type Sent, type Try } from '../support/chaos-evidence';
 import { withAnswer, withEntry, withMatters, withoutEntry } from '../support/chaos-spoil';

@@ -1,7 +1,7 @@
 /** The checker of chaos runs: deadlines, broken connections, recovery. */
-import { check } from '../../chaos/check/check';
-import type { Evidence } from '../../chaos/check/evidence';
-import type { FaultKind, Span } from '../../chaos/history';
+import { check } from '../../tools/chaos/check/check';
+import type { Evidence } from '../../tools/chaos/check/evidence';
+import type { FaultKind, Span } from '../../tools/chaos/history';
 import { NOW } from '../support/builders';
 import { aFault, aRun } from '../support/chaos-evidence';
 import {

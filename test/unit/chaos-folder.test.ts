@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { inFolder } from '../../chaos/folder';
+import { inFolder } from '../../tools/chaos/folder';
 
 let said: string[];
 beforeEach(() => {

@@ -1,7 +1,7 @@
 /** The sender of a load tells what came back, whatever it is, and never waits for ever. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLoadSender } from '../../chaos/load-sender';
+import { createLoadSender } from '../../tools/chaos/load-sender';
 
 let server: Server;
 afterEach(() => {

@@ -1,11 +1,17 @@
 /** The load's figures: what counts as done, what as rejected, and that each missed goal is seen. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FairnessRound, fairnessRows } from '../../chaos/fairness-rows';
-import { closedLoop, openLoop } from '../../chaos/load';
-import { goodput, latencyOf, median, othersThan, withoutAnswer } from '../../chaos/load-figures';
-import type { Row } from '../../chaos/load-report';
-import type { LoadAnswer } from '../../chaos/load-sender';
-import { type OverloadFigures, overloadRows } from '../../chaos/overload-rows';
+import { type FairnessRound, fairnessRows } from '../../tools/chaos/fairness-rows';
+import { closedLoop, openLoop } from '../../tools/chaos/load';
+import {
+  goodput,
+  latencyOf,
+  median,
+  othersThan,
+  withoutAnswer,
+} from '../../tools/chaos/load-figures';
+import type { Row } from '../../tools/chaos/load-report';
+import type { LoadAnswer } from '../../tools/chaos/load-sender';
+import { type OverloadFigures, overloadRows } from '../../tools/chaos/overload-rows';
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** A process of a chaos run comes back, and an end that nobody ordered is noticed. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Member, startMember } from '../../chaos/member';
+import { type Member, startMember } from '../../tools/chaos/member';
 
 /** A process that does as it is told, and can end by itself. */
 class FakeProcess {

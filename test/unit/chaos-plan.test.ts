@@ -1,8 +1,13 @@
 /** A fault plan comes from its seed alone, and keeps the rules that a run relies on. */
 import fc from 'fast-check';
-import { FAULT_KINDS, type FaultKind } from '../../chaos/history';
-import { type PlannedFault, type PlanOptions, planClocks, planFaults } from '../../chaos/plan';
-import { createRandom } from '../../chaos/random';
+import { FAULT_KINDS, type FaultKind } from '../../tools/chaos/history';
+import {
+  type PlannedFault,
+  type PlanOptions,
+  planClocks,
+  planFaults,
+} from '../../tools/chaos/plan';
+import { createRandom } from '../../tools/chaos/random';
 
 const plan = (seed: string, more: Partial<PlanOptions> = {}) =>
   planFaults({ random: createRandom(seed), duration: 120_000, webs: 2, workers: 3, ...more });

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectRoot } from '../../src/embedded/project';
+import { projectRoot } from '../../tools/local/project';
 
 const run = promisify(execFile);
-const preload = (name: string) => join(projectRoot(), 'dist/chaos/preload', `${name}.js`);
+const preload = (name: string) => join(projectRoot(), 'dist/tools/chaos/preload', `${name}.js`);
 
 /** What an expression comes to in a process with the preload, and when it was asked. */
 async function ask<T>(name: string, env: Record<string, string>, expression: string): Promise<T> {

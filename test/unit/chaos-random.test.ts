@@ -1,6 +1,6 @@
 /** What is drawn from a seed can be drawn again, by each part of a run for itself. */
 import fc from 'fast-check';
-import { createRandom, type Random } from '../../chaos/random';
+import { createRandom, type Random } from '../../tools/chaos/random';
 
 const draw = (random: Random, count = 20) =>
   Array.from({ length: count }, () => random.whole(0, 1_000_000));

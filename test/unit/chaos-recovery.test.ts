@@ -1,6 +1,6 @@
 /** Which requests count as disturbed by a fault, and by which one of several. */
-import type { AttemptEnd } from '../../chaos/history';
-import { troubleAfter } from '../../chaos/recovery';
+import type { AttemptEnd } from '../../tools/chaos/history';
+import { troubleAfter } from '../../tools/chaos/recovery';
 
 const FROM = 100_000;
 const UNTIL = 112_000;

@@ -1,7 +1,7 @@
 /** What a chaos run is told as. */
-import type { Violation } from '../../chaos/check/evidence';
-import { faultsReport } from '../../chaos/report';
-import type { ChaosResult } from '../../chaos/run';
+import type { Violation } from '../../tools/chaos/check/evidence';
+import { faultsReport } from '../../tools/chaos/report';
+import type { ChaosResult } from '../../tools/chaos/run';
 import { anHonestRun } from '../support/chaos-evidence';
 
 const options = { seed: '7', duration: 60_000 };

@@ -2,10 +2,14 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { type Checkpoint, loadCheckpoint, saveCheckpoint } from '../../src/cli/push/checkpoint';
-import { DoneLines } from '../../src/cli/push/done-lines';
-import { fingerprintOf } from '../../src/cli/push/fingerprint';
-import { createTally } from '../../src/cli/push/tally';
+import {
+  type Checkpoint,
+  loadCheckpoint,
+  saveCheckpoint,
+} from '../../tools/matterctl/push/checkpoint';
+import { DoneLines } from '../../tools/matterctl/push/done-lines';
+import { fingerprintOf } from '../../tools/matterctl/push/fingerprint';
+import { createTally } from '../../tools/matterctl/push/tally';
 
 const CHECKPOINT: Checkpoint = {
   version: 1,

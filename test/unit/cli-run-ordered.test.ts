@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { runOrdered } from '../../src/cli/run-ordered';
+import { runOrdered } from '../../tools/matterctl/run-ordered';
 
 interface Item {
   readonly index: number;

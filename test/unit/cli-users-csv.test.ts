@@ -1,4 +1,4 @@
-import { readUsersCsv } from '../../src/cli/users-csv';
+import { readUsersCsv } from '../../tools/matterctl/users-csv';
 
 const csv = (...lines: string[]) => Buffer.from(lines.join('\r\n'));
 const LI_LEI = { username: 'li.lei', displayName: '李雷' };

@@ -1,6 +1,6 @@
 /** Waiting before the next try: full jitter below a bound, never less than the service asked for. */
 import fc from 'fast-check';
-import { backoff } from '../../src/client/backoff';
+import { backoff } from '../../tools/client/backoff';
 
 const BOUNDS = [400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000];
 

@@ -1,7 +1,7 @@
 /** The types of the client's bodies are those that the contract takes: the compiler compares them. */
 import type { z } from 'zod';
-import type { DeleteBody, StatusBody, UpsertBody } from '../../src/client/matter-push-client';
-import { bodySchemas } from '../../src/contract/requests';
+import { bodySchemas } from '../../src/protocol/requests';
+import type { DeleteBody, StatusBody, UpsertBody } from '../../tools/client/matter-push-client';
 
 const schemas = bodySchemas({ timeZone: 'UTC', clock: () => 0 });
 type Schemas = typeof schemas;

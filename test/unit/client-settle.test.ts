@@ -1,6 +1,6 @@
 /** A call that is told to slow down again and again is given up in the end. */
-import { createCall } from '../../src/client/call';
-import { settle } from '../../src/client/settle';
+import { createCall } from '../../tools/client/call';
+import { settle } from '../../tools/client/settle';
 
 test('429 for ever ends a call after a hundred waits, whatever its retries', async () => {
   const answer = { status: 429, text: '', retryAfter: '0', replayed: false };

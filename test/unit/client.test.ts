@@ -1,6 +1,6 @@
 /** The client against a server that fails, hangs, drops and asks to wait. */
 import { Agent } from 'node:http';
-import { createMatterPushClient, MatterPushError } from '../../src/client/matter-push-client';
+import { createMatterPushClient, MatterPushError } from '../../tools/client/matter-push-client';
 import {
   drop,
   hang,

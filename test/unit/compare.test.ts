@@ -1,5 +1,5 @@
 /** How what is here differs from what another system believes: every rule, and that they add up. */
-import { compare, type ExpectedFields, type Held } from '../../src/reconcile/compare';
+import { compare, type ExpectedFields, type Held } from '../../src/queries/compare';
 
 const held = (over: Partial<Held> = {}): Held => ({
   bizStatus: 'PENDING',

@@ -1,5 +1,5 @@
 /** Start-up: every bad setting is told at once, before anything runs, and no secret with it. */
-import { ConfigError, readConfig, redactConfig } from '../../src/config';
+import { ConfigError, readConfig, redactConfig } from '../../src/runtime/config';
 
 const KEY = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
 const OLD_KEY = `k0:${Buffer.alloc(32, 2).toString('base64')}`;

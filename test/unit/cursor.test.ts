@@ -1,6 +1,6 @@
 /** Cursors: opaque, bound to their query, and rejected where they are not ours. */
-import { decodeCursor, encodeCursor } from '../../src/contract/cursor';
-import { PushError } from '../../src/errors';
+import { decodeCursor, encodeCursor } from '../../src/protocol/cursor';
+import { PushError } from '../../src/protocol/errors';
 
 const FORM = /^\d{1,5}$/;
 const query = { systemCode: 'OA', outcome: 'CREATED' };

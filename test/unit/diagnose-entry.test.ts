@@ -1,9 +1,9 @@
 /** Diagnoses are made one after the other, of requests that were rejected for their signature alone. */
 import { Types } from 'mongoose';
-import { createMutex } from '../../src/mutex';
-import type { LogEntry } from '../../src/push-log/entry-model';
-import { sentSignature } from '../../src/push-log/sent-signature';
+import { createMutex } from '../../src/concurrency/mutex';
 import { createDiagnoseEntry } from '../../src/signature-diagnosis/diagnose-entry';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import { sentSignature } from '../../src/storage/push-log/sent-signature';
 
 const NOW = 1_795_000_000_000;
 const BOUNDS = { time: 60_000, clock: () => performance.now() };

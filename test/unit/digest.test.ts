@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
-import { createDayCalendar } from '../../src/reconcile/day-calendar';
-import { createBucketDigest, type DigestLine } from '../../src/reconcile/digest';
+import { createDayCalendar } from '../../src/queries/day-calendar';
+import { createBucketDigest, type DigestLine } from '../../src/queries/digest';
 
 type Line = DigestLine & { readonly bizType: string | null };
 

@@ -10,10 +10,10 @@ import { fieldsOf, typeOf } from '../../public/docs/schema';
 import type { Api, Schema, Words } from '../../public/docs/shapes';
 import { aboutOf, marksOf, pairOf, titleOf } from '../../public/docs/text';
 import { clockHint, HINTS, RULES, WORDS } from '../../public/docs/words';
-import { helpFor } from '../../src/contract/envelope';
-import { ALL_REASONS } from '../../src/errors';
-import { readDocsFiles } from '../../src/ingress/docs-files';
+import { readDocsFiles } from '../../src/http/routes/docs-files';
 import { SIGNATURE_EXAMPLE } from '../../src/openapi/about';
+import { helpFor } from '../../src/protocol/envelope';
+import { ALL_REASONS } from '../../src/protocol/errors';
 import { DOCUMENT, nodes } from '../support/openapi';
 
 const ROOT = join(__dirname, '../..');

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createBucketDigest } from '../../src/reconcile/digest';
+import { createBucketDigest } from '../../src/queries/digest';
 
 const DOCS = readFileSync(join(__dirname, '../../docs/reconcile.md'), 'utf8');
 const PYTHON = 'python3';

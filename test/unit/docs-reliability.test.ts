@@ -1,8 +1,8 @@
 /** docs/reliability.md says what the check of a chaos run holds it against. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { PROMISES } from '../../chaos/check/rules';
-import { MECHANISMS } from '../../chaos/mechanisms';
+import { PROMISES } from '../../tools/chaos/check/rules';
+import { MECHANISMS } from '../../tools/chaos/mechanisms';
 
 const text = readFileSync(path.resolve(__dirname, '../../docs/reliability.md'), 'utf8');
 

@@ -1,5 +1,5 @@
 /** Percentiles of durations that are kept as a few counts. */
-import { addDurations, durationClass, percentile } from '../../src/durations';
+import { addDurations, durationClass, percentile } from '../../src/runtime/durations';
 
 const countsOf = (durations: readonly number[]) => {
   const counts: Record<string, number> = {};

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
-import { startMongo, startRedis } from '../../src/embedded/servers';
+import { startMongo, startRedis } from '../../tools/local/servers';
 
 let dir: string;
 

@@ -3,10 +3,10 @@ import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureSecretKeys } from '../../src/embedded/data-dir';
-import { earlierDataNotes } from '../../src/embedded/earlier-data';
-import { firstPush, parseDemo } from '../../src/embedded/first-push';
-import { metricsPortOf, readStartSettings, urlFor } from '../../src/embedded/settings';
+import { ensureSecretKeys } from '../../tools/local/data-dir';
+import { earlierDataNotes } from '../../tools/local/earlier-data';
+import { firstPush, parseDemo } from '../../tools/local/first-push';
+import { metricsPortOf, readStartSettings, urlFor } from '../../tools/local/settings';
 
 const demo = { clientId: 'demo-oa', secret: 's3cret+/=', usernames: ['zhang.san'] };
 

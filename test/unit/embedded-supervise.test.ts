@@ -1,4 +1,4 @@
-import { supervise } from '../../src/embedded/supervise';
+import { supervise } from '../../tools/local/supervise';
 
 /** Something that runs until the test ends it. */
 function runner() {

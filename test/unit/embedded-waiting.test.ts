@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { untilReady } from '../../src/embedded/waiting';
+import { untilReady } from '../../tools/local/waiting';
 
 const never = new Promise<string>(() => {});
 

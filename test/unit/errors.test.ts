@@ -1,6 +1,6 @@
 /** Codes, messages and reasons are the contract, word for word (specification 7; decisions). */
-import { errorEnvelope, successEnvelope } from '../../src/contract/envelope';
-import { clientPaused, matterNotFound, PushError, type Reason } from '../../src/errors';
+import { errorEnvelope, successEnvelope } from '../../src/protocol/envelope';
+import { clientPaused, matterNotFound, PushError, type Reason } from '../../src/protocol/errors';
 import { NOW } from '../support/builders';
 
 test.each<[Reason, number, string, boolean]>([

@@ -1,10 +1,10 @@
 /** Failed pushes by reason and field: what is counted, and that it stays bounded. */
 import { Types } from 'mongoose';
-import type { Failures } from '../../src/contract/failures';
-import type { LogEntry } from '../../src/push-log/entry-model';
-import { createRequestIds } from '../../src/push-log/request-id';
-import { groupsOf, rowOf } from '../../src/reconcile/failure-groups';
-import { createFailures } from '../../src/reconcile/failures';
+import type { Failures } from '../../src/protocol/failures';
+import { groupsOf, rowOf } from '../../src/queries/failure-groups';
+import { createFailures } from '../../src/queries/failures';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import { createRequestIds } from '../../src/storage/push-log/request-id';
 
 const newId = createRequestIds();
 const AT = Date.UTC(2026, 10, 20);

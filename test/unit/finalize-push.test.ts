@@ -1,10 +1,10 @@
 /** Every push that a web process gives up on gets a final state in the log, at once or later. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { createPushFinalizer, type PushFinalizer } from '../../src/ingress/finalize-push';
-import type { Finalize } from '../../src/push-log/finalize';
-import type { SettledPush } from '../../src/push-log/log';
-import type { Settlement } from '../../src/push-log/settlement';
+import { createPushFinalizer, type PushFinalizer } from '../../src/pushes/finalize-push';
+import type { Finalize } from '../../src/storage/push-log/finalize';
+import type { SettledPush } from '../../src/storage/push-log/log';
+import type { Settlement } from '../../src/storage/push-log/settlement';
 import { until } from '../support/wait';
 
 const EXPIRED: Settlement = { state: 'EXPIRED' };

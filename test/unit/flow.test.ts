@@ -1,8 +1,8 @@
 /** What became of the pushes of the last minutes, counted in bounded memory. */
 
-import { pushPath, queryPath } from '../../src/contract/paths';
-import { PushError } from '../../src/errors';
-import { addFlows, createFlow } from '../../src/processes/flow';
+import { addFlows, createFlow } from '../../src/observability/processes/flow';
+import { PushError } from '../../src/protocol/errors';
+import { pushPath, queryPath } from '../../src/protocol/paths';
 
 const PATH = pushPath('upsert');
 

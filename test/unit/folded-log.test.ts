@@ -1,6 +1,10 @@
 /** Lines that can come in crowds: the first of a kind in a second, then a count of the rest. */
 import pino from 'pino';
-import { createFoldedLog, type FoldedLogOptions, type LineKind } from '../../src/folded-log';
+import {
+  createFoldedLog,
+  type FoldedLogOptions,
+  type LineKind,
+} from '../../src/runtime/folded-log';
 
 const REFUSED: LineKind = {
   level: 'info',

@@ -1,11 +1,11 @@
 /** A full upsert: whatever the ledger holds, after it the ledger has the same matter again. */
 import fc from 'fast-check';
-import { createBodyParsers } from '../../src/contract/requests';
-import { formatLocal } from '../../src/contract/time';
 import { decide } from '../../src/domain/decide';
 import { contentDifferences, toFullUpsert } from '../../src/domain/full-upsert';
 import { type Matter, phaseOf, priorityRank } from '../../src/domain/matter';
-import { compare } from '../../src/reconcile/compare';
+import { createBodyParsers } from '../../src/protocol/requests';
+import { formatLocal } from '../../src/protocol/time';
+import { compare } from '../../src/queries/compare';
 import { partyRefs, wellFormedText } from '../support/arbitraries';
 import { aMatter, aParty, decisionContext, NOW } from '../support/builders';
 

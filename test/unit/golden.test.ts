@@ -1,6 +1,7 @@
 /** What others see without a running service: the reasons of errors, the settings, the help of matterctl. */
-import { readConfig } from '../../src/config';
-import { ALL_REASONS, PushError } from '../../src/errors';
+
+import { ALL_REASONS, PushError } from '../../src/protocol/errors';
+import { readConfig } from '../../src/runtime/config';
 import { matterctl } from '../support/cli-tool';
 import { expectGolden } from '../support/golden';
 

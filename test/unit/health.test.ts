@@ -1,5 +1,5 @@
 /** However often a process is asked whether it is ready, it pings its servers at a bounded rate. */
-import { createHealthProbe } from '../../src/ingress/health';
+import { createHealthProbe } from '../../src/http/health';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

@@ -1,6 +1,6 @@
 /** A list of ids as NDJSON: read in pieces of any size, with every problem told at the end. */
 import fc from 'fast-check';
-import { createIdLines } from '../../src/contract/id-lines';
+import { createIdLines } from '../../src/protocol/id-lines';
 
 /** @param size bytes of a piece */
 function read(body: string | Uint8Array, { size = 7, maxLines = 1_000 } = {}): string[] {

@@ -1,5 +1,5 @@
 /** From raw bytes to a JSON object: nothing is replaced, guessed or cut on the way. */
-import { parseJsonBody } from '../../src/contract/json-body';
+import { parseJsonBody } from '../../src/protocol/json-body';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
 const rejection = (reason: string, message: string) =>

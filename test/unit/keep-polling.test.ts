@@ -1,7 +1,7 @@
 /** log tail --follow goes on polling where the database is away, and ends with anything else. */
 import { mongo } from 'mongoose';
-import { keepPolling } from '../../src/cli/log/keep-polling';
-import { MatterPushError } from '../../src/client/error';
+import { MatterPushError } from '../../tools/client/error';
+import { keepPolling } from '../../tools/matterctl/log/keep-polling';
 
 /** Polls that fail once each, and one that ends it all. */
 async function poll(failures: readonly Error[]) {

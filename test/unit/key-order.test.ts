@@ -1,9 +1,9 @@
 /** Of all that may begin, the first comes first: keys, durations and arrivals at random. */
 import fc from 'fast-check';
-import { DoneLines } from '../../src/cli/push/done-lines';
-import { runOrdered } from '../../src/cli/run-ordered';
-import { createKeyOrder } from '../../src/client/key-order';
-import { createLeastFirst } from '../../src/client/least-first';
+import { createKeyOrder } from '../../tools/client/key-order';
+import { createLeastFirst } from '../../tools/client/least-first';
+import { DoneLines } from '../../tools/matterctl/push/done-lines';
+import { runOrdered } from '../../tools/matterctl/run-ordered';
 
 interface Line {
   readonly number: number;

@@ -1,7 +1,7 @@
 /** Bodies that are still coming in are bounded, in number and in bytes: the oldest makes room. */
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { createUploads } from '../../src/ingress/uploads';
+import { createUploads } from '../../src/http/uploads';
 
 function begin(uploads: ReturnType<typeof createUploads>) {
   const req = new IncomingMessage(new Socket());

@@ -2,7 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Context } from 'koa';
-import { arrivalOf, koaInFlight, koaLongUploads } from '../../src/ingress/koa-in-flight';
+import { arrivalOf, koaInFlight, koaLongUploads } from '../../src/http/middleware/koa-in-flight';
 
 const FULL = { code: 503, reason: 'TOO_MANY_IN_FLIGHT', retryable: true, retryAfter: 1 };
 

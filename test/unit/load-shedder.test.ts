@@ -1,6 +1,6 @@
 /** Load shedding: a push that would wait too long is rejected at once, and no other push is. */
-import { PushError } from '../../src/errors';
-import { createLoadShedder, type Permit } from '../../src/ingress/load-shedder';
+import { PushError } from '../../src/protocol/errors';
+import { createLoadShedder, type Permit } from '../../src/pushes/load-shedder';
 
 const TIMEOUT = 10_000;
 

@@ -1,7 +1,8 @@
 /** What a push changed, in words. */
-import { changeLines, shortChanges } from '../../src/cli/log/changes-text';
+
 import { changesOf } from '../../src/domain/changes';
 import type { Matter } from '../../src/domain/matter';
+import { changeLines, shortChanges } from '../../tools/matterctl/log/changes-text';
 import { aMatter, aParty, NOW } from '../support/builders';
 
 const ZONE = 'Asia/Shanghai';

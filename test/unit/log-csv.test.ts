@@ -1,8 +1,8 @@
 /** CSV for spreadsheets: quoting, formulas, nested fields. */
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { csvCell, csvRecord } from '../../src/cli/log/csv';
-import { csvOf } from '../../src/cli/log/entry-csv';
+import { csvCell, csvRecord } from '../../tools/matterctl/log/csv';
+import { csvOf } from '../../tools/matterctl/log/entry-csv';
 import { anEntryView } from '../support/log-views';
 
 test.each([

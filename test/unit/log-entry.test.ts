@@ -1,13 +1,13 @@
 /** The push-log entry of a request (specification 2.3; decisions, "Idempotency key and push log"). */
 import { createHash } from 'node:crypto';
-import { PushError } from '../../src/errors';
+import { PushError } from '../../src/protocol/errors';
 import {
   type EntrySource,
   idempotencyFingerprintOf,
   newEntry,
   rejectedEntry,
   replayedEntry,
-} from '../../src/ingress/log-entry';
+} from '../../src/pushes/log-entry';
 import { NOW } from '../support/builders';
 
 const rawBody = Buffer.from('{"title":"请假 hunter2"}');

@@ -1,10 +1,14 @@
 /** The filter options of the log commands. */
 import { Command } from 'commander';
-import { type FilterOptions, toLogFilter, withLogFilters } from '../../src/cli/log/filter-options';
-import { createSettings } from '../../src/cli/settings';
-import type { Tool } from '../../src/cli/tool';
-import { dayAt } from '../../src/contract/time';
-import type { LogFilter } from '../../src/push-log/log-filter';
+import { dayAt } from '../../src/protocol/time';
+import type { LogFilter } from '../../src/storage/push-log/log-filter';
+import {
+  type FilterOptions,
+  toLogFilter,
+  withLogFilters,
+} from '../../tools/matterctl/log/filter-options';
+import { createSettings } from '../../tools/matterctl/settings';
+import type { Tool } from '../../tools/matterctl/tool';
 
 const settings = createSettings({ PORTAL_TIME_ZONE: 'Asia/Shanghai' }, '/');
 

@@ -1,8 +1,9 @@
 /** The history of a matter in lines, and log entries in lines. */
-import { entryLine } from '../../src/cli/log/entry-line';
-import { isWithoutBeginning } from '../../src/cli/log/history-entries';
-import { createHistoryLines } from '../../src/cli/log/history-line';
-import type { OperatorEntryView } from '../../src/presenters/entry';
+
+import type { OperatorEntryView } from '../../src/queries/presenters/entry';
+import { entryLine } from '../../tools/matterctl/log/entry-line';
+import { isWithoutBeginning } from '../../tools/matterctl/log/history-entries';
+import { createHistoryLines } from '../../tools/matterctl/log/history-line';
 import { anEntryView } from '../support/log-views';
 
 const ZONE = 'Asia/Shanghai';

@@ -1,11 +1,11 @@
 /** How log tail --follow reads a log that is written behind its back. */
 import { Types } from 'mongoose';
-import { createPoll } from '../../src/cli/log/poll';
-import { createWatch } from '../../src/cli/log/watch';
-import type { LogSource, ShownEntry } from '../../src/cli/source/log-source';
-import type { LogEntry, LogState } from '../../src/push-log/entry-model';
-import { type LogFilter, matchesFilter } from '../../src/push-log/log-filter';
-import { firstIdAt, receivedAtOf } from '../../src/push-log/request-id';
+import type { LogEntry, LogState } from '../../src/storage/push-log/entry-model';
+import { type LogFilter, matchesFilter } from '../../src/storage/push-log/log-filter';
+import { firstIdAt, receivedAtOf } from '../../src/storage/push-log/request-id';
+import { createPoll } from '../../tools/matterctl/log/poll';
+import { createWatch } from '../../tools/matterctl/log/watch';
+import type { LogSource, ShownEntry } from '../../tools/matterctl/source/log-source';
 import { NOW } from '../support/builders';
 
 let log: LogEntry[];

@@ -1,6 +1,6 @@
 /** The way of a push, drawn: steps, durations, and clocks that differ. */
-import { type Times, timelineOf } from '../../src/cli/log/timeline';
-import { timelineLines } from '../../src/cli/log/timeline-lines';
+import { type Times, timelineOf } from '../../tools/matterctl/log/timeline';
+import { timelineLines } from '../../tools/matterctl/log/timeline-lines';
 import { NOW } from '../support/builders';
 
 const at = (offset: number) => new Date(NOW + offset).toISOString();

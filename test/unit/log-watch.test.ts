@@ -1,9 +1,9 @@
 /** What log tail --follow tells, and when. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
-import { keepPolling } from '../../src/cli/log/keep-polling';
-import { createWatch } from '../../src/cli/log/watch';
-import { firstIdAt } from '../../src/push-log/request-id';
+import { firstIdAt } from '../../src/storage/push-log/request-id';
+import { keepPolling } from '../../tools/matterctl/log/keep-polling';
+import { createWatch } from '../../tools/matterctl/log/watch';
 import { NOW } from '../support/builders';
 import { sink } from '../support/sink';
 

@@ -1,7 +1,7 @@
 /** What every line of the log has: the name of its process, and numbers that can be read. */
 import { hostname } from 'node:os';
-import { createLogger } from '../../src/logger';
-import { processName } from '../../src/process-name';
+import { createLogger } from '../../src/runtime/logger';
+import { processName } from '../../src/runtime/process-name';
 
 function lineOf(fields: object): Record<string, unknown> {
   const lines: string[] = [];

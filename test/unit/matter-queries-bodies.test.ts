@@ -1,5 +1,5 @@
 /** What the bodies of the queries about matters may be: every problem is named by its field. */
-import { createMatterQueryReaders } from '../../src/contract/matter-queries';
+import { createMatterQueryReaders } from '../../src/protocol/matter-queries';
 
 const read = createMatterQueryReaders('Asia/Shanghai');
 const many = <T>(count: number, make: (n: number) => T) =>

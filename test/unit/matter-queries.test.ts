@@ -1,8 +1,8 @@
 /** The queries about matters: what they answer, and how pages follow each other. */
 import type { Matter } from '../../src/domain/matter';
-import type { ChangedFilter } from '../../src/ledger/changed-matters';
-import type { MatterReader } from '../../src/ledger/matter-reader';
-import { createMatterQueries } from '../../src/reconcile/matter-queries';
+import { createMatterQueries } from '../../src/queries/matter-queries';
+import type { ChangedFilter } from '../../src/storage/ledger/changed-matters';
+import type { MatterReader } from '../../src/storage/ledger/matter-reader';
 import { aMatter, NOW } from '../support/builders';
 
 const ZONE = 'Asia/Shanghai';

@@ -1,7 +1,8 @@
 /** A process without a METRICS_PORT: nothing is kept, and the library is not even loaded. */
-import { NO_METRICS } from '../../src/metrics/metrics';
-import type { MetricsOptions } from '../../src/metrics/options';
-import { startMetrics } from '../../src/metrics/start';
+
+import type { MetricsOptions } from '../../src/observability/metrics/options';
+import { startMetrics } from '../../src/observability/metrics/start';
+import { NO_METRICS } from '../../src/telemetry/metrics';
 // Everything that a process starts with.
 import '../../src/process';
 
@@ -27,7 +28,7 @@ test('without a port there are no metrics', async () => {
 });
 
 test('that would be noticed', () => {
-  expect(() => jest.requireActual<object>('../../src/metrics/prometheus')).toThrow(
+  expect(() => jest.requireActual<object>('../../src/observability/metrics/prometheus')).toThrow(
     'the library was loaded',
   );
 });

@@ -1,11 +1,11 @@
 /** What becomes of what the service tells, and how it is handed out. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PushError } from '../../src/errors';
-import { type MetricsEndpoint, serveMetrics } from '../../src/metrics/endpoint';
-import { createMetrics } from '../../src/metrics/observe';
-import { readServers } from '../../src/metrics/read-servers';
-import { createRegistry } from '../../src/metrics/registry';
+import { type MetricsEndpoint, serveMetrics } from '../../src/observability/metrics/endpoint';
+import { createMetrics } from '../../src/observability/metrics/observe';
+import { readServers } from '../../src/observability/metrics/read-servers';
+import { createRegistry } from '../../src/observability/metrics/registry';
+import { PushError } from '../../src/protocol/errors';
 import { samplesIn } from '../support/prometheus';
 
 function kept(redisTime: () => Promise<number> = async () => 1_000) {

@@ -1,6 +1,6 @@
 /** What a connection string may decide, and what is rejected by name. */
 import { mongo } from 'mongoose';
-import { mongoUrlProblem, serversOf, withoutOverrides } from '../../src/mongo-url';
+import { mongoUrlProblem, serversOf, withoutOverrides } from '../../src/runtime/mongo-url';
 
 test.each([
   'mongodb://h/db',

@@ -79,7 +79,7 @@ test('what the sources import is what npm start installs', () => {
   const forTheBuild = evaluate('FOR_THE_BUILD') as string[];
   expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(forTheBuild));
   const there = [...Object.keys(manifest.dependencies), ...forTheBuild];
-  const imported = new Set(['src', 'workers', 'bench', 'chaos'].flatMap(packagesImportedIn));
+  const imported = new Set(['src', 'workers', 'tools'].flatMap(packagesImportedIn));
   expect(imported.size).toBeGreaterThan(20);
   expect([...imported].filter((name) => !there.includes(name))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of answers is what the service makes. */
 import { Types } from 'mongoose';
-import { toEntryView } from '../../src/presenters/entry';
-import { toMatterView } from '../../src/presenters/matter';
+import { toEntryView } from '../../src/queries/presenters/entry';
+import { toMatterView } from '../../src/queries/presenters/matter';
 import { aMatter, aParty, NOW } from '../support/builders';
 import { problemsOf, type Schema } from '../support/json-schema';
 import { DOCUMENT, examplesOf, OPERATIONS, responseOf } from '../support/openapi';

@@ -1,17 +1,17 @@
 /** What the OpenAPI document says of a body is what the parsers say: they were made of one thing. */
 import fc from 'fast-check';
-import { failuresSchema } from '../../src/contract/failures';
-import { createIdLines } from '../../src/contract/id-lines';
-import { logQuerySchema } from '../../src/contract/log-query';
-import { createMatterQueryReaders } from '../../src/contract/matter-queries';
-import { statsSchema } from '../../src/contract/push-stats';
-import { readQuery } from '../../src/contract/query-body';
-import { createBodyParsers } from '../../src/contract/requests';
-import { clientSelfSchema, usersCheckSchema } from '../../src/contract/self';
-import { readVerifyBody } from '../../src/contract/verify-body';
 import { OPERATIONS, type OperationName } from '../../src/domain/operation';
-import { PushError } from '../../src/errors';
 import { MOMENT } from '../../src/openapi/examples/moment';
+import { PushError } from '../../src/protocol/errors';
+import { failuresSchema } from '../../src/protocol/failures';
+import { createIdLines } from '../../src/protocol/id-lines';
+import { logQuerySchema } from '../../src/protocol/log-query';
+import { createMatterQueryReaders } from '../../src/protocol/matter-queries';
+import { statsSchema } from '../../src/protocol/push-stats';
+import { readQuery } from '../../src/protocol/query-body';
+import { createBodyParsers } from '../../src/protocol/requests';
+import { clientSelfSchema, usersCheckSchema } from '../../src/protocol/self';
+import { readVerifyBody } from '../../src/protocol/verify-body';
 import { problemsOf } from '../support/json-schema';
 import { DOCUMENT, examplesOf } from '../support/openapi';
 

@@ -1,17 +1,17 @@
 /** The OpenAPI document: everything that the service has is in it, and nothing else. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../src/config';
-import { TIMESTAMP_WINDOW } from '../../src/contract/headers';
-import { QUERIES } from '../../src/contract/paths';
-import { ALL_REASONS, PushError } from '../../src/errors';
-import { type AppOptions, createApp } from '../../src/ingress/app';
-import { sign } from '../../src/ingress/signature';
-import { createLogger } from '../../src/logger';
+import { type AppOptions, createApp } from '../../src/http/app';
 import { SIGNATURE_EXAMPLE } from '../../src/openapi/about';
 import { openApiText } from '../../src/openapi/document';
 import { rejection } from '../../src/openapi/reasons';
 import { createDocument } from '../../src/openapi/served';
+import { ALL_REASONS, PushError } from '../../src/protocol/errors';
+import { TIMESTAMP_WINDOW } from '../../src/protocol/headers';
+import { QUERIES } from '../../src/protocol/paths';
+import { sign } from '../../src/protocol/signature';
+import { readConfig } from '../../src/runtime/config';
+import { createLogger } from '../../src/runtime/logger';
 import { resolve } from '../support/json-schema';
 import { DOCUMENT, examplesOf, nodes, OPERATIONS, responseOf } from '../support/openapi';
 

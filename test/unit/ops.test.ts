@@ -1,11 +1,11 @@
 /** The files for Prometheus and Grafana: well formed, about metrics that there are, with a runbook. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../src/config';
-import { ALL_REASONS } from '../../src/errors';
-import { createRegistry } from '../../src/metrics/registry';
+import { createRegistry } from '../../src/observability/metrics/registry';
+import { ALL_REASONS } from '../../src/protocol/errors';
 import { STUCK } from '../../src/queue/stuck';
-import { CHECKED } from '../../src/tracing/settings';
+import { readConfig } from '../../src/runtime/config';
+import { CHECKED } from '../../src/runtime/tracing-settings';
 import {
   alerts,
   dashboard,

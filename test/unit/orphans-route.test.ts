@@ -3,16 +3,16 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
-import type { KnownClient } from '../../src/directory/clients';
-import { PushError } from '../../src/errors';
-import { koaEnvelope, type RequestState } from '../../src/ingress/koa-envelope';
-import { orphansRoute } from '../../src/ingress/orphans-route';
-import { sign } from '../../src/ingress/signature';
-import { createReadStreamedRequest } from '../../src/ingress/streamed-request';
-import { createLogger } from '../../src/logger';
-import type { LogEntry } from '../../src/push-log/entry-model';
-import { createRequestIds } from '../../src/push-log/request-id';
-import { createFindOrphans } from '../../src/reconcile/orphans';
+import { koaEnvelope, type RequestState } from '../../src/http/middleware/koa-envelope';
+import { createReadStreamedRequest } from '../../src/http/read-streamed-request';
+import { orphansRoute } from '../../src/http/routes/orphans-route';
+import { PushError } from '../../src/protocol/errors';
+import { sign } from '../../src/protocol/signature';
+import { createFindOrphans } from '../../src/queries/orphans';
+import { createLogger } from '../../src/runtime/logger';
+import type { KnownClient } from '../../src/storage/directory/clients';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { aMatter } from '../support/builders';
 import { connectRaw, rawPush } from '../support/raw-http';
 

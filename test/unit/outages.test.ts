@@ -1,6 +1,6 @@
 /** An outage has one line where it begins and one where it ends, whatever its connections do meanwhile. */
 import pino from 'pino';
-import { createOutages } from '../../src/outages';
+import { createOutages } from '../../src/runtime/outages';
 
 function watched() {
   const lines: Record<string, unknown>[] = [];

@@ -1,9 +1,9 @@
 /** What the papers around the code say must be so: settings, errors, tree, scripts, links. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { type Config, ConfigError, readConfig } from '../../src/config';
-import { readStartSettings } from '../../src/embedded/settings';
-import { matterNotFound, PushError, type Reason } from '../../src/errors';
+import { matterNotFound, PushError, type Reason } from '../../src/protocol/errors';
+import { type Config, ConfigError, readConfig } from '../../src/runtime/config';
+import { readStartSettings } from '../../tools/local/settings';
 
 const ROOT = join(__dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -121,7 +121,7 @@ describe('the errors', () => {
   const rows = new Map(
     table(section(INTEGRATE, 'Errors'), 'code').map((cells) => [cells[1] ?? '', cells]),
   );
-  const reasons = [...read('src/errors.ts').matchAll(/^ {2}([A-Z_]+): \[\s*\d/gm)].map(
+  const reasons = [...read('src/protocol/errors.ts').matchAll(/^ {2}([A-Z_]+): \[\s*\d/gm)].map(
     ([, reason]) => reason as Reason,
   );
 
@@ -144,7 +144,7 @@ describe('the tree', () => {
   const named = treePaths(section(ARCHITECTURE, 'The tree'));
 
   test('everything that it names is there', () => {
-    expect(named).toContain('src/ingress/push-route.ts');
+    expect(named).toContain('src/http/routes/push-route.ts');
     expect(named.filter((path) => !exists(path))).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 /** What a push run says while it waits, and who may try meanwhile. */
-import { createStandstill } from '../../src/cli/push/standstill';
-import { createWaitTeller, duration } from '../../src/cli/push/tell-wait';
-import { causeOf, isOfTheService } from '../../src/cli/push/wait-causes';
-import { ALL_REASONS, PushError } from '../../src/errors';
+
+import { ALL_REASONS, PushError } from '../../src/protocol/errors';
+import { createStandstill } from '../../tools/matterctl/push/standstill';
+import { createWaitTeller, duration } from '../../tools/matterctl/push/tell-wait';
+import { causeOf, isOfTheService } from '../../tools/matterctl/push/wait-causes';
 import { sink } from '../support/sink';
 
 const HERE = { url: 'http://portal', clientId: 'oa' };

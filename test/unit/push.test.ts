@@ -1,6 +1,6 @@
 /** What travels through a partition arrives as it was sent. */
 import fc from 'fast-check';
-import { createBodyParsers } from '../../src/contract/requests';
+import { createBodyParsers } from '../../src/protocol/requests';
 import {
   decodeItem,
   encodePush,

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { ExpectedMatter } from '../../src/cli/reconcile/expected-matter';
-import { openSource } from '../../src/cli/reconcile/open-source';
-import { createSettings } from '../../src/cli/settings';
+import type { ExpectedMatter } from '../../tools/matterctl/reconcile/expected-matter';
+import { openSource } from '../../tools/matterctl/reconcile/open-source';
+import { createSettings } from '../../tools/matterctl/settings';
 import { aRef } from '../support/builders';
 
 const folder = mkdtempSync(join(tmpdir(), 'reconcile-'));

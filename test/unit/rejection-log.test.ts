@@ -1,9 +1,9 @@
 /** Rejections of known clients are logged at a bounded rate, and never get in a caller's way. */
 import pino from 'pino';
-import { createRejectionLog, REJECTIONS } from '../../src/ingress/rejection-log';
-import { createLogger, type Logger } from '../../src/logger';
-import type { LogEntry } from '../../src/push-log/entry-model';
-import type { PushLog } from '../../src/push-log/log';
+import { createRejectionLog, REJECTIONS } from '../../src/pushes/rejection-log';
+import { createLogger, type Logger } from '../../src/runtime/logger';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
+import type { PushLog } from '../../src/storage/push-log/log';
 
 const BODY = Buffer.from('{}');
 

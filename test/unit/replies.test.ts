@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { NO_METRICS } from '../../src/metrics/metrics';
 import { createRedisKeys } from '../../src/queue/keys';
 import { createReplyInbox, toMessages } from '../../src/queue/replies';
+import { NO_METRICS } from '../../src/telemetry/metrics';
 
 /** The subscription alone: what the inbox does with a message needs no server. */
 class Subscriber extends EventEmitter {

@@ -1,6 +1,11 @@
 /** Request ids are in the order of receipt, and no two are the same. */
 import fc from 'fast-check';
-import { createRequestIds, firstIdAt, idAfter, receivedAtOf } from '../../src/push-log/request-id';
+import {
+  createRequestIds,
+  firstIdAt,
+  idAfter,
+  receivedAtOf,
+} from '../../src/storage/push-log/request-id';
 import { NOW } from '../support/builders';
 
 const instants = fc.integer({ min: 0, max: 4_000_000_000_000 });

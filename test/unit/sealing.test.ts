@@ -1,6 +1,6 @@
 /** Clients' secrets at rest: sealed for one client, opened by any key of the ring, never tampered. */
 import fc from 'fast-check';
-import { createKeyRing, keyIdOf } from '../../src/directory/sealing';
+import { createKeyRing, keyIdOf } from '../../src/storage/directory/sealing';
 
 const key = (id: string, fill: number) => `${id}:${Buffer.alloc(32, fill).toString('base64')}`;
 const K1 = key('k1', 1);

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { chosenProgram } from '../../src/embedded/project';
+import { chosenProgram } from '../../tools/local/project';
 
 const ROOT = resolve(__dirname, '../..');
 const PLATFORM = `${process.platform}-${process.arch}`;

@@ -1,10 +1,10 @@
 /** What a caller is told where the queue fails: never a guess. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { createPushFinalizer, type PushFinalizer } from '../../src/ingress/finalize-push';
-import { createSettlePush, type SettleDependencies } from '../../src/ingress/settle-push';
-import type { Finalize } from '../../src/push-log/finalize';
-import type { Settlement } from '../../src/push-log/settlement';
+import { createPushFinalizer, type PushFinalizer } from '../../src/pushes/finalize-push';
+import { createSettlePush, type SettleDependencies } from '../../src/pushes/settle-push';
+import type { Finalize } from '../../src/storage/push-log/finalize';
+import type { Settlement } from '../../src/storage/push-log/settlement';
 import { aPush } from '../support/builders';
 
 const PERSISTED: Settlement = { state: 'PERSISTED', outcome: 'CREATED', matterId: '1' };

@@ -1,13 +1,13 @@
 /** The signature doctor names what went wrong, and nothing that did not. */
 import { spawnSync } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { sentSignature } from '../../src/push-log/sent-signature';
 import { bodyVariants } from '../../src/signature-diagnosis/body-variants';
 import { ALL_CAUSES } from '../../src/signature-diagnosis/causes';
 import { type Bounds, diagnose, diagnoseInSlices } from '../../src/signature-diagnosis/diagnose';
 import { WRITERS } from '../../src/signature-diagnosis/json-writers';
 import type { RejectedRequest } from '../../src/signature-diagnosis/rejected-request';
 import { search } from '../../src/signature-diagnosis/search';
+import { sentSignature } from '../../src/storage/push-log/sent-signature';
 import {
   COMPACT,
   type Given,

@@ -1,7 +1,7 @@
 /** The signature of specification 5.1, against vectors that other programs computed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSignatureForm, sign, verify } from '../../src/ingress/signature';
+import { isSignatureForm, sign, verify } from '../../src/protocol/signature';
 
 interface Vector {
   readonly name: string;

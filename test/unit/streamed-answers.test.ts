@@ -4,9 +4,9 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { successEnvelope } from '../../src/contract/envelope';
-import { beginLines, type Lines, writeLines } from '../../src/ingress/line-answer';
-import { discardRest, receiveBody } from '../../src/ingress/streamed-body';
+import { beginLines, type Lines, writeLines } from '../../src/http/line-answer';
+import { discardRest, receiveBody } from '../../src/http/streamed-body';
+import { successEnvelope } from '../../src/protocol/envelope';
 
 const servers: ReturnType<typeof createServer>[] = [];
 afterEach(async () => {

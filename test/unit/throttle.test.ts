@@ -1,5 +1,5 @@
 /** What keeps spans from the collector does not fill the log. */
-import { throttle } from '../../src/tracing/throttle';
+import { throttle } from '../../src/observability/tracing/throttle';
 
 test('the first is told at once, then one a minute, with how many were not', () => {
   let now = 0;

@@ -1,7 +1,7 @@
 /** Times on the wire (decisions, "sourceUpdatedAt formats"): one instant, many ways to write it. */
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
-import { formatLocal, parseDateTime, parseInstant } from '../../src/contract/time';
+import { formatLocal, parseDateTime, parseInstant } from '../../src/protocol/time';
 
 const SHANGHAI = 'Asia/Shanghai';
 /** 2024-06-01T00:00:00Z, which is 08:00 in Shanghai. */

@@ -1,5 +1,5 @@
 /** The statistic by which the timing benchmark judges. */
-import { areaUnderCurve, standardError } from '../../bench/timing-statistic';
+import { areaUnderCurve, standardError } from '../../tools/bench/timing-statistic';
 
 test.each<[string, number[], number[], number]>([
   ['the same values', [1, 2, 3], [1, 2, 3], 0.5],

@@ -4,8 +4,8 @@ import {
   NodeTracerProvider,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { createBatcher } from '../../src/batcher';
-import { createTracing } from '../../src/tracing/spans';
+import { createBatcher } from '../../src/concurrency/batcher';
+import { createTracing } from '../../src/observability/tracing/spans';
 
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

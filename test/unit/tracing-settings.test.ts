@@ -1,5 +1,5 @@
 /** Where tracing is on, what the library would misread in silence ends the start, and is named. */
-import { ConfigError, readConfig, redactConfig } from '../../src/config';
+import { ConfigError, readConfig, redactConfig } from '../../src/runtime/config';
 
 const REQUIRED = {
   MONGO_URL: 'mongodb://h/db',

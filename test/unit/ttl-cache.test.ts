@@ -1,5 +1,5 @@
 /** A cache that keeps a value for a short time, and no failure. */
-import { createTtlCache } from '../../src/directory/ttl-cache';
+import { createTtlCache } from '../../src/storage/directory/ttl-cache';
 
 function counting() {
   let now = 1_000;

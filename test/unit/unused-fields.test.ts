@@ -1,7 +1,8 @@
 /** A field that no operation reads is named, with the one that was probably meant. */
-import { likelyName } from '../../src/contract/likely-name';
-import { unusedFields } from '../../src/contract/unused-fields';
+
 import type { OperationName } from '../../src/domain/operation';
+import { likelyName } from '../../src/protocol/likely-name';
+import { unusedFields } from '../../src/protocol/unused-fields';
 import { aBody, type Body } from '../support/bodies';
 
 const unused = (operation: OperationName, over: Body) =>

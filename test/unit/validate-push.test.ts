@@ -1,11 +1,12 @@
 /** From bytes to a push that may be queued, with warnings, or to every problem it has. */
-import { createBodyParsers } from '../../src/contract/requests';
+
 import type { OperationName } from '../../src/domain/operation';
+import { createBodyParsers } from '../../src/protocol/requests';
 import {
   createCheckBody,
   createValidatePush,
   type RequestContext,
-} from '../../src/ingress/validate-push';
+} from '../../src/pushes/validate-push';
 import { aBody, type Body, CONTRACT } from '../support/bodies';
 import { NOW } from '../support/builders';
 

@@ -9,7 +9,7 @@ import type {
   MatterDiff,
   MatterDifference,
   MatterDigest,
-} from '../../contract/comparison';
+} from '../../protocol/comparison';
 import type { matterSchemas } from './matter';
 import { count, instant, matterId, oneOf, type ShapeOf } from './shape';
 

@@ -1,8 +1,8 @@
 /** A page of the push log, as the caller sees it. */
 import { z } from 'zod';
-import type { Diagnosis, Difference, Finding } from '../../contract/diagnosis';
-import type { EntryView, LogPage, PageEntry } from '../../contract/entry-view';
 import type { FieldChange } from '../../domain/changes';
+import type { Diagnosis, Difference, Finding } from '../../protocol/diagnosis';
+import type { EntryView, LogPage, PageEntry } from '../../protocol/entry-view';
 import { ALL_CAUSES } from '../../signature-diagnosis/causes';
 import { fieldError, warning } from './envelope';
 import { count, instant, matterId, oneOf, requestId, type ShapeOf } from './shape';

@@ -1,9 +1,9 @@
 /** The envelope of every answer: around `data`, or around a rejection. */
 import { z } from 'zod';
-import type { Envelope, PushData, Verified } from '../../contract/envelope';
 import type { Outcome } from '../../domain/decide';
-import { ALL_REASONS, type FieldError, PushError, type Reason } from '../../errors';
-import { WARNING_KINDS, type Warning } from '../../warnings';
+import type { Envelope, PushData, Verified } from '../../protocol/envelope';
+import { ALL_REASONS, type FieldError, PushError, type Reason } from '../../protocol/errors';
+import { WARNING_KINDS, type Warning } from '../../protocol/warnings';
 import { instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
 
 export const fieldError = z.object({

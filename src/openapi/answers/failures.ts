@@ -7,7 +7,7 @@ import type {
   Failures,
   FailureTotals,
   Mended,
-} from '../../contract/failures';
+} from '../../protocol/failures';
 import { count, instant, requestId, type ShapeOf } from './shape';
 
 const totals = () =>

@@ -1,8 +1,8 @@
 /** A matter, and one that nobody at the caller's knows, as they are shown. */
 import { z } from 'zod';
-import type { MatterView, PartyView } from '../../contract/matter-view';
 import type { MatterType, PartyRole, Phase } from '../../domain/matter';
-import type { OrphanCount, OrphanView } from '../../reconcile/orphans';
+import type { MatterView, PartyView } from '../../protocol/matter-view';
+import type { OrphanCount, OrphanView } from '../../queries/orphans';
 import { count, instant, matterId, oneOf, type ShapeOf } from './shape';
 
 const text = () => z.string().nullable();

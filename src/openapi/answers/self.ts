@@ -8,7 +8,7 @@ import type {
   SecretView,
   ServiceLimits,
   UserState,
-} from '../../contract/self';
+} from '../../protocol/self';
 import { count, instant, oneOf, type ShapeOf } from './shape';
 
 export function selfSchemas() {

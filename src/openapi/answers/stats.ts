@@ -1,6 +1,6 @@
 /** How many pushes ended how, as the caller sees it. */
 import { z } from 'zod';
-import type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../contract/push-stats';
+import type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../protocol/push-stats';
 import { count, instant, oneOf, type ShapeOf } from './shape';
 
 export function statsSchemas() {

@@ -1,5 +1,5 @@
-/** When each error comes, and what to do about it. Code, message and retryable stand in src/errors.ts. */
-import type { Reason } from '../../errors';
+/** When each error comes, and what to do about it. Code, message and retryable stand in src/protocol/errors.ts. */
+import type { Reason } from '../../protocol/errors';
 import type { Bilingual } from './bilingual';
 
 export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {

@@ -1,5 +1,5 @@
 /** Which pushes failed, and are they mended: the question and its answer. */
-import type { Failures } from '../../contract/failures';
+import type { Failures } from '../../protocol/failures';
 import { EXTERNAL_ID, REQUEST_ID } from './moment';
 
 export const FAILURES_QUESTION = {

@@ -1,7 +1,8 @@
 /** A push of each operation, and what it is answered. */
-import type { PushData, Verified } from '../../contract/envelope';
+
 import type { Outcome } from '../../domain/decide';
 import type { OperationName } from '../../domain/operation';
+import type { PushData, Verified } from '../../protocol/envelope';
 import { EXTERNAL_ID, MATTER_ID } from './moment';
 
 export const PUSHES: Readonly<Record<OperationName, object>> = {

@@ -1,9 +1,9 @@
 /** A question of each kind, and what it is answered. */
-import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../../contract/comparison';
-import type { LogPage } from '../../contract/entry-view';
-import type { MatterView } from '../../contract/matter-view';
-import type { QueryName } from '../../contract/paths';
-import type { OrphanCount, OrphanView } from '../../reconcile/orphans';
+import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../../protocol/comparison';
+import type { LogPage } from '../../protocol/entry-view';
+import type { MatterView } from '../../protocol/matter-view';
+import type { QueryName } from '../../protocol/paths';
+import type { OrphanCount, OrphanView } from '../../queries/orphans';
 import { FAILURES, FAILURES_QUESTION } from './failures';
 import { EXTERNAL_ID, MATTER_ID, REQUEST_ID } from './moment';
 import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from './self';

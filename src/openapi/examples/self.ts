@@ -1,5 +1,5 @@
 /** What a client may ask about itself, and what it is answered. */
-import type { CheckedUsers, ClientSelf } from '../../contract/self';
+import type { CheckedUsers, ClientSelf } from '../../protocol/self';
 
 export const USERS_CHECK = { usernames: ['li.lei', 'han.meimei', 'lilei'] };
 export const CHECKED_USERS: CheckedUsers = {

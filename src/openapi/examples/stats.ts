@@ -1,5 +1,5 @@
 /** What a day was. */
-import type { PushStats } from '../../contract/push-stats';
+import type { PushStats } from '../../protocol/push-stats';
 
 const HOUR = { start: '2026-11-21T01:00:00.000Z', operation: 'upsert', notRecorded: 0 } as const;
 

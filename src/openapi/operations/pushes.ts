@@ -1,7 +1,8 @@
 /** The four pushes (specification 4.1-4.4). */
-import { pushPath } from '../../contract/paths';
+
 import { OPERATIONS, type OperationName } from '../../domain/operation';
-import type { Reason } from '../../errors';
+import type { Reason } from '../../protocol/errors';
+import { pushPath } from '../../protocol/paths';
 import type { Bilingual } from '../descriptions/bilingual';
 import { NOTICE, NOTICE_ANSWER, PUSH_ANSWERS, PUSHES } from '../examples/pushes';
 import { KEYED } from '../headers';

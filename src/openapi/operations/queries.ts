@@ -1,6 +1,6 @@
 /** The signed queries that take a JSON object (docs/reconcile.md). */
-import { LINES_LIMIT } from '../../contract/limits';
-import { QUERIES, type QueryName, queryPath } from '../../contract/paths';
+import { LINES_LIMIT } from '../../protocol/limits';
+import { QUERIES, type QueryName, queryPath } from '../../protocol/paths';
 import type { AnswerName } from '../answer-schemas';
 import type { Bilingual } from '../descriptions/bilingual';
 import { QUERY_ANSWERS, QUESTIONS } from '../examples/queries';

@@ -1,5 +1,5 @@
 /** What anybody may ask the service itself, unsigned: health, and this document. */
-import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../../contract/paths';
+import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../../protocol/paths';
 import type { AnswerName } from '../answer-schemas';
 import { type Bilingual, bilingual, bilingualTitle } from '../descriptions/bilingual';
 import { headerRefs } from '../headers';

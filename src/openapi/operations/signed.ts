@@ -1,5 +1,5 @@
 /** What the signed operations have in common. */
-import type { Reason } from '../../errors';
+import type { Reason } from '../../protocol/errors';
 import { type Bilingual, bilingual, bilingualTitle } from '../descriptions/bilingual';
 import { SECURITY } from '../headers';
 import type { Json } from '../json-schema';

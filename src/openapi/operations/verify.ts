@@ -1,5 +1,5 @@
 /** The dry run of a push. */
-import { queryPath, VERIFY } from '../../contract/paths';
+import { queryPath, VERIFY } from '../../protocol/paths';
 import type { Bilingual } from '../descriptions/bilingual';
 import { VERIFICATION, VERIFIED } from '../examples/pushes';
 import { KEYED } from '../headers';

@@ -1,0 +1,94 @@
+/**
+ * Group commit: items that arrive while a batch is under way, or within the same tick, go out
+ * together in the next one; each caller gets its own result. The only batcher of the house.
+ */
+import type { TracePoint, Tracing } from '../telemetry/tracing';
+
+export interface BatcherOptions<I, O> {
+  /** Runs one batch; the result at index i belongs to item i. A throw fails every item of the batch. */
+  readonly run: (items: readonly I[]) => Promise<readonly O[]>;
+  /** Most items in one batch. */
+  readonly maxBatch: number;
+  /** Bounds the weight of a batch too; an item that is heavier than it goes alone. */
+  readonly weight?: { readonly of: (item: I) => number; readonly most: number };
+  /** Batches under way at the same time; the next one collects until a place is free. */
+  readonly maxRunning: number;
+  /** Where it is given, a batch is a span in the traces that it serves. */
+  readonly tracing?: Tracing | undefined;
+  /** Of that span. */
+  readonly name?: string;
+}
+
+export interface Batcher<I, O> {
+  /** Queues an item. Callers bound how many are waiting (MAX_IN_FLIGHT at the web process). */
+  add(item: I): Promise<O>;
+}
+
+interface Waiting<I, O> {
+  readonly item: I;
+  readonly from: TracePoint | undefined;
+  readonly resolve: (result: O) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
+  const { tracing, name = 'batch' } = options;
+  let waiting: Waiting<I, O>[] = [];
+  let running = 0;
+  let scheduled = false;
+
+  const schedule = () => {
+    if (scheduled || waiting.length === 0 || running >= options.maxRunning) return;
+    scheduled = true;
+    // After the I/O of this tick: everything that arrived with it rides along.
+    setImmediate(flush);
+  };
+
+  const flush = () => {
+    scheduled = false;
+    const size = sizeOfNext();
+    const batch = waiting.slice(0, size);
+    waiting = waiting.slice(size);
+    running += 1;
+    void runBatch(batch).finally(() => {
+      running -= 1;
+      schedule();
+    });
+    schedule();
+  };
+
+  /** How many of those that wait go together: as many as both bounds allow, but at least one. */
+  const sizeOfNext = (): number => {
+    const { maxBatch, weight } = options;
+    if (!weight) return maxBatch;
+    let total = 0;
+    const end = waiting.slice(0, maxBatch).findIndex(({ item }, index) => {
+      total += weight.of(item);
+      return index > 0 && total > weight.most;
+    });
+    return end === -1 ? maxBatch : end;
+  };
+
+  const runBatch = async (batch: readonly Waiting<I, O>[]): Promise<void> => {
+    try {
+      const work = () => options.run(batch.map(({ item }) => item));
+      const results = await (tracing ? tracing.together(name, pointsOf(batch), work) : work());
+      if (results.length !== batch.length) throw new Error('a batch must give one result per item');
+      results.forEach((result, index) => {
+        batch[index]?.resolve(result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+  const pointsOf = (batch: readonly Waiting<I, O>[]) => batch.flatMap(({ from }) => from ?? []);
+
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, from: tracing?.here(), resolve, reject });
+        schedule();
+      }),
+  };
+}

@@ -1,0 +1,67 @@
+/** Whether this process may get requests. */
+import { PushError } from '../protocol/errors';
+import { databaseCall, queueCall } from '../pushes/availability';
+
+/** Milliseconds: a server that is silent for longer is as good as away. */
+const PING_TIMEOUT = 2_000;
+/** Milliseconds in which all who ask share one round trip: anybody may, as often as they like. */
+const CACHE_TTL = 250;
+
+export interface HealthProbe {
+  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
+  ready(): Promise<{ status: 'ready' }>;
+  /** From now on not ready, so that no new callers are sent here. What comes is still served. */
+  leave(): void;
+  isLeaving(): boolean;
+  /** From now on nothing is begun: the process drains. */
+  drain(): void;
+  /** What the driver knows without asking. @throws as `ready` */
+  check(): void;
+}
+
+export interface HealthSources {
+  readonly isDatabaseUp: () => boolean;
+  readonly isQueueUp: () => boolean;
+  /** Real round trips; of the queue by a write, which takes no memory. */
+  readonly pingDatabase: () => Promise<unknown>;
+  readonly pingQueue: () => Promise<unknown>;
+}
+
+export function createHealthProbe(sources: HealthSources): HealthProbe {
+  let leaving = false;
+  let draining = false;
+  const check = () => {
+    if (draining) throw new PushError('SHUTTING_DOWN');
+    if (!sources.isDatabaseUp()) throw new PushError('DATABASE_UNAVAILABLE');
+    if (!sources.isQueueUp()) throw new PushError('QUEUE_UNAVAILABLE');
+  };
+  const ping = async () => {
+    await Promise.all([
+      databaseCall(sources.pingDatabase(), PING_TIMEOUT),
+      queueCall(sources.pingQueue(), PING_TIMEOUT),
+    ]);
+  };
+  let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;
+  /** A failure is shared as well: it is not tried anew for each who asks. */
+  const pingThrottled = (): Promise<void> => {
+    const now = performance.now();
+    if (!last || now - last.since >= CACHE_TTL) last = { since: now, outcome: ping() };
+    return last.outcome;
+  };
+  return {
+    check,
+    leave: () => {
+      leaving = true;
+    },
+    isLeaving: () => leaving,
+    drain: () => {
+      draining = true;
+    },
+    ready: async () => {
+      if (leaving) throw new PushError('SHUTTING_DOWN');
+      check();
+      await pingThrottled();
+      return { status: 'ready' };
+    },
+  };
+}

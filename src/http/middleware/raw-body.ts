@@ -1,0 +1,45 @@
+/** The body as the bytes that were sent: bounded, undecoded, within a deadline. */
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import { PushError } from '../../protocol/errors';
+import { checkEncoding, discardRest } from '../streamed-body';
+import { arrivalOf } from './koa-in-flight';
+
+/** Milliseconds in which a body must arrive. */
+const TIMEOUT = 12_000;
+/** Bytes that a piece takes beside its content: for a body sent byte by byte that is most of its memory. */
+const PER_PIECE = 256;
+
+/**
+ * @param limit bytes
+ * @throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, BODY_INCOMPLETE where
+ *   the caller broke off, TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL
+ */
+export async function readRawBody(req: IncomingMessage, limit: number): Promise<Buffer> {
+  const length = req.headers['content-length'];
+  const arrival = arrivalOf(req);
+  const count = (piece: Buffer) => arrival?.received(piece.length + PER_PIECE);
+  const reading = getRawBody(req, { limit, length: length ?? null }).catch(async (cause) => {
+    // The rest is not kept.
+    req.off('data', count);
+    await discardRest(req);
+    throw new PushError(isTooLarge(cause) ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
+  });
+  req.on('data', count);
+  const body = await withDeadline(reading, TIMEOUT);
+  arrival?.complete();
+  checkEncoding(req);
+  return body;
+}
+
+/** What still arrives after the deadline ends with the connection. */
+function withDeadline<T>(reading: Promise<T>, timeout: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new PushError('REQUEST_TIMEOUT')), timeout);
+    reading.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && 'type' in error && error.type === 'entity.too.large';
+}

@@ -1,0 +1,36 @@
+/**
+ * Bull Board over the queue of partition jobs, read only: which job waits and which is active, as
+ * BullMQ has it. What pushes hold is not in there: a job knows its partition, no more.
+ */
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import type { Redis } from 'ioredis';
+import type { RedisKeys } from '../../queue/keys';
+import { readOnlyJobQueue } from '../../queue/partition-job-view';
+import type { Logger } from '../../runtime/logger';
+import { createBoardApp } from './app';
+import { BOARD_PATH, type Board } from './options';
+import { collectParts } from './parts';
+
+const ABOUT =
+  'A job lets one worker work on its partition. What waits in the partitions: matterctl queue stats';
+
+/** @throws Error where the files of the board are not as expected */
+export function createBoard(redis: Redis, keys: RedisKeys, logger: Logger): Board {
+  const queue = readOnlyJobQueue(redis, keys);
+  const jobs = new BullMQAdapter(queue, { readOnlyMode: true, description: ABOUT });
+  // Of a job's contents the partition alone, whatever a later version may put there.
+  jobs.setFormatter('data', ({ partition }) => ({ partition }));
+  jobs.setFormatter('name', ({ data }) => `job of partition ${data.partition}`);
+  jobs.setFormatter('returnValue', () => undefined);
+  const parts = collectParts((serverAdapter) =>
+    createBullBoard({
+      queues: [jobs],
+      serverAdapter,
+      // Its documentation is on another host.
+      options: { uiConfig: { boardTitle: 'Matter Push', hideDocsLink: true } },
+    }),
+  );
+  const app = createBoardApp(BOARD_PATH, parts, { pingQueue: () => redis.ping(), logger });
+  return { answer: app.callback(), close: () => queue.close() };
+}

@@ -1,0 +1,45 @@
+/** What metrics need of their process, and what it gets. */
+import type { RequestListener } from 'node:http';
+import type { Clock } from '../../concurrency/clock';
+import type { Metrics } from '../../telemetry/metrics';
+
+/** Asked when somebody looks. */
+export interface Servers {
+  pingDatabase(): Promise<unknown>;
+  /** By a write: without it the queue is of no use. */
+  pingQueue(): Promise<unknown>;
+  /**
+   * Per partition how many pushes it holds, and for how many milliseconds the first one has waited;
+   * null where there is none.
+   */
+  partitions(): Promise<readonly { readonly waiting: number; readonly oldestMs: number | null }[]>;
+  /** How many workers there are. */
+  workers(): Promise<number>;
+}
+
+/** What else is shown on the port: everything at a path and below. */
+export interface Beside {
+  readonly path: string;
+  readonly answer: RequestListener;
+}
+
+export interface MetricsOptions {
+  readonly type: 'web' | 'worker';
+  /** METRICS_HOST */
+  readonly host: string;
+  /** METRICS_PORT; 0: none are kept. */
+  readonly port: number;
+  /** Shown on that port too. */
+  readonly beside?: Beside;
+  readonly servers: Servers;
+  readonly clock: Clock;
+  /** What time it is for Redis, epoch milliseconds; it may reject. */
+  readonly redisTime: () => Promise<number>;
+}
+
+export interface RunningMetrics {
+  readonly metrics: Metrics;
+  /** Where they are served; undefined where they are not kept. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}

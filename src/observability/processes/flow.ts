@@ -1,0 +1,154 @@
+/**
+ * What became of the pushes that one web process answered in the last minutes, counted in memory: no more
+ * than an addition for each. `matterctl status` reads it from the heartbeat, also where METRICS_PORT is off.
+ */
+
+import { OPERATIONS } from '../../domain/operation';
+import type { PushError } from '../../protocol/errors';
+import { pushPath } from '../../protocol/paths';
+import { addDurations, type Durations, durationClass } from '../../runtime/durations';
+
+/** What is told of pushes that ended alike. */
+export interface FlowResult {
+  /** An outcome or a reason. */
+  readonly result: string;
+  readonly count: number;
+  /** From receipt to answer. */
+  readonly times: Durations;
+}
+
+export interface FlowClient {
+  readonly clientId: string;
+  readonly pushes: number;
+  /** Those that the service failed (5xx, but for a pause). */
+  readonly failed: number;
+  /** Those that were wrong, or too many. */
+  readonly rejected: number;
+  /** Of the last push that did not go well. */
+  readonly lastReason: string | null;
+}
+
+export interface FlowView {
+  /** How long the pushes are counted for, milliseconds: less than WINDOW just after a start. */
+  readonly spanMs: number;
+  readonly results: readonly FlowResult[];
+  readonly clients: readonly FlowClient[];
+}
+
+/** A push that is being answered. */
+export interface FlowPush {
+  readonly path: string;
+  /** Known after its authentication. */
+  readonly clientId: string | undefined;
+  /** Milliseconds from receipt to answer. */
+  readonly ms: number;
+}
+
+export interface Flow {
+  answered(push: FlowPush, outcome: string): void;
+  rejected(push: FlowPush, error: PushError): void;
+  read(): FlowView;
+}
+
+/** Milliseconds that are counted, in slots. */
+export const WINDOW = 300_000;
+const SLOT = 30_000;
+/** Clients of a slot that are told one by one. */
+const MAX_CLIENTS = 100;
+const PATHS: ReadonlySet<string> = new Set(OPERATIONS.map(pushPath));
+
+interface Counted {
+  count: number;
+  readonly times: Record<string, number>;
+}
+type ClientCount = { -readonly [F in keyof FlowClient]: FlowClient[F] };
+
+interface Slot {
+  readonly number: number;
+  readonly results: Map<string, Counted>;
+  readonly clients: Map<string, ClientCount>;
+}
+
+/** @param clock milliseconds that never go back */
+export function createFlow(clock: () => number = () => performance.now()): Flow {
+  const began = clock();
+  let slots: Slot[] = [];
+  const current = (): Slot => {
+    const number = Math.floor(clock() / SLOT);
+    const last = slots.at(-1);
+    if (last?.number === number) return last;
+    const slot = { number, results: new Map(), clients: new Map() };
+    slots = [...slots.filter((old) => old.number > number - WINDOW / SLOT), slot];
+    return slot;
+  };
+  const count = ({ path, clientId, ms }: FlowPush, result: string, went: Went) => {
+    if (!PATHS.has(path)) return;
+    const { results, clients } = current();
+    const counted = results.get(result) ?? { count: 0, times: {} };
+    results.set(result, counted);
+    counted.count += 1;
+    addDurations(counted.times, { [durationClass(ms)]: 1 });
+    if (clientId === undefined) return;
+    const client = clients.get(clientId) ?? emptyClient(clientId);
+    if (clients.size < MAX_CLIENTS) clients.set(clientId, client);
+    client.pushes += 1;
+    if (went === 'well') return;
+    client[went] += 1;
+    client.lastReason = result;
+  };
+  return {
+    answered: (push, outcome) => count(push, outcome, 'well'),
+    rejected: (push, error) => count(push, error.reason, isFailure(error) ? 'failed' : 'rejected'),
+    read: () => {
+      // Also where nothing comes any more, what is old is forgotten.
+      current();
+      return { spanMs: Math.min(WINDOW, Math.round(clock() - began)), ...sumOf(slots) };
+    },
+  };
+}
+
+type Went = 'well' | 'failed' | 'rejected';
+
+/** An operator's pause is no failure. */
+const isFailure = ({ code, reason }: PushError) => code >= 500 && reason !== 'CLIENT_PAUSED';
+
+const emptyClient = (clientId: string): ClientCount => ({
+  ...{ clientId, pushes: 0, failed: 0, rejected: 0, lastReason: null },
+});
+
+function sumOf(slots: readonly Slot[]): Pick<FlowView, 'results' | 'clients'> {
+  return addFlows(
+    slots.map(({ results, clients }) => ({
+      results: [...results].map(([result, counted]) => ({ result, ...counted })),
+      clients: [...clients.values()],
+    })),
+  );
+}
+
+/** Several together, those of the last minutes or of several processes; the most frequent results first. */
+export function addFlows(
+  flows: readonly Pick<FlowView, 'results' | 'clients'>[],
+): Pick<FlowView, 'results' | 'clients'> {
+  const results = new Map<string, Counted>();
+  for (const { result, count, times } of flows.flatMap((flow) => flow.results)) {
+    const sum = results.get(result) ?? { count: 0, times: {} };
+    results.set(result, sum);
+    sum.count += count;
+    addDurations(sum.times, times);
+  }
+  const clients = new Map<string, ClientCount>();
+  for (const client of flows.flatMap((flow) => flow.clients)) {
+    const sum = clients.get(client.clientId) ?? emptyClient(client.clientId);
+    clients.set(client.clientId, sum);
+    sum.pushes += client.pushes;
+    sum.failed += client.failed;
+    sum.rejected += client.rejected;
+    sum.lastReason = client.lastReason ?? sum.lastReason;
+  }
+  return {
+    results: [...results]
+      .map(([result, counted]) => ({ result, ...counted }))
+      .sort((a, b) => b.count - a.count),
+    clients: [...clients.values()],
+  };
+}

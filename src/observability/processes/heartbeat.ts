@@ -1,0 +1,76 @@
+/**
+ * The heartbeat of a process: its record in Redis, written anew every few seconds in one command. That of
+ * a process that died stays for a while, and its age tells; one that ends takes its own with it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { startPollLoop } from '../../concurrency/poll-loop';
+import type { RedisKeys } from '../../queue/keys';
+import { AT_MAXMEMORY } from '../../queue/redis';
+import type { Logger } from '../../runtime/logger';
+import type { ProcessRecord } from './record';
+
+/** Milliseconds between two heartbeats, lengthened by up to half at random. */
+export const HEARTBEAT_INTERVAL = 2_000;
+/** Milliseconds after its last heartbeat for which a process is remembered. */
+const FORGET = 600_000;
+/** Processes that are remembered: of more, the longest silent ones are forgotten first. */
+const MAX_PROCESSES = 500;
+
+/**
+ * KEYS: records and last heartbeats, by process. ARGV: id, record, milliseconds after which others are
+ * forgotten, most of them. A record begins with the time of its heartbeat, Redis time.
+ */
+const WRITE = `${AT_MAXMEMORY}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f %s', now, ARGV[2]))
+redis.call('ZADD', KEYS[2], string.format('%.0f', now), ARGV[1])
+local function forget(ids)
+  for _, id in ipairs(ids) do
+    redis.call('HDEL', KEYS[1], id)
+    redis.call('ZREM', KEYS[2], id)
+  end
+end
+forget(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - ARGV[3])))
+forget(redis.call('ZRANGE', KEYS[2], 0, -1 - tonumber(ARGV[4])))
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3]) end
+return 1`;
+
+export interface Heartbeat {
+  /** The process is on its way to its end: the last heartbeat, and no more. */
+  stop(): Promise<void>;
+}
+
+/** @param read what the process is like now */
+export function startHeartbeat(
+  redis: Redis,
+  keys: RedisKeys,
+  read: () => ProcessRecord,
+  logger: Logger,
+): Heartbeat {
+  const id = randomBytes(8).toString('hex');
+  const { processes, processHeartbeats } = keys;
+  const heartbeat = () =>
+    redis.eval(
+      WRITE,
+      2,
+      processes,
+      processHeartbeats,
+      id,
+      JSON.stringify(read()),
+      FORGET,
+      MAX_PROCESSES,
+    );
+  const heartbeats = startPollLoop(heartbeat, HEARTBEAT_INTERVAL, (error) => {
+    logger.debug({ error: String(error) }, 'heartbeat not written, tried again soon');
+  });
+  return {
+    stop: async () => {
+      await heartbeats.stop();
+      const left = redis.multi().hdel(processes, id).zrem(processHeartbeats, id).exec();
+      // Without Redis its record stays, and is forgotten in time.
+      await left.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * Cursors: where the next page of a query begins. Opaque to callers; bound to the query that made
+ * them, so that one cannot be used with other filters by mistake.
+ */
+import { createHash } from 'node:crypto';
+import { PushError, problem } from './errors';
+import type { Text } from './language';
+import { TEXTS } from './texts';
+
+const DIGEST_LENGTH = 16;
+
+/**
+ * @param query everything that chooses the rows: filters and order, without page size
+ * @param position where the next page begins, as short text
+ */
+export function encodeCursor(query: unknown, position: string): string {
+  return Buffer.from(digestOf(query) + position).toString('base64url');
+}
+
+/**
+ * @param form the whole position must match it
+ * @returns the position
+ * @throws PushError VALIDATION_FAILED naming `cursor`
+ */
+export function decodeCursor(cursor: string, query: unknown, form: RegExp): string {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const position = text.slice(DIGEST_LENGTH);
+  if (!form.test(position) || encodeCursor('', position).length !== cursor.length) {
+    throw badCursor(TEXTS.cursor);
+  }
+  if (text.slice(0, DIGEST_LENGTH) !== digestOf(query)) {
+    throw badCursor(TEXTS.otherCursor);
+  }
+  return position;
+}
+
+function badCursor(text: Text): PushError {
+  return new PushError('VALIDATION_FAILED', { errors: [problem('cursor', text)] });
+}
+
+function digestOf(query: unknown): string {
+  const digest = createHash('sha256').update(JSON.stringify(query)).digest('base64url');
+  return digest.slice(0, DIGEST_LENGTH);
+}

@@ -1,0 +1,121 @@
+/** The one catalogue of what callers are told of fields and headers: errors and warnings, in both languages. */
+import type { Text } from './language';
+
+const text = (zh: string, en: string): Text => ({ zh, en });
+
+const LOCAL_TIME = 'yyyy-MM-ddTHH:mm[:ss], yyyy-MM-dd HH:mm[:ss]';
+const WITH_OFFSET = '2026-01-31T09:00:00+08:00';
+
+export const TEXTS = {
+  required: text('必填', 'is required'),
+  requiredForTodo: text('matterType 为 TODO 时必填', 'is required where matterType is TODO'),
+  requiredToReplace: text(
+    'replaceParties 为 true 时必填',
+    'is required where replaceParties is true',
+  ),
+  blank: text('不能为空', 'must not be blank'),
+  surrogates: text('含有不成对的代理字符', 'contains an unpaired surrogate'),
+  controls: text('不能含有控制字符', 'must not contain control characters'),
+  url: text(
+    '必须是 http、https 或应用协议的 URL，例如 https://oa.example.com/1、weixin://…；不接受 javascript、data、vbscript、file',
+    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; javascript, data, vbscript and file are rejected',
+  ),
+  status: text(
+    '必须是大写下划线格式，例如 PENDING、IN_REVIEW',
+    'must be upper snake case, such as PENDING or IN_REVIEW',
+  ),
+  json: text('必须是 JSON 字符串', 'must be a string that holds JSON'),
+  instantType: text(
+    '必须是时间戳（数字或字符串）或 ISO-8601 时间字符串',
+    'must be a timestamp (a number or a string) or an ISO-8601 time as a string',
+  ),
+  instant: text(
+    `不是支持的时间格式，可用：秒或毫秒时间戳、${WITH_OFFSET}、门户时区的 ${LOCAL_TIME}`,
+    `is not in an accepted form: epoch seconds or milliseconds, ${WITH_OFFSET}, or in the portal's time zone ${LOCAL_TIME}`,
+  ),
+  dateTime: text(
+    `必须是 ISO-8601 本地时间，可用：门户时区的 ${LOCAL_TIME}，或 ${WITH_OFFSET}`,
+    `must be an ISO-8601 local time: in the portal's time zone ${LOCAL_TIME}, or ${WITH_OFFSET}`,
+  ),
+  day: text('必须是 yyyy-MM-dd 格式的日期', 'must be a date as yyyy-MM-dd'),
+  tooFarAhead: text('比当前时间晚 24 小时以上', 'is more than 24 hours in the future'),
+  before1970: text('不能早于 1970-01-01', 'must not be before 1970-01-01'),
+  later: (than: string) => text(`必须晚于 ${than}`, `must be later than ${than}`),
+  notEarlier: (than: string) => text(`不能早于 ${than}`, `must not be earlier than ${than}`),
+  repeated: text('重复出现', 'stands here twice'),
+  requestId: text('必须是 24 位十六进制', 'must be 24 hex digits'),
+  names: (most: number) =>
+    text(
+      `必须是一个名称，或 1 到 ${most} 个名称的列表`,
+      `must be a name, or a list of 1 to ${most} names`,
+    ),
+  notWithOutcome: text(
+    '不能与 outcome 同时使用：成功的推送没有 reason',
+    'cannot be used with outcome: a push that succeeded has no reason',
+  ),
+  withBodies: (most: number) =>
+    text(`includeBody 为 true 时最大为 ${most}`, `is at most ${most} where includeBody is true`),
+  cursor: text(
+    '不是有效的游标，请使用上一页返回的 nextCursor',
+    'is not a cursor; use the nextCursor of the page before',
+  ),
+  otherCursor: text(
+    '游标属于另一个查询，请保持查询条件不变',
+    'belongs to another query; keep the filters as they are',
+  ),
+  tooHeavy: text(
+    '查询结果过大，请减少一次查询的数量',
+    'would make too large an answer; ask for fewer at a time',
+  ),
+  tooManyGroups: (most: number) =>
+    text(
+      `分组超过 ${most} 个，请用 bizType、fromDay、toDay 缩小范围`,
+      `makes more than ${most} groups; narrow it by bizType, fromDay, toDay`,
+    ),
+  depth: (most: number) =>
+    text(`JSON 嵌套超过 ${most} 层`, `is nested more than ${most} levels deep`),
+  windowTooLong: (by: string, hours: number) =>
+    text(
+      `按 ${by} 统计时最长 ${hours} 小时`,
+      `by ${by} the window may be ${hours} hours long at most`,
+    ),
+  tooManyLines: (most: number) => text(`超过 ${most} 行`, `has more than ${most} lines`),
+  longLine: (most: number) => text(`一行超过 ${most} 个字符`, `is longer than ${most} characters`),
+  lineNotJson: text('不是合法的 JSON', 'is not JSON'),
+  onlyOnce: text('只能出现一次', 'must be sent once'),
+  idempotencyKey: text(
+    '必须是 1 到 255 个可打印的 ASCII 字符',
+    'must be 1 to 255 printable ASCII characters',
+  ),
+  trueOrFalse: text('必须是 true 或 false', 'must be true or false'),
+  unknownUser: (username: string) =>
+    text(`用户不存在或已停用: ${username}`, `no such user, or the user is disabled: ${username}`),
+  unknownStatus: (status: string) =>
+    text(
+      `${status} 不是标准状态，按未办结处理`,
+      `${status} is not a standard status and counts as open`,
+    ),
+  ahead: text(
+    '比当前时间晚 5 分钟以上，请检查时钟',
+    'is more than 5 minutes in the future; check the clock',
+  ),
+} as const;
+
+/** What is said of a field that its operation does not read. @param isRejected else it is ignored */
+export function unusedText(isRejected: boolean) {
+  const zh = isRejected ? '' : '，已忽略';
+  const en = isRejected ? '' : ', ignored';
+  return {
+    systemCode: text(
+      `系统编码以 client 绑定为准，请勿在请求体中发送${zh}`,
+      `the system code is the one that the client is bound to${en}`,
+    ),
+    notApplicable: (operation: string) =>
+      text(`${operation} 操作不使用该字段${zh}`, `is of no use to ${operation}${en}`),
+    unknown: (likely: string | undefined) =>
+      text(
+        `未知字段${zh}${likely === undefined ? '' : `；是否应为 ${likely}？`}`,
+        `unknown field${en}${likely === undefined ? '' : `; did you mean ${likely}?`}`,
+      ),
+  };
+}

@@ -1,0 +1,42 @@
+/** Admission of an authenticated request: its signature was for this use, its client is within its rate. */
+
+import type { SignedRequest } from '../auth/signed-request';
+import { PushError, type RateState } from '../protocol/errors';
+import type { Admission, AdmissionRequest, RateLimit } from '../queue/admission';
+import { queueCall } from './availability';
+
+/**
+ * @param timeout milliseconds for the answer
+ * @returns what the client may still send
+ * @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
+ */
+export type Admit = (
+  request: Pick<SignedRequest, 'caller' | 'signature' | 'timestamp'> & {
+    readonly path: string;
+    /** Of a push; for queries it means nothing. */
+    readonly idempotencyKey?: string | undefined;
+  },
+  timeout: number,
+) => Promise<RateState | undefined>;
+
+/**
+ * @param defaults RATE_LIMIT and RATE_BURST, for clients without a rate of their own
+ */
+export function createAdmit(
+  ask: (request: AdmissionRequest) => Promise<Admission>,
+  defaults: RateLimit,
+): Admit {
+  return async ({ caller, path, idempotencyKey, signature, timestamp }, timeout) => {
+    const limit = { ...defaults, ...caller.limit };
+    const { clientId } = caller;
+    const asked = ask({ clientId, limit, path, idempotencyKey, signature, timestamp });
+    const admission = await queueCall(asked, timeout);
+    if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
+    if (admission.kind === 'rate-limited') {
+      const retryAfter = Math.ceil(admission.retryAfter / 1000);
+      throw new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
+    }
+    const { remaining } = admission;
+    return remaining === undefined ? undefined : { ...limit, remaining };
+  };
+}

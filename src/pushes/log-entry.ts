@@ -1,0 +1,101 @@
+/** The push-log entry of a request (decisions, "Idempotency key and push log"). */
+import { createHash } from 'node:crypto';
+import { Types } from 'mongoose';
+import type { AuthHeaders } from '../auth/auth-headers';
+import type { PushError } from '../protocol/errors';
+import { BY_ANYBODY, WRONG_SIGNATURE } from '../storage/push-log/by-anybody';
+import type { LogEntry } from '../storage/push-log/entry-model';
+import { sentSignature } from '../storage/push-log/sent-signature';
+import { resultOf } from '../storage/push-log/settlement';
+
+export interface EntrySource {
+  readonly requestId: string;
+  readonly clientId: string;
+  readonly systemCode: string | null;
+  readonly secretId?: string;
+  readonly operation: string;
+  readonly idempotencyKey?: string | undefined;
+  readonly rawBody: Uint8Array;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  /** How long the caller waits, milliseconds. */
+  readonly timeout: number;
+  readonly traceId?: string;
+}
+
+/** A queued entry. */
+export function newEntry(source: EntrySource): LogEntry {
+  const { clientId, operation, idempotencyKey, rawBody, receivedAt } = source;
+  const bodyHash = createHash('sha256').update(rawBody).digest('hex');
+  return {
+    _id: new Types.ObjectId(source.requestId),
+    clientId,
+    ...(source.systemCode !== null && { systemCode: source.systemCode }),
+    operation,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    bodyHash,
+    bodySize: rawBody.length,
+    ...(source.secretId !== undefined && { secretId: source.secretId }),
+    receivedAt: new Date(receivedAt),
+    deadlineAt: new Date(receivedAt + source.timeout),
+    state: 'QUEUED',
+    ...(source.traceId !== undefined && { traceId: source.traceId }),
+  };
+}
+
+/** Digest of what a retry shares with its first try: client, operation, idempotency key and body. */
+export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
+  const { clientId, operation, idempotencyKey, bodyHash } = entry;
+  if (idempotencyKey === undefined) return undefined;
+  const identity = [clientId, operation, idempotencyKey, bodyHash].join('\n');
+  return createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+}
+
+/** The entry of a retry that was answered from its first try without being queued. */
+export function replayedEntry(entry: LogEntry, first: LogEntry, now: number): LogEntry {
+  const { externalId, result, matterId, warnings } = first;
+  return {
+    ...entry,
+    ...(externalId !== undefined && { externalId }),
+    ...(result !== undefined && { result }),
+    ...(matterId !== undefined && { matterId }),
+    ...(warnings && { warnings }),
+    state: 'REPLAYED',
+    duplicateOf: first._id,
+    settledAt: new Date(now),
+  };
+}
+
+/** The entry of a request that was rejected before it was queued. */
+export function rejectedEntry(entry: LogEntry, error: PushError, now: number): LogEntry {
+  const { reason, errors, warnings } = error;
+  return {
+    ...entry,
+    ...resultOf({ state: 'REFUSED', reason }),
+    ...(errors && { problems: errors.slice(0, MAX_PROBLEMS) }),
+    ...(warnings.length > 0 && { warnings }),
+    settledAt: new Date(now),
+  };
+}
+
+/** The same of a request whose sender is not known for sure: what its signature was, to look into later. */
+export function unsignedEntry(
+  entry: LogEntry,
+  error: PushError,
+  { timestamp, signature }: AuthHeaders,
+  now: number,
+): LogEntry {
+  const rejected = rejectedEntry(entry, error, now);
+  if (!BY_ANYBODY.includes(error.reason)) return rejected;
+  const isWrong = WRONG_SIGNATURE.includes(error.reason);
+  return {
+    ...rejected,
+    ...(isWrong && { signature: sentSignature(timestamp, signature) }),
+    expireAt: new Date(entry.receivedAt.getTime() + KEPT_FOR),
+  };
+}
+
+/** Milliseconds: a day, in which its sender may ask what was wrong. */
+const KEPT_FOR = 86_400_000;
+
+const MAX_PROBLEMS = 20;

@@ -1,0 +1,62 @@
+/** What both ways of reading a signed request do before and after they reject their caller. */
+
+import type { AuthHeaders } from '../auth/auth-headers';
+import { OPERATIONS } from '../domain/operation';
+import type { PushError } from '../protocol/errors';
+import type { KnownClient } from '../storage/directory/clients';
+import type { LogEntry } from '../storage/push-log/entry-model';
+import type { PushCounts } from '../storage/push-log/push-counts';
+import { newEntry, unsignedEntry } from './log-entry';
+import type { LogRejection } from './rejection-log';
+
+/**
+ * Milliseconds that what is known of clients may be old where one is rejected: a client or a secret of
+ * a moment ago must not be rejected for what was read before it. Whether the client is known makes no
+ * difference: both are looked up anew. It bounds how often rejections make the directory be read.
+ */
+export const JUST_NOW = 100;
+
+export interface RejectedRequest {
+  readonly requestId: string;
+  /** Stands in the push log. */
+  readonly operation: string;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  readonly headers: AuthHeaders;
+  /** Absent where it was not kept. */
+  readonly rawBody?: Uint8Array;
+  /** Of a body that was not kept. Asked for where the rejection is recorded. */
+  readonly digest?: () => Pick<LogEntry, 'bodyHash' | 'bodySize'>;
+  readonly traceId?: string | undefined;
+}
+
+export interface RejectionRecorder {
+  readonly logRejection: LogRejection;
+  /** Counts rejected pushes; queries are no pushes. */
+  readonly counts?: PushCounts | undefined;
+}
+
+/** Of a stranger nothing is recorded, and nothing is counted. */
+export function recordRejection(
+  { logRejection, counts }: RejectionRecorder,
+  client: KnownClient | undefined,
+  { headers, digest, rawBody, traceId, ...about }: RejectedRequest,
+  error: PushError,
+): void {
+  if (!client) return;
+  const { clientId, systemCode } = client;
+  const { operation, receivedAt } = about;
+  const push =
+    PUSHES.has(operation) && systemCode !== null
+      ? { clientId, systemCode, operation, receivedAt, result: error.reason }
+      : undefined;
+  if (push) counts?.ended(push, 0);
+  const traced = traceId !== undefined && { traceId };
+  const source = { ...client, ...about, ...traced, rawBody: rawBody ?? NOTHING, timeout: 0 };
+  const entry = () => unsignedEntry(newEntry(source), error, headers, about.receivedAt);
+  const dropped = () => push && counts?.unrecorded(push);
+  logRejection(clientId, () => ({ ...entry(), ...digest?.() }), rawBody, dropped);
+}
+
+const PUSHES: ReadonlySet<string> = new Set(OPERATIONS);
+const NOTHING = new Uint8Array(0);

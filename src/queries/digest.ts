@@ -1,0 +1,91 @@
+/**
+ * Digests of sets of matters: two systems that hold the same matters in the same state get the same
+ * digest, whatever the order. Any language can compute it:
+ *
+ * - The line of a matter is `externalId + "\n" + bizStatus + "\n" + (externalStatusCode or "") +
+ *   "\n" + (sourceUpdatedAt as epoch milliseconds in decimal, or "")`, in UTF-8.
+ * - h is the first 8 bytes of SHA-256(line).
+ * - The hash of a set is the XOR of its h as 16 lower-case hex digits, so `0000000000000000` for
+ *   none. (It finds what differs by accident; it is no proof against somebody who wants a collision.)
+ */
+import { hash } from 'node:crypto';
+import type { Matter } from '../domain/matter';
+import type { Digest, DigestBucket } from '../protocol/comparison';
+
+export type DigestLine = Pick<
+  Matter,
+  'externalId' | 'bizStatus' | 'externalStatusCode' | 'sourceUpdatedAt'
+>;
+
+/** Two 32-bit halves: a BigInt for each of some hundred thousand lines would be a slow one. */
+interface Sum {
+  count: number;
+  high: number;
+  low: number;
+}
+
+const emptySum = (): Sum => ({ count: 0, high: 0, low: 0 });
+
+/** Counts matters by (bizType, day). */
+export interface BucketDigest {
+  add(matter: DigestLine & Pick<Matter, 'bizType'>): void;
+  /** How many buckets there are by now. */
+  size(): number;
+  total(): Digest;
+  /** By bizType, then by day, in the order of UTF-16 units; null first. */
+  buckets(): DigestBucket[];
+}
+
+/** @param dayOf the date, yyyy-MM-dd, of an instant in epoch milliseconds */
+export function createBucketDigest(dayOf: (instant: number) => string): BucketDigest {
+  const byType = new Map<string | null, Map<string | null, Sum>>();
+  const total = emptySum();
+  let size = 0;
+  return {
+    add: (matter) => {
+      const { bizType, sourceUpdatedAt } = matter;
+      const day = sourceUpdatedAt === null ? null : dayOf(sourceUpdatedAt);
+      const byDay = byType.get(bizType) ?? new Map<string | null, Sum>();
+      byType.set(bizType, byDay);
+      let sum = byDay.get(day);
+      if (!sum) {
+        sum = emptySum();
+        byDay.set(day, sum);
+        size += 1;
+      }
+      const first = hash('sha256', lineOf(matter), 'buffer');
+      addTo(sum, first);
+      addTo(total, first);
+    },
+    size: () => size,
+    total: () => toDigest(total),
+    buckets: () =>
+      sorted(byType).flatMap(([bizType, byDay]) =>
+        sorted(byDay).map(([day, sum]) => ({ bizType, day, ...toDigest(sum) })),
+      ),
+  };
+}
+
+function lineOf({ externalId, bizStatus, externalStatusCode, sourceUpdatedAt }: DigestLine) {
+  return `${externalId}\n${bizStatus}\n${externalStatusCode ?? ''}\n${sourceUpdatedAt ?? ''}`;
+}
+
+function addTo(sum: Sum, first: Buffer): void {
+  sum.count += 1;
+  sum.high ^= first.readInt32BE(0);
+  sum.low ^= first.readInt32BE(4);
+}
+
+function toDigest({ count, high, low }: Sum): Digest {
+  return { count, hash: hex(high) + hex(low) };
+}
+
+const hex = (half: number) => (half >>> 0).toString(16).padStart(8, '0');
+
+function sorted<T>(map: ReadonlyMap<string | null, T>): [string | null, T][] {
+  return [...map].sort(([a], [b]) => {
+    if (a === b) return 0;
+    if (a === null || b === null) return a === null ? -1 : 1;
+    return a < b ? -1 : 1;
+  });
+}

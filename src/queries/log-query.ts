@@ -1,0 +1,96 @@
+/** The third party's own look into the push log: `push-logs/query`. */
+import { decodeCursor, encodeCursor } from '../protocol/cursor';
+import type { Language } from '../protocol/language';
+import { logQuerySchema } from '../protocol/log-query';
+import { readQuery } from '../protocol/query-body';
+import type { DiagnoseEntry } from '../signature-diagnosis/diagnose-entry';
+import { inChinese } from '../signature-diagnosis/in-chinese';
+import type { Bodies } from '../storage/push-log/bodies';
+import type { LogEntry } from '../storage/push-log/entry-model';
+import type { FindKeyUses } from '../storage/push-log/key-uses';
+import type { LogFilter } from '../storage/push-log/log-filter';
+import type { ReadCounts } from '../storage/push-log/read-counts';
+import type { LogSearch } from '../storage/push-log/search';
+import { bodyText } from './body-text';
+import { countQueryOf, isCountable } from './not-recorded';
+import type { AnswerQuery } from './open-query';
+import { toEntryView } from './presenters/entry';
+
+export interface LogQueryDependencies {
+  readonly search: LogSearch;
+  readonly keyUses: FindKeyUses;
+  readonly bodies: Bodies;
+  readonly diagnose: DiagnoseEntry;
+  readonly counts: Pick<ReadCounts, 'unrecorded'>;
+  /** PORTAL_TIME_ZONE */
+  readonly timeZone: string;
+}
+
+/** Entries that are counted at most. */
+const COUNT_BOUND = 10_000;
+const POSITION = /^[0-9a-f]{24}$/;
+
+/**
+ * @returns a query that answers `{ entries, nextCursor, count? }`, newest first unless asked. A page may hold
+ *   fewer entries than asked for; only `nextCursor: null` means the end.
+ */
+export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
+  const { search, keyUses, bodies, diagnose, counts, timeZone } = deps;
+  const schema = logQuerySchema(timeZone);
+  /**
+   * Of the one request that is asked for: each diagnosis may cost a tenth of a second. And only to
+   * its own client: another one of the system may not hold the secret, and could ask this way about
+   * guesses that it sent in the other's name.
+   */
+  const diagnosisOf = async ([entry]: readonly LogEntry[], clientId: string) => {
+    if (!entry?.signature || entry.clientId !== clientId) return undefined;
+    const id = String(entry._id);
+    return diagnose(entry, (await bodies.find([id])).get(id));
+  };
+  const toViews = async (
+    entries: readonly LogEntry[],
+    includeBody: boolean,
+    language: Language,
+  ) => {
+    const ids = includeBody ? entries.map(({ _id }) => String(_id)) : [];
+    const [uses, kept] = await Promise.all([keyUses(entries), bodies.find(ids)]);
+    return entries.map((entry) => ({
+      ...toEntryView(entry, uses.attempt(entry), language),
+      ...(includeBody && { body: bodyText(kept.get(String(entry._id))) }),
+    }));
+  };
+
+  return async ({ systemCode, clientId, language, body }) => {
+    const {
+      limit,
+      cursor,
+      count,
+      includeBody = false,
+      oldestFirst = false,
+      outcome,
+      reason,
+      ...rest
+    } = readQuery(schema, body);
+    const result = outcome ?? reason;
+    const filter: LogFilter = { ...rest, systemCode, ...(result !== undefined && { result }) };
+    // A cursor is of one order; those of the usual one are what they were.
+    const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
+    const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
+    const isCounted = cursor === undefined && isCountable(filter);
+    const [{ entries, next }, counted, notRecorded] = await Promise.all([
+      search.page(filter, { limit, after, oldestFirst }),
+      count ? search.count(filter, COUNT_BOUND) : undefined,
+      isCounted ? counts.unrecorded(countQueryOf({ ...filter, systemCode })) : undefined,
+    ]);
+    const views = await toViews(entries, includeBody, language);
+    const diagnosis =
+      rest.requestId === undefined ? undefined : await diagnosisOf(entries, clientId);
+    const said = diagnosis && language === 'zh' ? inChinese(diagnosis) : diagnosis;
+    return {
+      entries: diagnosis ? views.map((view) => ({ ...view, diagnosis: said })) : views,
+      nextCursor: next === undefined ? null : encodeCursor(rows, next),
+      ...(notRecorded !== undefined && { notRecorded }),
+      ...(counted && { count: counted }),
+    };
+  };
+}

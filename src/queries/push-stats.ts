@@ -1,0 +1,152 @@
+/** `push-logs/stats`: counts by outcome, reason, operation and time, with how long pushes took. */
+import type { Clock } from '../concurrency/clock';
+import { isReason, PushError, problem } from '../protocol/errors';
+import {
+  type PushStats,
+  type StatsBucket,
+  type StatsRow,
+  type StatsTotal,
+  statsSchema,
+} from '../protocol/push-stats';
+import { readQuery } from '../protocol/query-body';
+import { TEXTS } from '../protocol/texts';
+import { dayAt, hourAt } from '../protocol/time';
+import { addDurations, percentile } from '../runtime/durations';
+import type { Counted, ReadCounts } from '../storage/push-log/read-counts';
+import type { AnswerQuery } from './open-query';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Milliseconds before now or before `to`, where no `from` is given; and the longest window. */
+const USUAL = { minute: HOUR, hour: DAY, day: 30 * DAY };
+const LONGEST = { minute: DAY, hour: 31 * DAY, day: 366 * DAY };
+
+export interface StatsDependencies {
+  readonly counts: ReadCounts;
+  /** PORTAL_TIME_ZONE */
+  readonly timeZone: string;
+  readonly clock: Clock;
+}
+
+/** What is added up to one row, or to the total. */
+interface Sum {
+  readonly start: number;
+  readonly operation: string;
+  readonly result: string;
+  pushes: number;
+  notRecorded: number;
+  readonly times: Record<string, number>;
+}
+
+export function createStatsQuery({ counts, timeZone, clock }: StatsDependencies): AnswerQuery {
+  const schema = statsSchema(timeZone);
+  return async ({ systemCode, body }): Promise<PushStats> => {
+    const { by, operation, outcome = [], reason = [], ...asked } = readQuery(schema, body);
+    const startOf = starts(by, timeZone);
+    const window = windowOf(asked, by, { startOf, now: clock() });
+    const results = [outcome, reason].flat();
+    const query = { systemCode, ...window, operation, ...(results.length > 0 && { results }) };
+    const read = await counts.read(query, by === 'minute' ? 'minute' : 'hour');
+    // Of the bucket in which the reading ended some may be missing.
+    const begin = read.cutAt === undefined ? window.from : startOf(read.cutAt + lengthOf(by));
+    const rows = sumUp(read.counts, startOf).filter(({ start }) => start >= begin);
+    return {
+      timeZone,
+      by,
+      from: toIso(begin),
+      to: toIso(window.to),
+      total: totalOf(rows),
+      rows: rows.map(toRow),
+      complete: read.cutAt === undefined,
+    };
+  };
+}
+
+type StartOf = (at: number) => number;
+
+/** Where the bucket of a moment begins. Calendars are slow: an hour is looked up once. */
+function starts(by: StatsBucket, timeZone: string): StartOf {
+  if (by === 'minute') return (at) => Math.floor(at / MINUTE) * MINUTE;
+  const known = new Map<number, number>();
+  return (at) => {
+    const start = known.get(at) ?? (by === 'hour' ? hourAt : startOfDay)(at, timeZone);
+    known.set(at, start);
+    return start;
+  };
+}
+
+const startOfDay = (at: number, timeZone: string) => dayAt(at, timeZone).start;
+const lengthOf = (by: StatsBucket) => ({ minute: MINUTE, hour: HOUR, day: DAY })[by];
+
+/** Whole buckets. @throws PushError VALIDATION_FAILED where it is too long */
+function windowOf(
+  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+  by: StatsBucket,
+  { startOf, now }: { readonly startOf: StartOf; readonly now: number },
+): { from: number; to: number } {
+  const end = to ?? Math.max(now, (from ?? 0) + 1);
+  const begin = from ?? end - USUAL[by];
+  if (end - begin > LONGEST[by] + lengthOf(by)) {
+    const text = TEXTS.windowTooLong(by, LONGEST[by] / HOUR);
+    throw new PushError('VALIDATION_FAILED', { errors: [problem('from', text)] });
+  }
+  const last = startOf(end - 1);
+  return { from: startOf(begin), to: Math.max(end, nextOf(last, by, startOf)) };
+}
+
+/** Days are not always 24 hours long; an hour more than a day is always in the next one. */
+function nextOf(start: number, by: StatsBucket, startOf: StartOf): number {
+  return startOf(start + lengthOf(by) + (by === 'day' ? 2 * HOUR : 0));
+}
+
+/** In the order of time. */
+function sumUp(counts: readonly Counted[], startOf: StartOf): Sum[] {
+  const sums = new Map<string, Sum>();
+  for (const { operation, result, pushes = 0, unrecorded = 0, times = {}, ...count } of counts) {
+    const start = startOf(count.start);
+    const key = `${start} ${operation} ${result}`;
+    const sum = sums.get(key) ?? { start, operation, result, pushes: 0, notRecorded: 0, times: {} };
+    sum.pushes += pushes;
+    sum.notRecorded += unrecorded;
+    addDurations(sum.times, times);
+    sums.set(key, sum);
+  }
+  const order = ({ operation, result }: Sum) => `${operation} ${result}`;
+  return [...sums.values()].sort((a, b) => a.start - b.start || order(a).localeCompare(order(b)));
+}
+
+function toRow({ start, operation, result, pushes, notRecorded, times }: Sum): StatsRow {
+  const isFailure = isReason(result);
+  return {
+    start: toIso(start),
+    operation,
+    outcome: isFailure ? null : result,
+    reason: isFailure ? result : null,
+    pushes,
+    notRecorded,
+    ...percentiles(times),
+  };
+}
+
+function totalOf(rows: readonly Sum[]): StatsTotal {
+  const times: Record<string, number> = {};
+  const total = { pushes: 0, succeeded: 0, failed: 0, notRecorded: 0 };
+  for (const row of rows) {
+    total.pushes += row.pushes;
+    total[isReason(row.result) ? 'failed' : 'succeeded'] += row.pushes;
+    total.notRecorded += row.notRecorded;
+    addDurations(times, row.times);
+  }
+  return { ...total, ...percentiles(times) };
+}
+
+function percentiles(times: Readonly<Record<string, number>>) {
+  const rounded = (share: number) => {
+    const ms = percentile(times, share);
+    return ms === undefined ? null : Math.max(1, Math.round(ms));
+  };
+  return { p50Ms: rounded(0.5), p95Ms: rounded(0.95) };
+}
+
+const toIso = (at: number) => new Date(at).toISOString();

@@ -1,0 +1,227 @@
+/** The only reader of the environment. Every problem is reported at once, before anything starts. */
+import path from 'node:path';
+import { z } from 'zod';
+import { mongoUrlProblem } from './mongo-url';
+import { tracingProblems } from './tracing-settings';
+
+const CONCLUDED =
+  'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
+
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean),
+);
+
+/** A span such as `10s`, `5m`, `24h`, `30d` or plain milliseconds; becomes milliseconds. */
+const span = (minMs: number, maxMs: number) =>
+  z
+    .string()
+    .regex(/^\d+(ms|s|m|h|d)?$/, 'must be a number with ms, s, m, h or d, for example 10s')
+    .transform((value) => Number.parseInt(value, 10) * unitOf(value.replace(/\d/g, '')))
+    .pipe(
+      z
+        .number()
+        .min(minMs, `must be at least ${minMs} ms`)
+        .max(maxMs, `must be at most ${maxMs} ms`),
+    );
+
+/** The same, or `off`. */
+const spanOrOff = (minMs: number, maxMs: number) =>
+  z.string().transform((value, ctx) => {
+    if (value === 'off') return value;
+    const parsed = span(minMs, maxMs).safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const { message } of parsed.error.issues) ctx.addIssue(`${message}, or off`);
+    return z.NEVER;
+  });
+
+/** Statuses as callers may send them; DRAFT cannot conclude anything. */
+const statuses = list.pipe(
+  z
+    .array(
+      z.string().regex(/^(?!DRAFT$)[A-Z][A-Z0-9_]{0,63}$/, 'must be upper snake case, not DRAFT'),
+    )
+    .min(1, 'must name at least one status'),
+);
+
+const timeZone = z
+  .string()
+  .refine(isTimeZone, 'must be an IANA time zone, for example Asia/Shanghai');
+
+/** `id:base64,id:base64`: the first key seals, all of them open. 32 bytes each. */
+const secretKeys = list.pipe(
+  z
+    .array(z.string().regex(/^[\w-]{1,32}:[A-Za-z0-9+/]{43}=$/, 'must be id:base64 of 32 bytes'))
+    .min(1, 'must name at least one key, as id:base64 of 32 bytes')
+    .refine(
+      (keys) => new Set(keys.map((key) => key.split(':')[0])).size === keys.length,
+      'must not name an id twice',
+    ),
+);
+
+const schema = z.object({
+  /** Address that the web process listens on. */
+  HOST: z.string().default('0.0.0.0'),
+  /** Port of the web process; 0 takes a free one. */
+  PORT: whole(0, 65_535).default(3000),
+  /** A replica set: the ledger needs transactions. */
+  MONGO_URL: z.string().superRefine((url, context) => {
+    const message = mongoUrlProblem(url);
+    if (message) context.addIssue({ code: 'custom', message });
+  }),
+  REDIS_URL: z.string().regex(/^rediss?:\/\//, 'must start with redis:// or rediss://'),
+  /** Keeps deployments that share a Redis apart. */
+  REDIS_NAMESPACE: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
+    .default('matter-push'),
+  /** Folder of `npm start` for data, logs and endpoints.json. */
+  DATA_DIR: z.string().default('.data'),
+  /** Keys that seal the clients' secrets at rest. */
+  SECRET_KEYS: secretKeys,
+  /** Largest request body in bytes. */
+  BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(1024 * 1024),
+  /** `always-200` answers every request with status 200; the code is in the envelope. */
+  HTTP_STATUS_MODE: z.enum(['code', 'always-200']).default('code'),
+  /** Zone in which local date-times of the callers are read. */
+  PORTAL_TIME_ZONE: timeZone.default('Asia/Shanghai'),
+  /** Values of bizStatus that conclude a matter. */
+  CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
+  /** How long a caller waits for the confirmed write. */
+  PUSH_TIMEOUT: span(100, 120_000).default(10_000),
+  /** How long a signature is good for something else than its first use, too; `off`: for ever. */
+  SIGNATURE_GRACE: spanOrOff(0, 600_000).default(30_000),
+  /** Pushes per second and client, of those without a rate of their own; 0: no limit. */
+  RATE_LIMIT: whole(0, 1_000_000).default(0),
+  /** Pushes that a client may send at once above its rate. */
+  RATE_BURST: whole(1, 1_000_000).default(400),
+  /** `off` applies a repeated idempotency key again instead of answering with the first outcome. */
+  IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
+  /** How long push-log entries are kept; a retry is answered from them for 24 h. */
+  PUSH_LOG_RETENTION: span(86_400_000, 3650 * 86_400_000).default(30 * 86_400_000),
+  /** How long bodies of logged pushes are kept, at most as long as their entries; 0: not at all. */
+  PUSH_BODY_RETENTION: span(0, 3650 * 86_400_000).default(7 * 86_400_000),
+  /** Pushes that one web process may have in flight; beyond it callers get 503. */
+  MAX_IN_FLIGHT: whole(1, 100_000).default(5_000),
+  /** Pushes that one partition may hold; beyond it callers get 503. */
+  PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
+  /** Bytes of pushes that one partition may hold in Redis; beyond it callers get 503. */
+  PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
+  /** Partition jobs that one worker process runs at the same time. */
+  WORKER_CONCURRENCY: whole(1, 64).default(8),
+  /** How long a stopping web process still takes requests while it says that it is not ready. */
+  DRAIN_DELAY: span(0, 120_000).default(5_000),
+  /** How long a stopping process may take, with that, to finish what is in flight. */
+  DRAIN_TIMEOUT: span(1_000, 300_000).default(20_000),
+  /** Internal port that tells metrics; 0: none are kept. */
+  METRICS_PORT: whole(0, 65_535).default(0),
+  /** Address of that port. */
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  /** `on`: spans go to a collector. The OTEL_ settings below are read by its library. */
+  TRACING: z.enum(['on', 'off']).default('off'),
+  /** Base URL of the collector's OTLP over HTTP. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().default('http://localhost:4318'),
+  /** Which traces are recorded. */
+  OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
+  /** Part of the traces that the samplers with a ratio take. */
+  OTEL_TRACES_SAMPLER_ARG: z.string().default('1'),
+  /** `on`: that port shows the queue of partition jobs too, read only, at /queues. */
+  QUEUE_BOARD: z.enum(['on', 'off']).default('off'),
+  /** `off`: no reference page at /docs. */
+  DOCS_PAGE: z.enum(['on', 'off']).default('on'),
+  /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
+  DOCS_DEMO: z.enum(['on', 'off']).default('off'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/**
+ * Settings that have another name now: nothing reads the old one, so a process that has it does not
+ * start.
+ */
+const RENAMED = { LANE_LIMIT: 'PARTITION_LIMIT', LANE_BYTES: 'PARTITION_BYTES' };
+
+const consistent = schema
+  .refine((config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.PUSH_TIMEOUT, {
+    path: ['DRAIN_TIMEOUT'],
+    message:
+      'must be longer than DRAIN_DELAY and PUSH_TIMEOUT together, so that a stop answers what was accepted',
+    when: ({ issues }) =>
+      !issues.some(({ path }) => ['PUSH_TIMEOUT', 'DRAIN_DELAY'].includes(String(path?.[0]))),
+  })
+  .refine((config) => config.QUEUE_BOARD !== 'on' || config.METRICS_PORT !== 0, {
+    path: ['QUEUE_BOARD'],
+    message: 'needs METRICS_PORT: the board is on that port',
+    when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'METRICS_PORT'),
+  });
+
+export type Config = Readonly<z.infer<typeof schema>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A start-up failure that the operator can mend; its message lists every bad variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Where `npm start` keeps its demo client, with that one's secret. */
+export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'demo-client.json');
+
+/**
+ * Reads the settings. An empty variable counts as absent.
+ *
+ * @throws ConfigError naming every variable that is missing or wrong
+ */
+export function readConfig(env: Environment): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = consistent.safeParse(present, { error: englishMissing });
+  const issues = parsed.error?.issues ?? [];
+  const lines = [
+    ...issues.map((issue) => `  ${issue.path[0]?.toString()}: ${issue.message}`),
+    ...Object.entries(RENAMED)
+      .filter(([before]) => before in present)
+      .map(([before, name]) => `  ${before}: is called ${name} now`),
+    ...tracingProblems(present).map(([name, problem]) => `  ${name}: ${problem}`),
+  ];
+  if (parsed.success && lines.length === 0) return parsed.data;
+  throw new ConfigError(`The configuration has problems:\n${lines.join('\n')}`);
+}
+
+/** The settings as they may be printed: no secrets, no passwords. */
+export function redactConfig(config: Config): Record<string, unknown> {
+  return {
+    ...config,
+    SECRET_KEYS: config.SECRET_KEYS.map((key) => `${key.split(':')[0]}:[redacted]`),
+    MONGO_URL: withoutPassword(config.MONGO_URL),
+    REDIS_URL: withoutPassword(config.REDIS_URL),
+    OTEL_EXPORTER_OTLP_ENDPOINT: withoutPassword(config.OTEL_EXPORTER_OTLP_ENDPOINT),
+  };
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/\/\/.*@/, '//[redacted]@').replace(/\?.*$/, '?[redacted]');
+}
+
+function englishMissing(issue: { code?: string; input?: unknown }): string | undefined {
+  return issue.input === undefined ? 'is required' : undefined;
+}
+
+function unitOf(unit: string): number {
+  return { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 1;
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    // The constructor's only way to say "no such zone".
+    return false;
+  }
+}

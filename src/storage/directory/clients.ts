@@ -1,0 +1,142 @@
+/** Who may push, and with which secret. Read by the web process on every push, changed by operators. */
+import { randomBytes } from 'node:crypto';
+import type { Connection } from 'mongoose';
+import type { Clock } from '../../concurrency/clock';
+import type { Logger } from '../../runtime/logger';
+import {
+  type ClientPause,
+  type ClientRecord,
+  type ClientSecret,
+  clientModel,
+} from './client-model';
+import { checkRateOverride, type RateOverride } from './rate-override';
+import type { KeyRing } from './sealing';
+import { createTtlCache } from './ttl-cache';
+
+/** Milliseconds for which a web process caches the clients that it read. */
+const CACHE_TTL = 1_000;
+/** A portal has dozens of clients; all of them are kept in memory. */
+const MAX_CLIENTS = 10_000;
+
+export interface UsableSecret {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** A client as the signature check needs it. */
+export interface KnownClient {
+  readonly clientId: string;
+  readonly type: ClientRecord['type'];
+  readonly enabled: boolean;
+  readonly systemCode: string | null;
+  /** The secrets that verify now, the current one first. */
+  readonly secrets: readonly UsableSecret[];
+  /** Absent: its pushes are taken. */
+  readonly paused?: ClientPause;
+  /** Its own rate, where it has one. */
+  readonly limit?: RateOverride;
+}
+
+export interface ClientDirectory {
+  /**
+   * Looks a client up.
+   *
+   * @param maxAge milliseconds that the answer may be old; a second, where absent
+   */
+  find(clientId: string, maxAge?: number): Promise<KnownClient | undefined>;
+}
+
+/**
+ * A directory for the web process. It reads all clients at once, twice a second and before a rejection, for
+ * all who ask together: a stranger's id then costs what a known one costs. Beyond 10,000 clients the
+ * youngest are unknown here, and the log says so.
+ */
+export function createClientDirectory(
+  connection: Connection,
+  keyRing: KeyRing,
+  clock: Clock,
+  logger: Logger,
+): ClientDirectory {
+  const model = clientModel(connection);
+  const startRead = createSecretOpener(keyRing, logger);
+  const load = async () => {
+    const records = await model
+      .find()
+      .sort({ createdAt: 1, _id: 1 })
+      .limit(MAX_CLIENTS + 1)
+      .lean();
+    if (records.length > MAX_CLIENTS) {
+      logger.error({ max: MAX_CLIENTS }, 'too many clients: the youngest ones are not known here');
+    }
+    const open = startRead();
+    const now = clock();
+    const known = new Map<string, KnownClient>();
+    for (const record of records.slice(0, MAX_CLIENTS)) {
+      try {
+        known.set(record._id, toKnownClient(record, open, now));
+      } catch (error) {
+        // A record that was written by hand must not take the other clients with it.
+        logger.error({ clientId: record._id, error: String(error) }, 'client cannot be read');
+      }
+    }
+    return known;
+  };
+  const clients = createTtlCache(load, { ttl: CACHE_TTL, clock });
+  return { find: async (clientId, maxAge) => (await clients.get(maxAge)).get(clientId) };
+}
+
+type OpenSecret = (secret: ClientSecret, clientId: string) => readonly UsableSecret[];
+
+/**
+ * Secrets are opened once, not at every read. What one read did not use is forgotten with the next.
+ *
+ * @returns to be called for each read of the clients
+ */
+function createSecretOpener(keyRing: KeyRing, logger: Logger): () => OpenSecret {
+  /** One that cannot be opened (its key left SECRET_KEYS) must not take the other with it. */
+  const openOne: OpenSecret = ({ id, sealed }, clientId) => {
+    try {
+      return [{ id, secret: keyRing.open(sealed, clientId) }];
+    } catch (error) {
+      logger.error({ clientId, secretId: id, error: String(error) }, 'secret cannot be resolved');
+      return [];
+    }
+  };
+  let opened = new Map<string, readonly UsableSecret[]>();
+  return () => {
+    const before = opened;
+    opened = new Map();
+    return (secret, clientId) => {
+      // With its client: a seal that was moved to another client must be tried, and fail.
+      const key = JSON.stringify([clientId, secret.id, secret.sealed]);
+      const usable = before.get(key) ?? openOne(secret, clientId);
+      opened.set(key, usable);
+      return usable;
+    };
+  };
+}
+
+function toKnownClient(record: ClientRecord, open: OpenSecret, now: number): KnownClient {
+  const alive = record.secrets.filter(({ expiresAt }) => !expiresAt || expiresAt.getTime() > now);
+  return {
+    clientId: record._id,
+    type: record.type,
+    enabled: record.enabled,
+    systemCode: record.systemCode,
+    secrets: alive.flatMap((secret) => open(secret, record._id)),
+    ...(record.paused && { paused: record.paused }),
+    ...(record.limit && { limit: checkRateOverride(record.limit) }),
+  };
+}
+
+/** A new random secret and its sealed form. The plain one is shown once and never stored. */
+export function mintSecret(
+  clientId: string,
+  keyRing: KeyRing,
+  now: number,
+): { secret: string; stored: ClientSecret } {
+  const secret = randomBytes(32).toString('base64url');
+  const id = randomBytes(6).toString('hex');
+  const sealed = keyRing.seal(secret, clientId);
+  return { secret, stored: { id, sealed, createdAt: new Date(now), expiresAt: null } };
+}

@@ -1,0 +1,78 @@
+/** The portal's users: checked when a push comes in, resolved to names when it is applied. */
+import type { Connection } from 'mongoose';
+import { createBatcher } from '../../concurrency/batcher';
+import type { Clock } from '../../concurrency/clock';
+import type { Tracing } from '../../telemetry/tracing';
+import { type UserRecord, userModel } from './user-model';
+
+/** Milliseconds for which a process caches a user that it read. */
+const CACHE_TTL = 5_000;
+const MAX_CACHED = 100_000;
+
+export interface UserDirectory {
+  /** Of `usernames`, those that no enabled portal user has, in their order, each once. */
+  unknown(usernames: readonly string[]): Promise<string[]>;
+  /** Display names by username; users that do not exist are left out. */
+  names(usernames: readonly string[]): Promise<Map<string, string>>;
+}
+
+/**
+ * Known users are cached for a few seconds; unknown and disabled ones are always looked up, so that
+ * a user who was just imported can be named at once.
+ */
+export function createUserDirectory(
+  connection: Connection,
+  clock: Clock,
+  tracing?: Tracing,
+): UserDirectory {
+  const model = userModel(connection);
+  const cached = new Map<string, { readonly user: UserRecord; readonly until: number }>();
+  const reads = createBatcher<readonly string[], ReadonlyMap<string, UserRecord>>({
+    run: async (lists) => {
+      const records = await model.find({ _id: { $in: [...new Set(lists.flat())] } }).lean();
+      const byName = new Map(records.map((user) => [user._id, user]));
+      return lists.map(() => byName);
+    },
+    maxBatch: 200,
+    maxRunning: 2,
+    tracing,
+    name: 'users',
+  });
+
+  /** The users that satisfy `isEnough`; the database is asked for users that the cache does not have so. */
+  const find = async (
+    usernames: readonly string[],
+    isEnough: (user: UserRecord) => boolean,
+  ): Promise<UserRecord[]> => {
+    const now = clock();
+    const known: UserRecord[] = [];
+    const open: string[] = [];
+    for (const name of new Set(usernames)) {
+      const entry = cached.get(name);
+      if (entry && entry.until > now && isEnough(entry.user)) known.push(entry.user);
+      else open.push(name);
+    }
+    if (open.length === 0) return known;
+    const found = await reads.add(open);
+    if (cached.size > MAX_CACHED) cached.clear();
+    for (const name of open) {
+      const user = found.get(name);
+      if (!user) continue;
+      cached.set(name, { user, until: now + CACHE_TTL });
+      if (isEnough(user)) known.push(user);
+    }
+    return known;
+  };
+
+  return {
+    unknown: async (usernames) => {
+      const found = await find(usernames, ({ enabled }) => enabled);
+      const names = new Set(found.map(({ _id }) => _id));
+      return [...new Set(usernames)].filter((name) => !names.has(name));
+    },
+    names: async (usernames) => {
+      const found = await find(usernames, () => true);
+      return new Map(found.map(({ _id, displayName }) => [_id, displayName]));
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/** What a search of the push log can ask for; what is absent does not narrow it. */
+import { ALL_REASONS } from '../../protocol/errors';
+import type { LogEntry, LogState } from './entry-model';
+
+export interface LogFilter {
+  readonly systemCode?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** 24 hex digits. */
+  readonly requestId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly operation?: string | undefined;
+  /** An outcome or a reason, or several of which one must hold. */
+  readonly result?: string | readonly string[] | undefined;
+  readonly state?: LogState | undefined;
+  /** True: only what ended without an effect, rejected or expired. False is no filter. */
+  readonly failed?: boolean | undefined;
+  /** True: only what of that nothing mended, as those look up who search (see mended.ts). */
+  readonly stillFailed?: boolean | undefined;
+  /** Epoch milliseconds of receipt: the first that belongs to the window. */
+  readonly from?: number | undefined;
+  /** The first that does not. */
+  readonly to?: number | undefined;
+}
+
+/** One index (entry-model.ts), and what it answers alone; in each of them the id follows, or is all. */
+interface IndexUse {
+  readonly name: string;
+  /** Fields of entries, each with its value or with several. */
+  readonly along: Readonly<Record<string, string | { readonly $in: readonly string[] }>>;
+  /** The parts of the filter that it answers. */
+  readonly answers: readonly (keyof LogFilter)[];
+}
+
+/** Whether an entry has what a filter asks for; window and request id are left to the ids. */
+export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
+  return Object.entries(asked(filter)).every(([field, value]) => {
+    if (field === 'failed' || field === 'stillFailed') return hasFailed(entry);
+    const own = entry[field as keyof LogEntry];
+    return Array.isArray(value) ? value.includes(own) : own === value;
+  });
+}
+
+/** Whether it ended without an effect. */
+export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) =>
+  state === 'REFUSED' || state === 'EXPIRED';
+
+/**
+ * The index that a search reads along. The server is told its name: by its own statistics it would
+ * take another one now and then, and look at much of the log.
+ */
+export function indexUse(filter: LogFilter): IndexUse {
+  const { systemCode, externalId, idempotencyKey, result } = filter;
+  const failed = filter.failed || filter.stillFailed;
+  if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
+  if (externalId !== undefined) return alongField('matter_history', { systemCode, externalId });
+  if (idempotencyKey !== undefined) {
+    return alongField('key_uses', { systemCode, idempotencyKey });
+  }
+  // Each failure has its reason for its result: one range of ids for each reason that there is, merged.
+  const results = result ?? (failed ? ALL_REASONS : undefined);
+  if (results === undefined) return alongField('system_newest', { systemCode });
+  const one = typeof results === 'string' ? results : { $in: [...new Set(results)] };
+  const along = { systemCode, result: one };
+  const answers = result === undefined ? (['failed'] as const) : (['result'] as const);
+  return { name: 'results', along, answers: ['systemCode', ...answers] };
+}
+
+/** Whether its index leaves nothing to be looked at. */
+export function isCovered(filter: LogFilter): boolean {
+  const { answers } = indexUse(filter);
+  return Object.keys(asked(filter)).every((part) => answers.includes(part as keyof LogFilter));
+}
+
+/** What tells whether a failure was mended. */
+const MENDED_BY = [
+  ...['state', 'systemCode', 'clientId'],
+  ...['operation', 'externalId', 'idempotencyKey'],
+];
+
+/** The fields of entries that `matchesFilter`, and the look for what was mended, look at. */
+export function fieldsLookedAt(filter: LogFilter): readonly string[] {
+  const fields = Object.keys(asked(filter)).flatMap((part) => {
+    if (part === 'failed') return 'state';
+    return part === 'stillFailed' ? MENDED_BY : part;
+  });
+  return [...new Set(fields)];
+}
+
+/** Across systems, or for one request, the ids are all. */
+function byId(systemCode: string | undefined): IndexUse {
+  return systemCode === undefined
+    ? { name: '_id_', along: {}, answers: [] }
+    : { name: '_id_', along: { systemCode }, answers: ['systemCode'] };
+}
+
+function alongField(name: string, along: Readonly<Record<string, string>>): IndexUse {
+  return { name, along, answers: Object.keys(along) as (keyof LogFilter)[] };
+}
+
+/** What an entry must have, without window and request id. */
+function asked(filter: LogFilter) {
+  const { requestId: _id, from: _from, to: _to, failed, stillFailed, ...fields } = filter;
+  const flags = { ...(failed && { failed }), ...(stillFailed && { stillFailed }) };
+  const given = Object.entries({ ...fields, ...flags });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,86 @@
+/**
+ * `npm run bench`: the product against what a user would program instead, on the same servers, with
+ * the same signed requests. Prints a table; exits with 1 where a goal is missed. A whole run is kept in
+ * tools/bench/results/compare.json.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { RunContext } from '../local/run-context';
+import { untilStopped } from '../local/stop-request';
+import { compareReport } from './compare-report';
+import { type MeasureOptions, measureScenario, type Series } from './measure';
+import { SCENARIOS, type Scenario } from './scenarios';
+import { withServers } from './servers';
+
+const CACHE = 2;
+
+/** @returns the exit code */
+export async function run({ root, args, say }: RunContext): Promise<number> {
+  const { scenarios, json, isWhole, file, ...settings } = readOptions(args);
+  return untilStopped(process.env, (signal) =>
+    withServers({ say, cacheSize: CACHE }, async ({ folder, mongo, redis }) => {
+      const options: MeasureOptions = {
+        ground: { root, folder, mongoUrl: mongo.url, redisUrl: redis.url, ...file },
+        servers: { mongo: Number(mongo.pid), redis: Number(redis.pid) },
+        ...settings,
+        ...{ say, signal },
+      };
+      const measured: Series[] = [];
+      for (const scenario of scenarios) {
+        say(`${scenario.name}: ${scenario.contenders.join(', ')}`);
+        measured.push(...(await measureScenario(scenario, options)));
+        // Half an hour is long: what there is so far is kept.
+        if (isWhole) keep(root, { ...settings, ...compareReport(measured).summary });
+      }
+      const report = compareReport(measured);
+      process.stdout.write(json ? `${JSON.stringify(report.summary)}\n` : `\n${report.text}\n`);
+      return report.passed ? 0 : 1;
+    }),
+  );
+}
+
+function keep(root: string, results: Readonly<Record<string, unknown>>): void {
+  const to = join(root, 'tools/bench/results');
+  mkdirSync(to, { recursive: true });
+  const dated = { date: new Date().toISOString(), node: process.version, ...results };
+  writeFileSync(join(to, 'compare.json'), `${JSON.stringify(dated, null, 2)}\n`);
+}
+
+function readOptions(args: readonly string[]) {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      pushes: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+  const seconds = Number(values.seconds ?? (values.quick ? 2 : 8));
+  if (!(rounds >= 1) || !(seconds > 0)) throw new Error('--rounds and --seconds are numbers');
+  const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`no scenario ${unknown}; there are ${SCENARIOS.map(({ name }) => name)}`);
+  }
+  if (positionals.includes('file-64') && values.pushes === undefined) {
+    throw new Error('file-64 needs --pushes FILE: pushes as matterctl push takes them');
+  }
+  const isWanted = ({ name, keys, isLong }: Scenario) => {
+    if (keys === 'file' && values.pushes === undefined) return false;
+    return positionals.length > 0 ? positionals.includes(name) : !(values.quick && isLong);
+  };
+  return {
+    scenarios: SCENARIOS.filter(isWanted),
+    file: values.pushes === undefined ? {} : { file: resolve(values.pushes) },
+    json: values.json,
+    /** Of a part of it nothing is kept. */
+    isWhole: !values.quick && positionals.length === 0 && rounds > 1,
+    rounds,
+    duration: seconds * 1_000,
+    warmUp: values.quick ? 1_000 : 4_000,
+  };
+}

@@ -1,0 +1,153 @@
+/** One scenario: every contender in turn, round by round, so that the machine's moods meet all. */
+import { readFileSync } from 'node:fs';
+import { startProxy, type TcpProxy } from '../chaos/proxy';
+import { Releasers } from '../local/run-context';
+import { type CommandCounts, countsFolder, readCommands } from './commands';
+import { type Ground, type Running, type Size, startContender } from './contenders';
+import { type Generator, startGenerator } from './generator';
+import type { RoundResult } from './load/run-round';
+import type { Scenario } from './scenarios';
+
+export interface RoundFigures extends RoundResult {
+  /** Microseconds of processor time per push, by process; the servers and the generator as well. */
+  readonly cpuPerPush: Readonly<Record<string, number>>;
+  /** Per push. */
+  readonly commands: CommandCounts;
+}
+
+/** One contender in one size. */
+export interface Series {
+  readonly scenario: string;
+  readonly contender: string;
+  readonly size: Size;
+  readonly rounds: readonly RoundFigures[];
+}
+
+export interface MeasureOptions {
+  readonly ground: Ground;
+  /** Processes whose processor time counts for whoever is measured. */
+  readonly servers: Readonly<Record<string, number>>;
+  readonly rounds: number;
+  /** Milliseconds. */
+  readonly warmUp: number;
+  readonly duration: number;
+  readonly say: (text: string) => void;
+  /** Once aborted, the next round throws. */
+  readonly signal: AbortSignal;
+}
+
+export async function measureScenario(
+  scenario: Scenario,
+  options: MeasureOptions,
+): Promise<Series[]> {
+  const { ground, rounds, say, signal } = options;
+  const releasers = new Releasers();
+  try {
+    const generator = await startGenerator(ground.root);
+    releasers.add(generator.stop);
+    const reached = {
+      ...ground,
+      ...(scenario.env && { env: scenario.env }),
+      ...(await withLatency(ground, scenario.latency, releasers)),
+    };
+    const series = scenario.sizes.flatMap((size) =>
+      scenario.contenders.map((name) => ({ name, size, rounds: [] as RoundFigures[] })),
+    );
+    for (let round = 0; round < rounds; round += 1) {
+      for (const { name, size, rounds: done } of inOrderOf(round, series)) {
+        signal.throwIfAborted();
+        // New ones each time: what others do while they are idle must not cost who is measured.
+        const running = await startContender(name, reached, size);
+        try {
+          done.push(await runOne(generator, scenario, { running, round, ...options }));
+        } finally {
+          await running.stop();
+        }
+      }
+    }
+    return series.map(({ name, ...one }) => ({
+      ...{ scenario: scenario.name, contender: name, ...one },
+    }));
+  } finally {
+    await releasers.run(say);
+  }
+}
+
+/** Each comes at another place in every round, and after another one: it inherits the servers from it. */
+function inOrderOf<T>(round: number, items: readonly T[]): T[] {
+  const from = round % items.length;
+  const rotated = [...items.slice(from), ...items.slice(0, from)];
+  return round % 2 === 0 ? rotated : rotated.reverse();
+}
+
+/** Every answer of the database late by so much, each way by half of it. */
+async function withLatency(
+  ground: Ground,
+  latency: number | undefined,
+  releasers: Releasers,
+): Promise<Partial<Ground>> {
+  if (!latency) return {};
+  const url = new URL(ground.mongoUrl);
+  const proxy: TcpProxy = await startProxy(Number(url.port), url.hostname);
+  releasers.add(proxy.close);
+  proxy.setDelay(latency / 2);
+  url.port = String(proxy.port);
+  return { mongoUrl: url.href };
+}
+
+async function runOne(
+  generator: Generator,
+  { keys, connections }: Scenario,
+  about: MeasureOptions & { running: Running; round: number },
+): Promise<RoundFigures> {
+  const { ground, running, round, servers, warmUp, duration, signal } = about;
+  const { clientId, secret } = running.client;
+  const pids = { ...running.pids, ...servers, generator: generator.pid };
+  const to = { ports: running.ports, clientId, secret };
+  const how = { connections, keys, name: `${round}`, until: { warmUp, duration } };
+  const file = ground.file === undefined ? {} : { file: ground.file };
+  const looks: Promise<Look>[] = [];
+  const look = () => void looks.push(lookAt(pids, ground));
+  const result = await generator.run({ ...to, ...how, ...file }, signal, look);
+  const [before, after] = await Promise.all(looks);
+  if (!before || !after)
+    throw new Error('the generator did not say when what counts began and ended');
+  const perPush = (spent: number) => spent / Math.max(1, result.accepted);
+  const cpuPerPush = Object.fromEntries(
+    Object.keys(pids).map((process) => {
+      const spent = (after.cpu[process] ?? 0) - (before.cpu[process] ?? 0);
+      return [process, Math.round(perPush(1_000 * spent))];
+    }),
+  );
+  const commands = {
+    database: perPush(after.commands.database - before.commands.database),
+    redis: perPush(after.commands.redis - before.commands.redis),
+  };
+  return { ...result, cpuPerPush, commands };
+}
+
+/** What was spent since the processes started. */
+interface Look {
+  /** Milliseconds, by process. */
+  readonly cpu: Readonly<Record<string, number>>;
+  readonly commands: CommandCounts;
+}
+
+async function lookAt(pids: Readonly<Record<string, number>>, ground: Ground): Promise<Look> {
+  // At once: what comes after it has nothing to do with what is counted.
+  const cpu = cpuTimes(pids);
+  return { cpu, commands: await readCommands(countsFolder(ground.folder), ground.redisUrl) };
+}
+
+/** Linux counts in hundredths of a second, of which this makes milliseconds. */
+const TICK_MS = 10;
+
+function cpuTimes(pids: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(pids).map(([name, pid]) => {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return [name, TICK_MS * (Number(fields[11]) + Number(fields[12]))];
+    }),
+  );
+}

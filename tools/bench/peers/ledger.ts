@@ -1,0 +1,112 @@
+/** How a peer writes: one entry of the log, one matter, one settlement, each a write of its own. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Types } from 'mongoose';
+import { type MatterRecord, matterModel } from '../../../src/storage/ledger/matter-model';
+import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { entryModel } from '../../../src/storage/push-log/entry-model';
+import type { PeerOutcome, PeerPush } from './front';
+
+const DUPLICATE_KEY = 11_000;
+const WRITE_CONFLICT = 112;
+const MAX_TRIES = 20;
+
+export interface PeerLedger {
+  /** The entry of a push, QUEUED. */
+  log(push: PeerPush): Promise<void>;
+  /** The effect on its matter, and what became of it in the log. */
+  apply(push: PeerPush): Promise<PeerOutcome>;
+}
+
+/** The same collections, indexes and write concern as the product's. */
+export async function connectLedger(): Promise<PeerLedger> {
+  const connection = await connectMongo(String(process.env.MONGO_URL));
+  const entries = nativeCollection(entryModel(connection));
+  const matters = nativeCollection(matterModel(connection));
+  const write = async (push: PeerPush): Promise<PeerOutcome> => {
+    const { systemCode, externalId } = push;
+    const now = new Date();
+    const found = await matters.findOneAndUpdate(
+      { systemCode, externalId },
+      {
+        $set: { ...fieldsOf(push), updatedAt: now },
+        $setOnInsert: { createdAt: now },
+        $inc: { revision: 1 },
+      },
+      {
+        upsert: push.operation.op === 'upsert',
+        ...{ returnDocument: 'after' as const, projection: { revision: 1 } },
+      },
+    );
+    if (!found) throw new Error(`no matter ${externalId}`);
+    const outcome = found.revision === 1 ? 'CREATED' : 'UPDATED';
+    // The database's own id, in the form of ours.
+    const matterId = BigInt(`0x${String(found._id).slice(0, 15)}`);
+    return { matterId: String(matterId), outcome };
+  };
+  return {
+    log: async (push) => {
+      const { id, clientId, systemCode, externalId, operation, bodyHash, bodySize } = push;
+      const receivedAt = new Date(push.receivedAt);
+      await entries.insertOne({
+        _id: new Types.ObjectId(id),
+        ...{ clientId, systemCode, operation: operation.op, externalId, bodyHash, bodySize },
+        ...{ receivedAt, deadlineAt: new Date(push.receivedAt + 10_000), state: 'QUEUED' },
+      });
+    },
+    apply: async (push) => {
+      const done = await withRetries(() => write(push));
+      await entries.updateOne(
+        { _id: new Types.ObjectId(push.id) },
+        {
+          $set: {
+            ...{ state: 'PERSISTED', result: done.outcome, settledAt: new Date() },
+            matterId: BigInt(done.matterId),
+          },
+        },
+      );
+      return done;
+    },
+  };
+}
+
+/** @throws Error for a re-opening: no peer knows it */
+function fieldsOf({ operation }: PeerPush): Partial<MatterRecord> {
+  const { sourceUpdatedAt } = operation;
+  const instant = {
+    sourceUpdatedAt: sourceUpdatedAt === undefined ? null : new Date(sourceUpdatedAt),
+  };
+  switch (operation.op) {
+    case 'status':
+      return { ...(operation.bizStatus && { bizStatus: operation.bizStatus }), ...instant };
+    case 'delete':
+      return { deleted: true, deletedAt: new Date(), ...instant };
+    case 'upsert': {
+      const { matterType, title, content, bizStatus = 'PENDING', parties } = operation;
+      const { deadlineAt, ...texts } = content;
+      return {
+        ...texts,
+        ...(deadlineAt && { deadlineAt: new Date(deadlineAt) }),
+        ...{ matterType, title, bizStatus, phase: 'OPEN', deleted: false, priorityRank: 0 },
+        ...instant,
+        parties: (parties ?? []).map((party) => ({ ...party, displayName: '', unread: true })),
+        pastHandlers: [],
+      };
+    }
+    default:
+      throw new Error(`a peer knows no ${operation.op}`);
+  }
+}
+
+/** Two upserts of a new key at once, or two updates of one matter: one of them has to try again. */
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const code = (error as { code?: unknown }).code;
+      const isRace = code === DUPLICATE_KEY || code === WRITE_CONFLICT;
+      if (!isRace || tries >= MAX_TRIES) throw error;
+      await sleep(Math.random() * 5 * tries);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+/** Everything about one matter key: what changed it, what met it without changing it, what is stored. */
+import type { DecisionContext } from '../../../src/domain/decide';
+import { groupOf } from '../../../src/domain/group';
+import type { Matter } from '../../../src/domain/matter';
+import type { Evidence } from './evidence';
+import type { Push } from './pushes';
+
+export interface MatterCase {
+  readonly context: DecisionContext;
+  /** Pushes that changed it, by revision. */
+  readonly effects: readonly Push[];
+  /** Pushes that were decided by its state and left it as it was. */
+  readonly others: readonly Push[];
+  /** What the ledger has under its key. */
+  readonly stored: Matter | undefined;
+}
+
+/** Rejections that follow from the state of the matter alone. */
+const BY_STATE: ReadonlySet<string | undefined> = new Set([
+  'MATTER_NOT_FOUND',
+  'MATTER_DELETED',
+  'TOO_MANY_PARTIES',
+  'EXTERNAL_ID_RESERVED',
+]);
+
+/** @param reason of a rejection; undefined where there was none */
+export const isOfState = (reason: string | undefined): boolean => BY_STATE.has(reason);
+
+interface Collected {
+  readonly systemCode: string;
+  readonly externalId: string;
+  readonly effects: Push[];
+  readonly others: Push[];
+  stored?: Matter;
+}
+
+export function collectMatters(evidence: Evidence, pushes: readonly Push[]): MatterCase[] {
+  const byKey = new Map<string, Collected>();
+  const caseOf = (systemCode: string, externalId: string): Collected => {
+    const key = groupOf(systemCode, externalId);
+    const known = byKey.get(key) ?? { systemCode, externalId, effects: [], others: [] };
+    byKey.set(key, known);
+    return known;
+  };
+  for (const push of pushes) {
+    const { state, result, revision, systemCode = '', externalId = '' } = push.entry;
+    const isPersisted = state === 'PERSISTED';
+    if (!isPersisted && !(state === 'REFUSED' && isOfState(result))) continue;
+    const { effects, others } = caseOf(systemCode, externalId);
+    if (isPersisted && revision !== undefined) effects.push(push);
+    else others.push(push);
+  }
+  for (const matter of evidence.matters) {
+    caseOf(matter.systemCode, matter.externalId).stored = matter;
+  }
+  const { names, concluded } = evidence;
+  return [...byKey.values()].map(({ systemCode, externalId, effects, others, stored }) => ({
+    // Neither times nor the id of a new matter decide anything.
+    context: { systemCode, externalId, now: 0, newMatterId: 0n, names, concluded },
+    effects: effects.sort((a, b) => revisionOf(a) - revisionOf(b)),
+    others,
+    stored,
+  }));
+}
+
+export const revisionOf = ({ entry }: Push): number => entry.revision ?? 0;

@@ -1,0 +1,135 @@
+/**
+ * What a chaos run has seen: every request of every caller with its answer, and every fault. All
+ * times are milliseconds of the harness' own monotonic clock.
+ */
+import type { OperationName } from '../../src/domain/operation';
+
+/** One try of one operation: a signed request, and what came back. */
+export interface Attempt {
+  /** The operation that it tries; all tries of one operation share it, their body and their key. */
+  readonly operation: number;
+  /** The client that signed. */
+  readonly clientId: string;
+  readonly systemCode: string;
+  /** Which web process it was sent to. */
+  readonly web: string;
+  readonly name: OperationName;
+  /** As sent. */
+  readonly body: string;
+  readonly idempotencyKey?: string;
+  readonly sentAt: number;
+  readonly endedAt: number;
+  readonly end: AttemptEnd;
+}
+
+export type AttemptEnd =
+  | Answered
+  /** Nobody listened: the request was never sent. */
+  | { readonly kind: 'refused' }
+  /** The connection broke before an answer: nobody knows what became of the request. */
+  | { readonly kind: 'lost'; readonly why: string }
+  /** No answer within the harness' own patience, far beyond every deadline. */
+  | { readonly kind: 'hung' };
+
+export interface Answered {
+  readonly kind: 'answered';
+  readonly status: number;
+  readonly code: number;
+  readonly reason?: string;
+  readonly requestId: string;
+  readonly externalId?: string;
+  readonly outcome?: string;
+  readonly matterId?: string;
+  /** The header Idempotency-Replayed. */
+  readonly replayed: boolean;
+}
+
+export const FAULT_KINDS = [
+  /** SIGKILL of one process, which is started again after a while. */
+  'kill-web',
+  'kill-worker',
+  /** SIGSTOP, then SIGCONT, of one process; mostly past the lock time. */
+  'stop-web',
+  'stop-worker',
+  /** SIGTERM, a drain, and a new process, as in an upgrade. */
+  'restart-web',
+  'restart-worker',
+  /** SIGKILL of the server, which is started again on its data. */
+  'restart-redis',
+  'flush-redis',
+  'restart-mongo',
+  /** On the way to a server, for a while: every chunk late, nothing forwarded, connections reset,
+   * connections cut in the middle of a command, or connections forgotten without a word. */
+  'delay-redis',
+  'drop-redis',
+  'reset-redis',
+  'cut-redis',
+  'strand-redis',
+  'delay-mongo',
+  'drop-mongo',
+  'reset-mongo',
+  'cut-mongo',
+  'strand-mongo',
+  /** Of the replica set's primary: SIGKILL; SIGSTOP, mostly until another one is elected; a step-down;
+   * nobody takes its writes over for a while, and then it is killed. */
+  'kill-primary',
+  'stop-primary',
+  'stepdown-primary',
+  'orphan-primary',
+  /** Of one of its secondaries: SIGSTOP; for a while it takes nothing over, but answers. */
+  'stop-secondary',
+  'lag-secondary',
+  /** The database rejects killSessions for a while, as servers for hire do. */
+  'reject-sessions',
+  /** The other Redis becomes the primary, without what the old one took last; connections stay with the
+   * old one, which follows it, or are reset. */
+  'failover-redis',
+  'switch-redis',
+  /** Redis has no more memory than it uses, or a little more, for a while. */
+  'fill-redis',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+const NEEDS_OTHERS: ReadonlySet<FaultKind> = new Set([
+  'kill-primary',
+  'stop-primary',
+  'stepdown-primary',
+  'orphan-primary',
+  'stop-secondary',
+  'lag-secondary',
+  'failover-redis',
+  'switch-redis',
+]);
+
+/** Whether a fault is about another server taking over, or falling behind. */
+export const needsFailOver = (kind: FaultKind): boolean => NEEDS_OTHERS.has(kind);
+
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * A fault as it was carried out. It ends when it is undone: the process serves again, the way is
+ * free.
+ */
+export interface Fault extends Span {
+  readonly kind: FaultKind;
+  /** `web-0`, `worker-1`, `redis`, `mongo`, `secondary`, `sessions`. */
+  readonly target: string;
+}
+
+export interface History {
+  /** PUSH_TIMEOUT of the processes, milliseconds. */
+  readonly pushTimeout: number;
+  readonly attempts: readonly Attempt[];
+  readonly faults: readonly Fault[];
+  /** When the harness itself stood still: what it saw of times then is its own lateness. */
+  readonly stalls: readonly Span[];
+  /** When a server stood still by itself: see server-stalls.ts. */
+  readonly serverStalls: readonly Span[];
+  /** When the replica set elected a primary. */
+  readonly elections: readonly number[];
+  /** Milliseconds by which the clocks of processes were wrong, by name; below zero: slow. */
+  readonly clockShifts: ReadonlyMap<string, number>;
+}

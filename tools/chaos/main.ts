@@ -1,0 +1,73 @@
+/**
+ * `npm run chaos`: whether the service keeps its promises under faults and load. The exit code is 1
+ * where it does not.
+ */
+import { join } from 'node:path';
+import type { RunContext } from '../local/run-context';
+import { untilStopped } from '../local/stop-request';
+import { FAULT_KINDS } from './history';
+import { loadReport } from './load-report';
+import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
+import { measureOverload } from './overload';
+import { measureRecovery, recoveryReport } from './recovery';
+import { faultsReport, type Report } from './report';
+import { runChaos } from './run';
+
+/** What a mode needs besides its options. */
+interface ModeContext {
+  /** The project's folder. */
+  readonly root: string;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const MODES: Readonly<
+  Record<Exclude<Mode, 'help'>, (options: Options, context: ModeContext) => Promise<Report>>
+> = {
+  faults: async (options, context) => {
+    context.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
+    // A run without a mechanism has faults of its own.
+    const { broken, pace, rejectsKillSessions } = options;
+    // What is rejected all the time is not rejected for a while.
+    const kinds = FAULT_KINDS.filter(
+      (kind) => !(rejectsKillSessions && kind === 'reject-sessions'),
+    );
+    const mix = broken ? { skew: 0 } : { mix: { kinds, pace } };
+    return faultsReport(options, await runChaos({ ...options, ...mix, ...context }));
+  },
+  recovery: async (options, context) =>
+    recoveryReport(await measureRecovery({ ...options, ...context })),
+  overload: async ({ quick }, context) => {
+    const measured = await measureOverload({ quick, ...context });
+    // A quick one shows that it works, not how well.
+    return loadReport(
+      measured,
+      quick ? undefined : join(context.root, 'tools/chaos/results/overload.json'),
+    );
+  },
+};
+
+/** @returns the exit code: 1 where a promise was broken, or the run failed */
+export async function run({ root, args, say }: RunContext): Promise<number> {
+  try {
+    const options = readOptions(args);
+    if (options.mode === 'help') {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    const { mode, json } = options;
+    // Progress goes elsewhere where the report is read by a machine.
+    const tell = json ? (text: string) => void process.stderr.write(`${text}\n`) : say;
+    return await untilStopped(process.env, async (signal) => {
+      const { passed, summary, text } = await MODES[mode](options, { root, say: tell, signal });
+      process.stdout.write(`${json ? JSON.stringify(summary) : text}\n`);
+      return passed ? 0 : 1;
+    });
+  } catch (error) {
+    const isUsage = error instanceof UsageError;
+    process.stderr.write(`\n${isUsage ? `${error.message}\n\n${HELP}` : stackOf(error)}\n`);
+    return 1;
+  }
+}
+
+const stackOf = (error: unknown) => (error instanceof Error ? error.stack : String(error));

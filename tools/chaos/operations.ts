@@ -1,0 +1,112 @@
+/** The operations of a run: every kind, over a few hot keys and many cold ones, drawn from a seed. */
+import type { OperationName } from '../../src/domain/operation';
+import type { Random } from './random';
+
+/** What a caller wants done. Its body is like no other one's, so that its traces can be told apart. */
+export interface ChaosOperation {
+  readonly number: number;
+  readonly name: OperationName;
+  readonly body: string;
+  /** Some callers send none: then each try is a push of its own. */
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface World {
+  /** Portal users. */
+  readonly usernames: readonly string[];
+  /** Keys that everybody is at, and keys that are met now and then. */
+  readonly hotKeys: number;
+  readonly coldKeys: number;
+}
+
+const KINDS = [
+  ['upsert', 50],
+  ['status', 25],
+  ['reopen', 8],
+  ['delete', 7],
+  ['notice', 6],
+  ['invalid', 4],
+] as const;
+const STATUSES = ['PENDING', 'PROCESSING', 'DONE', 'CLOSED', 'REJECTED', 'ON_HOLD'];
+const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'];
+/** 2024-01-01T00:00:00Z; the sources' clocks go a second per operation, more or less. */
+const EPOCH = 1_704_067_200_000;
+const DISORDER = 20_000;
+
+/** @returns a function that draws the next operation of one caller */
+export function createOperations(random: Random, caller: number, world: World) {
+  let drawn = 0;
+  return (): ChaosOperation => {
+    drawn += 1;
+    const number = caller * 1_000_000 + drawn;
+    const kind = random.weighted(KINDS);
+    const name = kind === 'notice' || kind === 'invalid' ? 'upsert' : kind;
+    const fields = { ...bodyOf(kind, number, { random, world }), ...timeOf(random, drawn) };
+    const keyed = kind === 'notice' || random.real(0, 1) < 0.85;
+    return {
+      number,
+      name,
+      body: JSON.stringify(fields),
+      idempotencyKey: keyed ? `op-${number}` : undefined,
+    };
+  };
+}
+
+function bodyOf(
+  kind: (typeof KINDS)[number][0],
+  number: number,
+  { random, world }: { random: Random; world: World },
+): Record<string, unknown> {
+  const mark = `op ${number}`;
+  const externalId = keyOf(random, world);
+  switch (kind) {
+    case 'upsert':
+      return { externalId, matterType: 'TODO', title: mark, ...detailsOf(random, world) };
+    case 'notice':
+      return { matterType: 'NOTICE', title: mark, ...detailsOf(random, world) };
+    case 'invalid':
+      return { externalId, matterType: random.pick(['TODO', 'TASK']), title: null, summary: mark };
+    case 'status':
+    case 'reopen':
+      return { externalId, externalStatusLabel: mark, ...statusOf(random, kind) };
+    case 'delete':
+      // A field that nobody knows is ignored; it makes the body like no other.
+      return { externalId, mark };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function keyOf(random: Random, { hotKeys, coldKeys }: World): string {
+  const isHot = random.real(0, 1) < 0.5;
+  return isHot ? `HOT-${random.whole(1, hotKeys)}` : `COLD-${random.whole(1, coldKeys)}`;
+}
+
+function detailsOf(random: Random, { usernames }: World): Record<string, unknown> {
+  const parties = random
+    .shuffled(usernames)
+    .slice(0, random.whole(1, 4))
+    .map((username) => ({ username, partyRole: random.pick(ROLES) }));
+  return {
+    ...(random.real(0, 1) < 0.6 && { parties, replaceParties: random.real(0, 1) < 0.5 }),
+    ...(random.real(0, 1) < 0.5 && { bizStatus: random.pick(STATUSES) }),
+    ...(random.real(0, 1) < 0.3 && { priority: random.pick(['LOW', 'HIGH', 'URGENT', 'SOON']) }),
+    ...(random.real(0, 1) < 0.3 && { content: 'x'.repeat(random.whole(0, 2_000)) }),
+    ...(random.real(0, 1) < 0.2 && { summary: null }),
+    ...(random.real(0, 1) < 0.2 && { payloadJson: JSON.stringify({ n: random.whole(0, 9) }) }),
+  };
+}
+
+function statusOf(random: Random, kind: 'status' | 'reopen'): Record<string, unknown> {
+  return {
+    ...((kind === 'status' || random.real(0, 1) < 0.3) && { bizStatus: random.pick(STATUSES) }),
+    ...(random.real(0, 1) < 0.3 && { resetAssigneeUnread: random.real(0, 1) < 0.5 }),
+  };
+}
+
+/** A third of the sources send times, and not always in order. */
+function timeOf(random: Random, drawn: number): Record<string, unknown> {
+  if (random.real(0, 1) > 0.33) return {};
+  const instant = EPOCH + drawn * 1_000 + random.whole(-DISORDER, DISORDER);
+  return { sourceUpdatedAt: new Date(instant).toISOString() };
+}

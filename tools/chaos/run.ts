@@ -1,0 +1,188 @@
+/** One chaos run: callers at work, faults from a plan, a calm end, and the check of all of it. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { check } from './check/check';
+import type { Violation } from './check/evidence';
+import { checkSoundness } from './check/soundness';
+import type { Cluster } from './cluster';
+import { runCrowd } from './crowd';
+import { watchElections } from './elections';
+import { collectEvidence } from './evidence';
+import { runFaults } from './faults';
+import {
+  type Attempt,
+  FAULT_KINDS,
+  type Fault,
+  type History,
+  needsFailOver,
+  type Span,
+} from './history';
+import { settle } from './leftovers';
+import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
+import { type FaultMix, planClocks, planFaults } from './plan';
+import { createRandom } from './random';
+import { type Sampling, startSampling } from './samples';
+import { watchServers } from './server-stalls';
+import { watchStalls } from './stalls';
+import { withCluster } from './with-cluster';
+
+export interface ChaosOptions {
+  /** The project's folder; dist/ must be built. */
+  readonly root: string;
+  readonly seed: string;
+  /** Milliseconds in which faults happen. */
+  readonly duration: number;
+  readonly callers: number;
+  readonly webs: number;
+  readonly workers: number;
+  /** All kinds at their usual pace, where absent. */
+  readonly mix?: FaultMix;
+  /** Milliseconds by which the clocks of processes may be wrong, either way; absent: they are right. */
+  readonly skew?: number;
+  /** Whether the database rejects killSessions during all of it. */
+  readonly rejectsKillSessions?: boolean;
+  /** Runs without this mechanism: the check must find something then. */
+  readonly broken?: Mechanism;
+  readonly say: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface ChaosResult {
+  readonly history: History;
+  readonly violations: readonly Violation[];
+  /** Milliseconds from the end of the last fault to the last answer that somebody had to retry. */
+  readonly recoveredAfter: number;
+  readonly crashes: readonly string[];
+  /** Of each type of process. */
+  readonly memory: Awaited<ReturnType<Sampling['stop']>>;
+}
+
+const USUAL_TIMEOUT = '5s';
+/** Milliseconds without faults before the plan starts, and after it ends. */
+const WARM_UP = 2_000;
+const SHORT_CALM = 500;
+/** Milliseconds until nothing may fail any more, and then of service; a push may last between them. */
+const RECOVERY = 10_000;
+const SERVED = 3_000;
+const PROGRESS = 10_000;
+const KEYS = { hotKeys: 6, coldKeys: 4_000 };
+
+/** @throws Error where something of the harness itself fails: a server that does not come back */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { root, broken, webs, workers, say, signal } = options;
+  const breakable: Breakable | undefined = broken && MECHANISMS[broken];
+  const { kinds = FAULT_KINDS } = mixOf(options).mix ?? {};
+  const clocks = createRandom(options.seed).fork('clocks');
+  const clockShifts = planClocks(clocks, options, options.skew ?? 0);
+  const some = {
+    ...{ root, webs, workers, say },
+    failOver: kinds.some(needsFailOver),
+    rejectsKillSessions: options.rejectsKillSessions === true,
+    clockShifts,
+    env: { PUSH_TIMEOUT: USUAL_TIMEOUT, ...breakable?.env },
+    preload: broken ? [join(root, 'dist/tools/chaos/breaks', `${broken}.js`)] : [],
+    ...(signal && { signal }),
+  };
+  return withCluster(some, async (cluster, keepLogs) => {
+    const result = await attack(cluster, options, clockShifts);
+    // What is broken on purpose is to be found.
+    if (!broken && result.violations.length + result.crashes.length > 0) keepLogs();
+    return result;
+  });
+}
+
+async function attack(
+  cluster: Cluster,
+  options: ChaosOptions,
+  clockShifts: History['clockShifts'],
+): Promise<ChaosResult> {
+  const { say, broken, signal } = options;
+  const memory = startSampling(cluster);
+  try {
+    const { faultsEndedAt, ...seen } = await drive(cluster, options);
+    say('Callers are done; waiting until everything is settled');
+    const leftovers = await settle(cluster, { entries: !broken, ...(signal && { signal }) });
+    const { PUSH_TIMEOUT: pushTimeout } = cluster.config;
+    const history: History = { pushTimeout, clockShifts, ...seen };
+    const evidence = await collectEvidence(cluster, { history, faultsEndedAt, leftovers });
+    const violations = [...check(evidence), ...checkSoundness(evidence)];
+    return {
+      history,
+      // Where nobody waited for the entries, one that is still open says nothing.
+      violations: violations.filter(({ rule }) => !broken || rule !== 'settled'),
+      recoveredAfter: lastTrouble(seen.attempts, faultsEndedAt),
+      crashes: [...cluster.crashes],
+      memory: await memory.stop(),
+    };
+  } finally {
+    await memory.stop();
+  }
+}
+
+interface Driven {
+  readonly attempts: readonly Attempt[];
+  readonly faults: readonly Fault[];
+  readonly stalls: readonly Span[];
+  readonly serverStalls: readonly Span[];
+  readonly elections: readonly number[];
+  readonly faultsEndedAt: number;
+}
+
+/** Callers at work, the faults, and the calm after them. Resolves when the last try is answered. */
+async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
+  const { seed, say } = options;
+  const random = createRandom(seed);
+  const plan = planFaults({ ...options, random: random.fork('faults'), ...mixOf(options) });
+  const attempts: Attempt[] = [];
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
+  const watch = watchStalls();
+  const servers = watchServers(cluster);
+  const votes = watchElections(cluster);
+  const progress = setInterval(() => {
+    say(`${attempts.length} requests so far`);
+  }, PROGRESS);
+  try {
+    const record = (attempt: Attempt) => void attempts.push(attempt);
+    const crowd = { random, callers: options.callers, keys: KEYS, pause: 0, record, signal };
+    const callers = runCrowd(cluster, crowd);
+    await sleep(WARM_UP, undefined, { signal });
+    const clock = () => performance.now();
+    const faults = await runFaults(plan, cluster, { clock, signal });
+    const faultsEndedAt = performance.now();
+    say(`${faults.length} faults are over, ${attempts.length} requests answered; now calm`);
+    await sleep(calmOf(options, cluster.config.PUSH_TIMEOUT), undefined, { signal });
+    stop.abort();
+    await callers;
+    options.signal?.throwIfAborted();
+    const [serverStalls, elections] = await Promise.all([servers.stop(), votes.stop()]);
+    return { attempts, faults, faultsEndedAt, stalls: watch.stop(), serverStalls, elections };
+  } finally {
+    clearInterval(progress);
+    watch.stop();
+    stop.abort();
+    await Promise.all([servers.stop(), votes.stop()]);
+  }
+}
+
+/** Long enough to see it recover, or not. */
+function calmOf({ broken }: ChaosOptions, pushTimeout: number): number {
+  const breakable: Breakable | undefined = broken && MECHANISMS[broken];
+  const isLong = !breakable || breakable.showsInCalm;
+  return isLong ? RECOVERY + pushTimeout + SERVED : SHORT_CALM;
+}
+
+function mixOf({ mix, broken }: ChaosOptions): { mix?: FaultMix } {
+  if (mix) return { mix };
+  if (!broken) return {};
+  const { faults, pace } = MECHANISMS[broken];
+  return { mix: { kinds: faults, pace } };
+}
+
+/** Rejections that a retry mends, and broken connections: as long as they come, it has not recovered. */
+function lastTrouble(attempts: readonly Attempt[], since: number): number {
+  const troubled = attempts.filter(
+    ({ end, endedAt }) => endedAt > since && (end.kind !== 'answered' || end.code >= 500),
+  );
+  return troubled.reduce((last, { endedAt }) => Math.max(last, endedAt - since), 0);
+}

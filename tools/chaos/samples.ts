@@ -1,0 +1,104 @@
+/** The memory of every process of a run, looked at about once a second. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { startPollLoop } from '../../src/concurrency/poll-loop';
+import type { Cluster } from './cluster';
+import type { Member } from './member';
+
+/** `redis data` is what Redis says that it holds; the others are resident memory. */
+const MEMORY_TYPES = ['web', 'worker', 'mongo', 'redis', 'redis data'] as const;
+type MemoryType = (typeof MEMORY_TYPES)[number];
+
+/** Bytes of one process: the mean over the first and over the last tenth of the run, the largest. */
+export interface MemorySummary {
+  readonly first: number;
+  readonly last: number;
+  readonly max: number;
+}
+
+export interface Sampling {
+  /** @returns of each type what was seen of its processes; a type never seen is left out */
+  stop(): Promise<ReadonlyMap<MemoryType, MemorySummary>>;
+}
+
+const INTERVAL = 800;
+/** Milliseconds for a look. */
+const TIMEOUT = 1_000;
+const run = promisify(execFile);
+
+export function startSampling(cluster: Cluster): Sampling {
+  const seen = new Map<MemoryType, number[][]>(MEMORY_TYPES.map((type) => [type, []]));
+  const sampler = startPollLoop(
+    async () => {
+      for (const [type, look] of looks(cluster)) {
+        // A process that is down at this moment is not there to be measured.
+        const sizes = (await Promise.all(look)).filter((size) => size !== undefined);
+        if (sizes.length > 0) seen.get(type)?.push(sizes);
+      }
+    },
+    INTERVAL,
+    () => undefined,
+  );
+  return {
+    stop: async () => {
+      await sampler.stop();
+      const taken = [...seen].filter(([, samples]) => samples.length > 0);
+      return new Map(taken.map(([type, samples]) => [type, summarize(samples)]));
+    },
+  };
+}
+
+function looks(cluster: Cluster): (readonly [MemoryType, Promise<number | undefined>[]])[] {
+  const resident = (members: readonly Member[]) =>
+    members.map((member) => residentOf(member.pid()));
+  return [
+    ['web', resident(cluster.webs)],
+    ['worker', resident(cluster.workers)],
+    ['mongo', resident(cluster.mongo.members)],
+    ['redis', resident([cluster.redis])],
+    ['redis data', cluster.redis.pid() === undefined ? [] : [usedBy(cluster)]],
+  ];
+}
+
+/** @param samples one list of sizes per moment, never empty */
+function summarize(samples: readonly (readonly number[])[]): MemorySummary {
+  const tenth = Math.ceil(samples.length / 10);
+  const mean = (some: readonly (readonly number[])[]) => {
+    const sizes = some.flat();
+    return Math.round(sizes.reduce((sum, size) => sum + size, 0) / sizes.length);
+  };
+  return {
+    first: mean(samples.slice(0, tenth)),
+    last: mean(samples.slice(-tenth)),
+    max: Math.max(...samples.map((sizes) => Math.max(...sizes))),
+  };
+}
+
+/** Undefined where there is no such process (any more). */
+async function residentOf(pid: number | undefined): Promise<number | undefined> {
+  if (pid === undefined) return undefined;
+  try {
+    return 1024 * (await kibibytesOf(pid));
+  } catch {
+    return undefined;
+  }
+}
+
+async function kibibytesOf(pid: number): Promise<number> {
+  if (!existsSync('/proc/self/status')) {
+    return Number((await run('ps', ['-o', 'rss=', '-p', String(pid)])).stdout);
+  }
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const found = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  if (found === undefined) throw new Error(`process ${pid} has no memory any more`);
+  return Number(found);
+}
+
+async function usedBy({ lookup }: Cluster): Promise<number | undefined> {
+  // A server that has just died answers when it is back, and nobody is to wait for that.
+  const info = await Promise.race([lookup.info('memory'), sleep(TIMEOUT, '', { ref: false })]);
+  return info === '' ? undefined : Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
+}

@@ -1,0 +1,127 @@
+/** npm start: the servers, the indexes, the demo, one web process and the workers, until it is stopped. */
+import { join } from 'node:path';
+import { startApp } from './app-process';
+import { bringServers, type StartContext } from './backing';
+import { ensureSecretKeys, removeEndpoints, writeEndpoints } from './data-dir';
+import { waitForEarlierRun } from './earlier-run';
+import { type Demo, firstPush, parseDemo } from './first-push';
+import { runOnce } from './one-shot';
+import { freePort, isFree } from './ports';
+import { Releasers, type RunContext } from './run-context';
+import { metricsPortOf, readStartSettings, urlFor } from './settings';
+import { listenForStop } from './stop-request';
+import { supervise } from './supervise';
+import { allSettledOrThrow, Stopped } from './waiting';
+
+/** @returns the exit code: 0 after a stop that was asked for, 1 after a failure */
+export async function run(context: RunContext): Promise<number> {
+  const stop = listenForStop(process.env);
+  const releasers = new Releasers();
+  let failure: unknown;
+  const fail = (error: Error) => {
+    failure ??= error;
+    stop.ask('a failure');
+  };
+  try {
+    const settings = readStartSettings(process.env, context.root);
+    await bringUp({ context, settings, stop, releasers, fail });
+    context.say(`Stopping after ${await stop.asked}`);
+  } catch (error) {
+    if (!(error instanceof Stopped)) failure ??= error;
+  }
+  await releasers.run(context.say);
+  stop.dispose();
+  if (failure !== undefined) {
+    process.stderr.write(`\n${failure instanceof Error ? failure.message : failure}\n`);
+    return 1;
+  }
+  context.say('Stopped');
+  return 0;
+}
+
+async function bringUp(startContext: StartContext): Promise<void> {
+  const { context, settings, stop, releasers } = startContext;
+  const { host, dataDir, workers, drainDelay, docsPage, docsDemo } = settings;
+  await waitForEarlierRun(settings, context.say, stop.signal);
+  const port = await choosePort(host, settings.port);
+  const url = urlFor(host, port);
+  const secretKeys = settings.secretKeys ?? ensureSecretKeys(dataDir);
+  const { mongo, redis } = await bringServers(startContext);
+  const env = {
+    ...process.env,
+    MONGO_URL: mongo,
+    REDIS_URL: redis,
+    SECRET_KEYS: secretKeys,
+    DATA_DIR: dataDir,
+    HOST: host,
+    PORT: String(port),
+    DRAIN_DELAY: drainDelay,
+    DOCS_DEMO: docsDemo,
+  };
+  const demo = await prepareData(startContext, env);
+  const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
+  // Released in the opposite order: the web process drains while the workers still serve it.
+  await allSettledOrThrow([
+    bringApps(startContext, 'workers/main.js', names, env),
+    bringApps(startContext, 'src/web.js', ['web'], env),
+  ]);
+  releasers.add(() => removeEndpoints(dataDir));
+  writeEndpoints(dataDir, { url, mongoUrl: mongo, redisUrl: redis, pid: process.pid });
+  context.announce(`it listens on ${url}`);
+  context.say(`Matter Push listens on ${url}; workers: ${workers}`);
+  if (docsPage === 'on') context.say(`To read and to try: ${url}/docs`);
+  context.say(`Logs: ${join(dataDir, 'logs')}. Ctrl-C stops everything; the data stays.`);
+  process.stdout.write(
+    `\nA first push, to paste into another terminal:\n\n${firstPush(url, demo)}\n\n`,
+  );
+}
+
+async function choosePort(host: string, wanted: number): Promise<number> {
+  if (wanted === 0) return freePort(host);
+  if (await isFree(wanted, host)) return wanted;
+  throw new Error(
+    `Port ${wanted} is in use. Stop what listens there, or choose one: PORT=3001 npm start`,
+  );
+}
+
+/** The indexes, then the demo client and users. */
+async function prepareData(startContext: StartContext, env: NodeJS.ProcessEnv): Promise<Demo> {
+  const { context, settings, stop } = startContext;
+  const once = (name: string, script: string) =>
+    runOnce({
+      name: `The ${name} step`,
+      script: join(context.root, script),
+      logFile: join(settings.dataDir, 'logs', `${name}.log`),
+      env,
+      signal: stop.signal,
+    });
+  context.say('Preparing indexes and the demo client');
+  await once('release', 'dist/src/release.js');
+  return parseDemo(await once('demo', 'dist/tools/local/demo.js'));
+}
+
+/** Starts processes of one type at once; they are stopped at once too. */
+async function bringApps(
+  { context, settings, stop, releasers, fail }: StartContext,
+  script: string,
+  names: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const start = async (name: string) => {
+    const { dataDir, drainMs } = settings;
+    const logFile = join(dataDir, 'logs', `${name}.log`);
+    const own = { ...env, METRICS_PORT: String(metricsPortOf(settings.metricsPort, name)) };
+    const app = { name, script: join(context.root, 'dist', script), env: own, logFile, drainMs };
+    const launch = (_previous: unknown, signal: AbortSignal) => startApp({ ...app, signal });
+    const supervised = await supervise(
+      { name, launch, tell: context.say, giveUp: fail },
+      stop.signal,
+    );
+    started.push(supervised);
+  };
+  const started: { stop(): Promise<void> }[] = [];
+  const stopAll = async () =>
+    void (await Promise.all(started.map((supervised) => supervised.stop())));
+  releasers.add(stopAll, names.join(', '));
+  await allSettledOrThrow(names.map(start));
+}

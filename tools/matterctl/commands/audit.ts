@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../src/concurrency/clock';
+import type { AuditEntry } from '../../../src/storage/audit/audit-model';
+import { createAuditTrail } from '../../../src/storage/audit/trail';
+import { localTime } from '../log/local-time';
+import { momentIn, wholeNumber, withDatabase } from '../option-values';
+import { type Cell, printJson, printTable } from '../print';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, withMongo } from '../with-mongo';
+
+interface Options extends DatabaseOptions {
+  /** Epoch milliseconds. */
+  readonly since?: number;
+  readonly operator?: string;
+  readonly client?: string;
+  readonly limit: number;
+}
+
+const HEAD = ['AT', 'OPERATOR', 'COMMAND', 'SUBJECT', 'OUTCOME', 'DETAILS'];
+
+/** `audit`: a table, or NDJSON. */
+export function addAudit(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('audit')
+    .description('list what operators changed with matterctl, the newest first')
+    .option(
+      '--since <time>',
+      'e.g. 2026-05-01, or 7d: a week ago',
+      momentIn(tool.settings.timeZone),
+    )
+    .option('--operator <name>', 'of one operator')
+    .option('--client <id>', 'about one client')
+    .option('--limit <n>', 'most entries', wholeNumber(1, 100_000), 50);
+  withDatabase(command).action((options: Options) => audit(options, tool));
+}
+
+async function audit(options: Options, tool: Tool): Promise<void> {
+  const { since, operator, client: clientId, limit, json } = options;
+  const timeZone = tool.settings.timeZone();
+  const found = await withMongo(tool, options, (connection) =>
+    createAuditTrail(connection, systemClock).list({ since, operator, clientId }, limit + 1),
+  );
+  const entries = found.slice(0, limit);
+  if (json) for (const { _id, ...entry } of entries) await printJson(tool.stdout, entry);
+  else if (entries.length > 0) {
+    await printTable(
+      tool.stdout,
+      HEAD,
+      entries.map((entry) => toRow(entry, timeZone)),
+    );
+  } else tool.stderr.write('No such entries.\n');
+  if (found.length > limit) {
+    tool.stderr.write(`There are more than ${limit}: narrow it, or raise --limit.\n`);
+  }
+}
+
+function toRow(entry: AuditEntry, timeZone: string): Cell[] {
+  const { at, operator, host, command, subject, outcome } = entry;
+  const who = `${operator}@${host}`;
+  return [localTime(at.getTime(), timeZone), who, command, subject, outcome, detailsText(entry)];
+}
+
+function detailsText({ details, result, error }: AuditEntry): string {
+  const values = Object.entries({ ...details, ...result }).map(([name, value]) => {
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    return `${name}=${text}`;
+  });
+  return [...values, ...(error === null ? [] : [error])].join(' ');
+}

@@ -1,0 +1,49 @@
+import { type Command, Option } from 'commander';
+import { createClientAdmin } from '../../../src/storage/directory/client-admin';
+import { RATE_BOUNDS } from '../../../src/storage/directory/rate-override';
+import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { CommandFailure, EXIT_USAGE } from '../failure';
+import { limitText } from '../limit-text';
+import { wholeNumber, withOperator } from '../option-values';
+import { printJson, printLine } from '../print';
+import type { Tool } from '../tool';
+import { type ChangeOptions, withTrail } from '../with-trail';
+
+interface Options extends ChangeOptions {
+  readonly rate?: number;
+  readonly burst?: number;
+  readonly default?: boolean;
+}
+
+/** `client limit`: a rate of the client's own, in place of RATE_LIMIT and RATE_BURST. */
+export function addClientLimit(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('limit')
+    .description('give a client a rate of its own, within a second; what is not given stays')
+    .argument('<clientId>')
+    .option('--rate <n>', 'pushes per second; 0: no limit', wholeNumber(...RATE_BOUNDS.rate))
+    .option('--burst <n>', 'pushes at once above it', wholeNumber(...RATE_BOUNDS.burst))
+    .addOption(
+      new Option('--default', 'RATE_LIMIT and RATE_BURST again').conflicts(['rate', 'burst']),
+    );
+  withOperator(command).action((clientId: string, options: Options) =>
+    limitClient(clientId, options, tool),
+  );
+}
+
+async function limitClient(clientId: string, options: Options, tool: Tool): Promise<void> {
+  const { rate, burst } = options;
+  if (!options.default && rate === undefined && burst === undefined) {
+    throw new CommandFailure('give --rate, --burst or --default', EXIT_USAGE);
+  }
+  const asked = { rate, burst, default: options.default };
+  const change = { command: 'client limit', subject: clientId, clientId, details: asked };
+  const limit = await withTrail(tool, options, change, async (connection, tell) => {
+    const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
+    const now = await admin.setLimit(clientId, options.default ? null : { rate, burst });
+    tell({ limit: now });
+    return now;
+  });
+  if (options.json) await printJson(tool.stdout, { clientId, limit });
+  else await printLine(tool.stdout, `limit of client ${clientId}: ${limitText(limit)}`);
+}

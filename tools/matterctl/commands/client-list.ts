@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { type ClientView, createClientAdmin } from '../../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { limitText } from '../limit-text';
+import { withDatabase } from '../option-values';
+import { type Cell, printJson, printTable } from '../print';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, withMongo } from '../with-mongo';
+
+const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'SECRETS', 'CREATED'];
+
+/** `client list`: which secrets a client has and when they were used last, never the secrets. */
+export function addClientList(parent: Command, tool: Tool): void {
+  withDatabase(parent.command('list').description('list the clients')).action(
+    async (options: DatabaseOptions) => {
+      const clients = await withMongo(tool, options, (connection) =>
+        createClientAdmin(connection, createKeyRing([]), Date.now).list(),
+      );
+      if (options.json) await printJson(tool.stdout, clients);
+      else await printTable(tool.stdout, HEAD, clients.map(toRow));
+    },
+  );
+}
+
+function toRow(client: ClientView): Cell[] {
+  const { clientId, systemCode, type, limit, secrets, createdAt } = client;
+  const shown = secrets.map(secretText).join(', ');
+  const state = stateOf(client);
+  return [clientId, systemCode, type, state, limitText(limit), shown, iso(createdAt)];
+}
+
+function stateOf({ enabled, paused }: ClientView): string {
+  const state = enabled ? 'enabled' : 'disabled';
+  if (!paused) return state;
+  const { since, reason } = paused;
+  return `${state}, paused since ${iso(since)}${reason === undefined ? '' : ` (${reason})`}`;
+}
+
+function secretText({ id, expiresAt, lastUsedAt }: ClientView['secrets'][number]): string {
+  const used = lastUsedAt ? `used ${iso(lastUsedAt)}` : 'not used';
+  if (!expiresAt) return `${id} (${used})`;
+  const end = expiresAt.getTime() > Date.now() ? 'until' : 'ended';
+  return `${id} (${end} ${iso(expiresAt)}, ${used})`;
+}
+
+const iso = (date: Date) => date.toISOString();

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../src/concurrency/clock';
+import { type Resealed, resealSecrets } from '../../../src/storage/directory/reseal';
+import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { CommandFailure } from '../failure';
+import { withOperator } from '../option-values';
+import { printJson, printLine } from '../print';
+import { showProgress } from '../progress';
+import type { Tool } from '../tool';
+import { type ChangeOptions, withTrail } from '../with-trail';
+
+const ABOUT = `
+To change the master key without a pause:
+  1. add the new key to SECRET_KEYS of every process, behind the old one, and restart them
+  2. make it the first one everywhere, and restart them
+  3. run this command with the same SECRET_KEYS
+  4. take the old key away, and restart them
+Clients keep their secrets and notice nothing. Secrets that have ended are moved too, where their key is
+at hand: the diagnosis of a rejected signature knows by them that a retired one was used.
+
+Exit code: 0 every secret that works is under the first key, 1 some are not (or it failed).`;
+
+/** `client reseal`: all secrets under the first key of SECRET_KEYS. */
+export function addClientReseal(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('reseal')
+    .description("put all clients' secrets under the first key of SECRET_KEYS; may be run again")
+    .addHelpText('after', ABOUT);
+  withOperator(command).action((options: ChangeOptions) => reseal(options, tool));
+}
+
+async function reseal(options: ChangeOptions, tool: Tool): Promise<void> {
+  const keyRing = createKeyRing(tool.settings.secretKeys());
+  const details = { keyId: keyRing.sealingKey };
+  const change = { command: 'client reseal', subject: null, details };
+  await withTrail(tool, options, change, async (connection, tell) => {
+    let progress = { resealed: 0, total: 0 };
+    const hideProgress = showProgress({
+      stderr: tool.stderr,
+      total: undefined,
+      things: 'secrets',
+      state: () => ({ done: progress.resealed, note: `of ${progress.total}` }),
+    });
+    const run = resealSecrets(connection, { keyRing, clock: systemClock }, (reached) => {
+      progress = reached;
+    });
+    const resealed = await run.finally(hideProgress);
+    tell({ ...resealed });
+    if (options.json) await printJson(tool.stdout, resealed);
+    else await printLine(tool.stdout, describe(resealed));
+    checkLeft(resealed);
+  });
+}
+
+function describe({ keyId, resealed, left }: Resealed): string {
+  const lines = Object.entries(left).map(([key, count]) => `${count} left under ${key}`);
+  const rest = lines.length > 0 ? lines : ['none left under another key'];
+  return [`${resealed} secrets put under ${keyId}`, ...rest].join('\n');
+}
+
+function checkLeft({ keyId, left }: Resealed): void {
+  const keys = Object.keys(left).join(', ');
+  if (keys === '') return;
+  throw new CommandFailure(
+    `secrets are left under ${keys}: that key must be in SECRET_KEYS here, and ${keyId} must be the first one in every process; then run it again`,
+  );
+}

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { createClientAdmin } from '../../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { toSpan, withOperator } from '../option-values';
+import { printFields, printJson } from '../print';
+import { keepSecret, type SecretOutOptions, withSecretOut } from '../secret-out';
+import type { Tool } from '../tool';
+import { type ChangeOptions, withTrail } from '../with-trail';
+
+interface Options extends ChangeOptions, SecretOutOptions {
+  /** Milliseconds. */
+  readonly overlap: number;
+}
+
+const DAY = 86_400_000;
+
+/** `client rotate`: a new secret; the old one goes on for a while, and when it was used last is told. */
+export function addClientRotate(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('rotate')
+    .description('give a client a new secret and print it, once')
+    .argument('<clientId>')
+    .option(
+      '--overlap <span>',
+      'how long the old secret keeps working, e.g. 30m, 24h, 0s (default: 24h)',
+      toSpan,
+    );
+  withOperator(withSecretOut(command)).action((clientId: string, options: Partial<Options>) =>
+    rotate(clientId, { overlap: DAY, ...options }, tool),
+  );
+}
+
+async function rotate(clientId: string, options: Options, tool: Tool): Promise<void> {
+  const keyRing = createKeyRing(tool.settings.secretKeys());
+  const details = { overlapSeconds: options.overlap / 1_000 };
+  const change = { command: 'client rotate', subject: clientId, clientId, details };
+  const rotateOnce = () =>
+    withTrail(tool, options, change, async (connection, tell) => {
+      const admin = createClientAdmin(connection, keyRing, Date.now);
+      const { secret, secretId, ...old } = await admin.rotate(clientId, options.overlap);
+      const oldSecretEndsAt = old.oldEndsAt.toISOString();
+      tell({ secretId, oldSecretEndsAt });
+      const oldSecretLastUsedAt = old.oldLastUsedAt?.toISOString() ?? null;
+      return { secret, oldSecretEndsAt, oldSecretLastUsedAt };
+    });
+  const { made, shown } = await keepSecret(options.secretOut, rotateOnce);
+  const { oldSecretEndsAt, oldSecretLastUsedAt } = made;
+  const rotated = { clientId, ...shown, oldSecretEndsAt, oldSecretLastUsedAt };
+  if (options.json) await printJson(tool.stdout, rotated);
+  else await printFields(tool.stdout, rotated);
+  const where = 'secret' in shown ? 'The secret is shown only now: give it' : 'Give the new secret';
+  tool.stderr.write(`${where} to the client before the old one ends.\n`);
+}

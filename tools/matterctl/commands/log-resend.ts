@@ -1,0 +1,145 @@
+import { constants } from 'node:os';
+import type { Command } from 'commander';
+import type { Connection } from 'mongoose';
+import { createBodies } from '../../../src/storage/push-log/bodies';
+import { createLogLookups } from '../../../src/storage/push-log/lookups';
+import { createLogSearch } from '../../../src/storage/push-log/search';
+import { CommandFailure, EXIT_USAGE } from '../failure';
+import { listenForInterrupt } from '../interrupt';
+import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
+import { operatorOf } from '../operator';
+import { wholeNumber, withOperator } from '../option-values';
+import { printJson, printLine } from '../print';
+import { showProgress } from '../progress';
+import { resendChange, resendResult } from '../resend/change';
+import { openPreview, withResend } from '../resend/open-resend';
+import { createResendReport, type ResendReport } from '../resend/report';
+import { runResend } from '../resend/run-resend';
+import { type Selected, selectPushes, upTo } from '../resend/select';
+import type { Tool } from '../tool';
+import { withMongo } from '../with-mongo';
+import { type ChangeOptions, withTrail } from '../with-trail';
+
+interface Options extends ChangeOptions, FilterOptions {
+  readonly apply?: boolean;
+  readonly again?: boolean;
+  readonly limit: number;
+  readonly concurrency: number;
+}
+
+const ABOUT = `
+Without --apply nothing is sent: it tells how many pushes there are and what they would change in the
+ledger as it is now. With --apply they go through the queue like any push, those of one matter in
+their order, and are logged with a link to the push that they resend (resentFrom). Out-of-order control
+holds for them too: what is older than the ledger is ignored as stale. A push that took effect is applied
+once more; one that did not is left out where its caller's own retry under the same idempotency key did;
+without a key nobody can tell, and it is applied.
+
+What was rejected for its signature or its client is never sent, nor what was sent again already
+(unless --again), nor retries that were only answered. Bodies are read with the settings of this
+command: PORTAL_TIME_ZONE and CONCLUDED_STATUSES must be those of the service. Name at least --from,
+--request-id, --external-id or --key.
+
+Exit code: 0 all were accepted (or it was a dry run), 1 some were rejected, 2 wrong usage.`;
+
+/** `log resend`: a dry run, unless it is told to apply. */
+export function addLogResend(parent: Command, tool: Tool): void {
+  const command = withLogFilters(
+    parent.command('resend').description('send logged pushes again; without --apply a dry run'),
+    tool,
+  )
+    .option('--apply', 'really send them')
+    .option('--again', 'also those that were sent again before')
+    .option('--limit <n>', 'most entries to look at', wholeNumber(1, 1_000_000), 10_000)
+    .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 256), 16)
+    .addHelpText('after', ABOUT);
+  withOperator(command).action((options: Options) => resend(options, tool));
+}
+
+async function resend(options: Options, tool: Tool): Promise<void> {
+  const { limit } = options;
+  // What is sent again is logged again: nothing from here on is looked at.
+  const { to = Date.now(), ...narrowed } = toLogFilter(options);
+  const { from, requestId, externalId, idempotencyKey } = narrowed;
+  if ([from, requestId, externalId, idempotencyKey].every((given) => given === undefined)) {
+    throw new CommandFailure(
+      'the whole log is never sent again: give --from, --request-id, --external-id or --key',
+      EXIT_USAGE,
+    );
+  }
+  const filter = { ...narrowed, to };
+  const report = createResendReport(tool, { timeZone: tool.settings.timeZone(), ...options });
+  const run = async (connection: Connection) => {
+    const entries = createLogSearch(connection).all(filter, { oldestFirst: true });
+    const bounded = upTo(limit, entries, report.cutAt);
+    const selected = selectPushes(bounded, {
+      bodies: createBodies(connection),
+      lookups: createLogLookups(connection),
+      again: options.again ?? false,
+      byId: requestId !== undefined,
+    });
+    const hideProgress = showProgress({
+      stderr: tool.stderr,
+      total: undefined,
+      things: 'pushes',
+      state: report.progress,
+    });
+    const work = options.apply ? apply : preview;
+    await work(selected, { connection, report, tool, options }).finally(hideProgress);
+  };
+  const change = resendChange(filter, { again: options.again, limit });
+  const runRecorded = () =>
+    withTrail(tool, options, change, async (connection, tell) => {
+      await run(connection).finally(() => tell(resendResult(report.summary())));
+      const { rejected } = report.summary();
+      if (rejected > 0) throw new CommandFailure(`${rejected} pushes were rejected`);
+    });
+  const done = options.apply ? runRecorded() : withMongo(tool, options, run);
+  await done.finally(async () => {
+    // Also where it ended early: what was sent was sent.
+    if (options.json) await printJson(tool.stdout, { summary: report.summary() });
+    else await printLine(tool.stdout, report.describe());
+  });
+}
+
+interface Run {
+  readonly connection: Connection;
+  readonly report: ResendReport;
+  readonly tool: Tool;
+  readonly options: Options;
+}
+
+async function preview(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
+  const { connection, report, tool } = run;
+  const previewOne = openPreview(connection, tool.settings);
+  for await (const one of selected) {
+    if (one.kind === 'push') await report.previewed(await previewOne(one.push));
+    else await report.skipped(one);
+  }
+}
+
+/** @throws CommandFailure with exit code 128 + signal where it was interrupted */
+async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
+  const { connection, report, tool, options } = run;
+  const stop = new AbortController();
+  const interrupt = listenForInterrupt(
+    () => stop.abort(),
+    () => process.exit(128 + constants.signals.SIGINT),
+  );
+  const joining = { settings: tool.settings, by: operatorOf(options) };
+  await withResend(connection, joining, (resendOne) =>
+    runResend(selected, resendOne, {
+      concurrency: options.concurrency,
+      stop,
+      onDone: report.sent,
+      onSkipped: report.skipped,
+    }),
+  ).finally(interrupt.dispose);
+  const signal = interrupt.signal();
+  if (signal) {
+    throw new CommandFailure(
+      'interrupted; the same command goes on: what was sent is left out',
+      128 + constants.signals[signal],
+    );
+  }
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { receivedAtOf } from '../../../src/storage/push-log/request-id';
+import { CommandFailure } from '../failure';
+import { diagnosisLines } from '../log/diagnosis';
+import { detailsOf, headline, listsOf, waitingText } from '../log/entry-details';
+import { localTime } from '../log/local-time';
+import { type Attempt, attemptsOf } from '../log/other-attempts';
+import { timelineOf } from '../log/timeline';
+import { timelineLines } from '../log/timeline-lines';
+import { toRequestId } from '../option-values';
+import { escapeUnprintable, printFields, printJson, printLine } from '../print';
+import type { EntryDetail } from '../source/log-source';
+import { type SourceOptions, withSource } from '../source/options';
+import { withSources } from '../source/with-sources';
+import type { Tool } from '../tool';
+
+interface Options extends SourceOptions {
+  readonly body?: boolean;
+}
+
+/** What was read of one push. */
+interface Found extends EntryDetail {
+  readonly attempts: readonly Attempt[];
+}
+
+/** `log show`: one push, its way and its effect. */
+export function addLogShow(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('show')
+    .description(
+      'show one push: its way in time, what it changed, its other attempts, what was wrong with its signature',
+    )
+    .argument('<requestId>', 'as the caller was given it', toRequestId)
+    .option('--body', 'its body too, as long as that is kept');
+  withSource(command).action((requestId: string, options: Options) =>
+    show(requestId, options, tool),
+  );
+}
+
+async function show(requestId: string, options: Options, tool: Tool): Promise<void> {
+  const timeZone = tool.settings.timeZone();
+  const found = await find(requestId, options, tool);
+  if (!found) {
+    const at = localTime(receivedAtOf(requestId), timeZone);
+    throw new CommandFailure(
+      `there is no push ${requestId} in the log; its id says ${at}, and entries are kept for PUSH_LOG_RETENTION`,
+    );
+  }
+  if (options.json) await printJson(tool.stdout, toJson(found));
+  else await print(found, timeZone, tool);
+}
+
+function find(requestId: string, options: Options, tool: Tool): Promise<Found | undefined> {
+  const { body = false } = options;
+  return withSources(tool, options, async ({ log }) => {
+    const found = await log.detail(requestId, { body });
+    if (!found) return undefined;
+    const attempts = await attemptsOf(found.view, log);
+    const own = attempts.find((one) => one.requestId === requestId);
+    return { ...found, view: { ...found.view, attempt: own?.attempt ?? null }, attempts };
+  });
+}
+
+function toJson({ view, attempts, body, diagnosis }: Found) {
+  return {
+    ...view,
+    attempts,
+    ...(diagnosis && { diagnosis }),
+    ...(body !== undefined && { body }),
+  };
+}
+
+async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<void> {
+  const { view, attempts, body, diagnosis } = found;
+  const way = timelineLines(timelineOf(view), timeZone);
+  if (view.settledAt === null) way.push(waitingText(view.deadlineAt, Date.now(), timeZone));
+  for (const line of [headline(view, timeZone), '', ...way, '']) await printLine(stdout, line);
+  await printFields(stdout, detailsOf(view, attempts, timeZone));
+  for (const line of listsOf(view, timeZone)) await printLine(stdout, line);
+  for (const line of diagnosis ? diagnosisLines(diagnosis) : []) await printLine(stdout, line);
+  if (body === undefined) return;
+  await printLine(stdout, '');
+  await printLine(stdout, body === null ? 'The body is not kept (any more).' : toLines(body));
+}
+
+/** A body as it was sent, but for what a terminal would take for a command. */
+const toLines = (body: string) => body.split('\n').map(escapeUnprintable).join('\n');

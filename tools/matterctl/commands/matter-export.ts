@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { toMatterView } from '../../../src/queries/presenters/matter';
+import { createMatterReader } from '../../../src/storage/ledger/matter-reader';
+import { withDatabase } from '../option-values';
+import { printJson } from '../print';
+import type { Tool } from '../tool';
+import { type DatabaseOptions, withMongo } from '../with-mongo';
+
+interface Options extends DatabaseOptions {
+  readonly systemCode?: string;
+}
+
+/** `matter export`: NDJSON as fast as its reader takes it. */
+export function addMatterExport(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('export')
+    .description('print all matters, deleted ones too, as NDJSON in the order of their ids')
+    .option('--system-code <code>', 'only those of one system');
+  withDatabase(command).action((options: Options) => exportMatters(options, tool));
+}
+
+async function exportMatters(options: Options, tool: Tool): Promise<void> {
+  const timeZone = tool.settings.timeZone();
+  await withMongo(tool, options, async (connection) => {
+    for await (const matter of createMatterReader(connection).all(options.systemCode)) {
+      await printJson(tool.stdout, toMatterView(matter, timeZone));
+    }
+  });
+}

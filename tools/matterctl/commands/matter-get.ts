@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { MatterView } from '../../../src/protocol/matter-view';
+import { CommandFailure } from '../failure';
+import { printFields, printJson } from '../print';
+import { type SourceOptions, withSource } from '../source/options';
+import { withSources } from '../source/with-sources';
+import type { Tool } from '../tool';
+
+/** `matter get`; a deleted matter is shown too, it says so. */
+export function addMatterGet(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('get')
+    .description('show one matter')
+    .argument('<systemCode>')
+    .argument('<externalId>');
+  withSource(command).action((systemCode: string, externalId: string, options: SourceOptions) =>
+    getMatter({ systemCode, externalId }, options, tool),
+  );
+}
+
+async function getMatter(
+  key: { readonly systemCode: string; readonly externalId: string },
+  options: SourceOptions,
+  tool: Tool,
+): Promise<void> {
+  const view = await withSources(tool, { ...options, ...key }, ({ matters }) => matters.find(key));
+  if (!view) {
+    throw new CommandFailure(`there is no matter ${key.systemCode}/${key.externalId}`);
+  }
+  if (options.json) await printJson(tool.stdout, view);
+  else await printFields(tool.stdout, toFields(view));
+}
+
+function toFields({ parties, ...fields }: MatterView) {
+  const names = parties.map(
+    ({ partyRole, username, displayName, unread }) =>
+      `${partyRole} ${username} (${displayName})${unread ? ' unread' : ''}`,
+  );
+  return { ...fields, parties: names.join(', ') };
+}

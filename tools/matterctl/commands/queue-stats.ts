@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { type Look, lookForStuck } from '../../../src/queue/stuck';
+import type { PushesView } from '../../../src/queue/view';
+import { hottest, type WaitingClient } from '../../../src/queue/waiting-tally';
+import { withJson } from '../option-values';
+import { type Cell, printFields, printJson, printTable } from '../print';
+import { age, GROUP_HEAD, groupRow, jobState } from '../queue/cells';
+import { tellCut, tellStuck } from '../queue/notes';
+import { withQueueView } from '../queue/with-view';
+import type { Tool } from '../tool';
+
+/** Rows of a table: all of it is to be seen at once. */
+const TOP = 5;
+const PARTITION_HEAD = ['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'FOR'];
+const CLIENT_HEAD = ['CLIENT', 'WAITING', 'OLDEST'];
+
+/** `queue stats`: one screen. */
+export function addQueueStats(parent: Command, tool: Tool): void {
+  withJson(
+    parent
+      .command('stats')
+      .description(
+        'how much waits, for how long, for which clients and keys; which jobs are stuck',
+      ),
+  ).action(async ({ json }: { readonly json?: boolean }) => {
+    const { look, pushes } = await withQueueView(tool, async (view) => {
+      const look = await lookForStuck(view.partitions);
+      return { look, pushes: await view.pushes() };
+    });
+    if (json) await printJson(tool.stdout, toStats(look, pushes));
+    else await printScreen(tool, look, pushes);
+    tellStuck(tool, look.stuck);
+    tellCut(tool, pushes.cutPartitions);
+  });
+}
+
+function toStats({ partitions, stuck }: Look, { groups, clients, cutPartitions }: PushesView) {
+  const ages = partitions.flatMap(({ oldestMs }) => oldestMs ?? []);
+  return {
+    waiting: partitions.reduce((sum, { waiting }) => sum + waiting, 0),
+    oldestMs: ages.length > 0 ? Math.max(...ages) : null,
+    stuck,
+    partitions,
+    clients,
+    hottest: hottest(groups, TOP),
+    cutPartitions,
+  };
+}
+
+async function printScreen(tool: Tool, look: Look, pushes: PushesView): Promise<void> {
+  const { stdout } = tool;
+  const stats = toStats(look, pushes);
+  const gap = () => stdout.write('\n');
+  await printFields(stdout, {
+    waiting: stats.waiting,
+    oldest: age(stats.oldestMs),
+    'stuck jobs': stats.stuck.length,
+  });
+  gap();
+  const partitions = stats.partitions.map((view): Cell[] => {
+    const { partition, waiting, oldestMs, job } = view;
+    return [
+      partition,
+      waiting,
+      age(oldestMs),
+      jobState(view, stats.stuck),
+      age(job?.forMs ?? null),
+    ];
+  });
+  await printTable(stdout, PARTITION_HEAD, partitions);
+  if (stats.clients.length === 0) return;
+  gap();
+  await printTable(stdout, CLIENT_HEAD, stats.clients.slice(0, TOP).map(clientRow));
+  gap();
+  await printTable(stdout, GROUP_HEAD, stats.hottest.map(groupRow));
+}
+
+const clientRow = ({ clientId, waiting, oldestMs }: WaitingClient): Cell[] => [
+  clientId,
+  waiting,
+  age(oldestMs),
+];

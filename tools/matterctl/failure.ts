@@ -1,0 +1,58 @@
+/** How commands fail: one clear line that tells what to do next, and the exit code. */
+import { types } from 'node:util';
+import { CommanderError, InvalidArgumentError } from 'commander';
+import { mongo } from 'mongoose';
+import { ConfigError } from '../../src/runtime/config';
+import { DirectoryError } from '../../src/storage/directory/directory-error';
+import { DatabaseSetupError } from '../../src/storage/mongo';
+
+export const EXIT_FAILED = 1;
+export const EXIT_USAGE = 2;
+
+/** A command could not be carried out; the message is for the operator. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT_FAILED,
+  ) {
+    super(message);
+  }
+}
+
+export interface Explanation {
+  readonly exitCode: number;
+  /** Undefined: it was said already, or there is nothing to say. */
+  readonly message?: string;
+}
+
+/** What to print for an error, and which code to exit with. Only a bug shows its stack. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) {
+    // Commander has printed it; --help and --version arrive here too, with 0.
+    return { exitCode: error.exitCode === 0 ? 0 : EXIT_USAGE };
+  }
+  if (error instanceof CommandFailure) return { exitCode: error.exitCode, message: error.message };
+  // By its nature, not its class: an error may come from another realm, as under jest.
+  if (!types.isNativeError(error)) return { exitCode: EXIT_FAILED, message: String(error) };
+  if (isExpected(error)) return { exitCode: EXIT_FAILED, message: oneLine(error.message) };
+  if (codeOf(error) === 'EPIPE') return { exitCode: 0 };
+  if (error instanceof mongo.MongoError) {
+    return { exitCode: EXIT_FAILED, message: `the database failed: ${oneLine(error.message)}` };
+  }
+  return { exitCode: EXIT_FAILED, message: `unexpected: ${error.stack ?? error.message}` };
+}
+
+/** The system's errors about files and addresses say what is wrong in their message. */
+function isExpected(error: Error): boolean {
+  return (
+    error instanceof ConfigError ||
+    error instanceof DirectoryError ||
+    error instanceof DatabaseSetupError ||
+    ('syscall' in error && codeOf(error) !== 'EPIPE')
+  );
+}
+
+const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code;
+const oneLine = (message: string) => message.replace(/\s*\n\s*/g, ' ');

@@ -1,0 +1,106 @@
+/** The options that narrow a look into the push log, and the filter that they make. */
+import { type Command, Option } from 'commander';
+import type { LocalDay } from '../../../src/protocol/time';
+import { LOG_STATES, type LogState } from '../../../src/storage/push-log/entry-model';
+import type { LogFilter } from '../../../src/storage/push-log/log-filter';
+import { CommandFailure, EXIT_USAGE } from '../failure';
+import { dayIn, momentIn, toRequestId } from '../option-values';
+import type { Tool } from '../tool';
+import { toOutcomes, toReasons } from './result-words';
+
+export interface FilterOptions {
+  readonly systemCode?: string;
+  readonly clientId?: string;
+  /** With it the client signs, and the log is that of its own system. */
+  readonly secretFile?: string;
+  readonly requestId?: string;
+  readonly key?: string;
+  readonly externalId?: string;
+  readonly operation?: string;
+  /** Any of them. */
+  readonly outcome?: readonly string[];
+  readonly reason?: readonly string[];
+  readonly failed?: boolean;
+  readonly stillFailed?: boolean;
+  readonly state?: LogState;
+  /** Epoch milliseconds. */
+  readonly from?: number;
+  /** Another name for `from`. */
+  readonly since?: number;
+  readonly to?: number;
+  /** In place of both ends. */
+  readonly on?: LocalDay;
+}
+
+const TIMES = 'e.g. 2026-05-01T08:00, 24h (a day ago), today, yesterday (their beginnings)';
+
+/** Every look at many entries takes these. */
+export function withLogFilters(command: Command, { settings }: Tool): Command {
+  const toMoment = momentIn(settings.timeZone);
+  const toDay = dayIn(settings.timeZone);
+  const state = new Option('--state <state>', 'where a push stands').choices(LOG_STATES);
+  return command
+    .option('--system-code <code>', 'pushes of one system')
+    .option(
+      '--client-id <id>',
+      'of one client; with --secret-file: who signs, for all pushes of its system',
+    )
+    .option('--request-id <id>', 'the one with this request id', toRequestId)
+    .option('--key <key>', 'with this idempotency key (needs --system-code)')
+    .option('--external-id <id>', 'of one matter (needs --system-code)')
+    .option('--operation <op>', 'upsert, status, reopen or delete')
+    .option('--outcome <outcome>', 'accepted with it, e.g. CREATED, or any of A,B', toOutcomes)
+    .option('--reason <reason>', 'rejected for it, e.g. UNKNOWN_USER, or any of A,B', toReasons)
+    .option('--failed', 'those without an effect: rejected, or not confirmed in time')
+    .option('--still-failed', 'those of them that no later push of their matter or key mended')
+    .addOption(state)
+    .option('--from <time>', `received since: ${TIMES}`, toMoment)
+    .option('--since <time>', 'the same', toMoment)
+    .option('--to <time>', 'received before', toMoment)
+    .option('--on <day>', 'received on today, yesterday, or a day such as 2026-05-01', toDay);
+}
+
+/** @throws CommandFailure with exit code 2 where options do not go together */
+export function toLogFilter(options: FilterOptions): LogFilter {
+  const { systemCode, requestId, key, externalId, operation, state } = options;
+  const { outcome, reason, failed, stillFailed } = options;
+  const isSigned = options.secretFile !== undefined;
+  const clientId = isSigned ? undefined : options.clientId;
+  const { from, to } = windowOf(options);
+  // Their indexes begin with the system: without it the whole log would be looked through.
+  const hasSystem = systemCode !== undefined || isSigned;
+  if (!hasSystem && externalId !== undefined) throw needsSystem('--external-id');
+  if (!hasSystem && key !== undefined) throw needsSystem('--key');
+  if (outcome !== undefined && reason !== undefined) {
+    throw new CommandFailure(
+      'give --outcome or --reason, not both: a push has one of them',
+      EXIT_USAGE,
+    );
+  }
+  if ((failed || stillFailed) && outcome !== undefined) {
+    throw new CommandFailure('--failed leaves no --outcome: leave one of them out', EXIT_USAGE);
+  }
+  const results = outcome ?? reason;
+  const result = results?.length === 1 ? results[0] : results;
+  const asked = { systemCode, clientId, requestId, idempotencyKey: key, externalId };
+  return { ...asked, operation, result, failed, stillFailed, state, from, to };
+}
+
+/** @throws CommandFailure with exit code 2 where it is given twice, or ends before it begins */
+function windowOf({ from, since, to, on }: FilterOptions): Pick<LogFilter, 'from' | 'to'> {
+  if (from !== undefined && since !== undefined) {
+    throw new CommandFailure('--since is another name for --from: give one of them', EXIT_USAGE);
+  }
+  const begin = from ?? since;
+  if (on) {
+    if (begin === undefined && to === undefined) return { from: on.start, to: on.end };
+    throw new CommandFailure('--on is a whole day: leave --from and --to out', EXIT_USAGE);
+  }
+  if (begin !== undefined && to !== undefined && to <= begin) {
+    throw new CommandFailure('--to must be later than --from', EXIT_USAGE);
+  }
+  return { from: begin, to };
+}
+
+const needsSystem = (option: string) =>
+  new CommandFailure(`${option} needs --system-code`, EXIT_USAGE);

@@ -1,0 +1,27 @@
+/** A look into the queue for the length of one command. */
+
+import { createRedisKeys } from '../../../src/queue/keys';
+import { connectFailFast, redisReady } from '../../../src/queue/redis';
+import { createQueueView, type QueueView } from '../../../src/queue/view';
+import { createLogger } from '../../../src/runtime/logger';
+import { CommandFailure } from '../failure';
+import type { Tool } from '../tool';
+
+/** @throws CommandFailure where Redis cannot be reached, or fails on the way */
+export async function withQueueView<T>(
+  { settings }: Tool,
+  look: (view: QueueView) => Promise<T>,
+): Promise<T> {
+  const { REDIS_URL, REDIS_NAMESPACE } = settings.queue();
+  // What goes wrong stands in the failure.
+  const redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
+  try {
+    await redisReady(redis);
+    const view = createQueueView(redis, createRedisKeys(REDIS_NAMESPACE));
+    return await look(view).finally(view.close);
+  } catch (error) {
+    throw new CommandFailure(error instanceof Error ? error.message : String(error));
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,92 @@
+/** One run: a checked file against the ledger, with progress, report and re-push file. */
+import { formatLocal, parseDateTime } from '../../../src/protocol/time';
+import { showProgress } from '../progress';
+import type { SourceOptions } from '../source/options';
+import { withSources } from '../source/with-sources';
+import type { Tool } from '../tool';
+import { createProblems } from './problems';
+import { createJsonReport, createTableReport } from './report';
+import type { RepushLine } from './repush';
+import { createCheckRepush } from './repush-check';
+import { createRepushFile } from './repush-file';
+import { listOrphans, reconcile } from './run-reconcile';
+import type { Source } from './source';
+import { type Summary, summarize } from './summary';
+import { createTally, type Tally } from './tally';
+
+export interface FileJob extends SourceOptions {
+  /** Undefined: that of the client that asks. */
+  readonly systemCode?: string | undefined;
+  readonly repushPath: string;
+  readonly orphans: boolean;
+  readonly overwriteNewer: boolean;
+  /** When the reading began, epoch milliseconds. */
+  readonly startedAt: number;
+  /** Most rows of the table. */
+  readonly limit: number;
+}
+
+/** @throws DatabaseSetupError, and what the files' system calls throw; no re-push file is left then */
+export async function compareFile(source: Source, job: FileJob, tool: Tool): Promise<Summary> {
+  const { repushPath, startedAt } = job;
+  const tally = createTally();
+  const report = job.json ? createJsonReport(tool) : createTableReport(tool, job.limit);
+  const repushFile = createRepushFile(repushPath);
+  const hideProgress = showTally(tally, source, tool);
+  const problems = createProblems(repushPath, tool);
+  let written = 0;
+  const options = { overwriteNewer: job.overwriteNewer, formatLocal: deadlineIn(tool) };
+  try {
+    await withSources(tool, job, async ({ matters: ledger }) => {
+      const { systemCode = '' } = job;
+      const check = createCheckRepush({
+        timeZone: tool.settings.timeZone(),
+        concluded: tool.settings.concluded(),
+        unknownUsers: ledger.unknownUsers,
+      });
+      const onLines = async (lines: readonly RepushLine[]) => {
+        const before = written;
+        written += lines.length;
+        for (const line of lines) repushFile.add(line);
+        for (const [index, problem] of (await check(lines)).entries()) {
+          if (problem === undefined) continue;
+          tally.wouldFail();
+          problems.add(before + index + 1, `${lines[index]?.body.externalId}: ${problem}`);
+        }
+      };
+      const sinks = { onEntry: report.add, onLines };
+      const reconciling = { systemCode, source, ledger, tally, options, ...sinks };
+      await reconcile(reconciling);
+      if (job.orphans) await listOrphans(reconciling);
+    });
+    repushFile.finish();
+  } finally {
+    hideProgress();
+    repushFile.discard();
+  }
+  await report.finish();
+  if (problems.lines() > 0) {
+    problems.tell();
+    tool.stderr.write(
+      'The service would reject the lines above: mend them, or import the users.\n',
+    );
+  }
+  return summarize(tally.counts(), source, { repushPath, elapsedMs: Date.now() - startedAt });
+}
+
+function showTally(tally: Tally, source: Source, { stderr }: Tool): () => void {
+  const state = () => {
+    const { compared, equal } = tally.counts();
+    return { done: compared, note: `${compared - equal} differ` };
+  };
+  return showProgress({ stderr, total: source.size, things: 'matters', state });
+}
+
+/** With an offset only in the hour that clocks repeat: there the local form may mean the other one. */
+function deadlineIn({ settings }: Tool): (instant: number) => string {
+  const timeZone = settings.timeZone();
+  return (instant) => {
+    const local = formatLocal(instant, timeZone);
+    return parseDateTime(local, timeZone) === instant ? local : new Date(instant).toISOString();
+  };
+}

@@ -1,0 +1,91 @@
+/** The whole comparison: the expected matters of the file, in batches, against the ledger, then orphans. */
+import type { Matter } from '../../../src/domain/matter';
+import type { OperationName } from '../../../src/domain/operation';
+import { ASSIGNED_ID_PREFIX } from '../../../src/domain/operation';
+import { inBatches } from '../in-batches';
+import type { MatterSource } from '../source/matter-source';
+import type { ExpectedMatter } from './expected-matter';
+import { find, type Side, toSide } from './find';
+import { isNewerHere, type Obstacle, type RepushLine, type RepushOptions, repush } from './repush';
+import type { Source } from './source';
+import type { Kind, Tally } from './tally';
+
+/** One difference, as it is printed. */
+export interface Entry {
+  readonly externalId: string;
+  readonly difference: Kind;
+  readonly yours: Side;
+  readonly here: Side;
+  /** The operation of the re-push file's line for this matter, or why there is none. */
+  readonly repush: OperationName | Obstacle | null;
+}
+
+export interface Reconciling {
+  readonly systemCode: string;
+  readonly source: Source;
+  readonly ledger: Pick<MatterSource, 'byKeys' | 'orphans'>;
+  readonly tally: Tally;
+  readonly options: RepushOptions;
+  readonly onEntry: (entry: Entry) => Promise<void>;
+  /** Told the lines to push of some matters together. */
+  readonly onLines: (lines: readonly RepushLine[]) => Promise<void>;
+}
+
+/** Keys of one query. */
+const BATCH = 500;
+
+export async function reconcile(job: Reconciling): Promise<void> {
+  const { source, ledger, systemCode } = job;
+  for await (const expectedMatters of inBatches(source.expectedMatters(), BATCH)) {
+    const ids = expectedMatters.map(({ expected }) => expected.externalId);
+    const held = new Map<string, Matter>();
+    for await (const matter of ledger.byKeys(systemCode, ids)) held.set(matter.externalId, matter);
+    const lines: RepushLine[] = [];
+    for (const expectedMatter of expectedMatters) {
+      const line = await compareOne(
+        expectedMatter,
+        held.get(expectedMatter.expected.externalId),
+        job,
+      );
+      if (line) lines.push(line);
+    }
+    if (lines.length > 0) await job.onLines(lines);
+  }
+}
+
+/** @returns the line that mends it, where there is one */
+async function compareOne(
+  expectedMatter: ExpectedMatter,
+  held: Matter | undefined,
+  { tally, options, onEntry }: Reconciling,
+): Promise<RepushLine | undefined> {
+  const found = find(expectedMatter, held);
+  const findings = found.map(({ finding }) => finding);
+  tally.compared(findings);
+  if (found.length === 0) return undefined;
+  const push = repush({ expectedMatter, held, findings }, options);
+  if (typeof push === 'string') tally.notRepushed(push);
+  else tally.repushed(push, isNewerHere(expectedMatter, held));
+  for (const { finding, yours, here } of found) {
+    const { externalId } = expectedMatter.expected;
+    const entry = { externalId, difference: finding, yours, here };
+    await onEntry({ ...entry, repush: typeof push === 'string' ? push : push.op });
+  }
+  return typeof push === 'string' ? undefined : push;
+}
+
+/**
+ * Matters that are open here and not in the file. They are only told: whether one is to be closed is
+ * nothing that a file can say by not naming it. Ids that the service itself assigned are left out,
+ * since few sources know them.
+ */
+export async function listOrphans(job: Reconciling): Promise<void> {
+  const { source, ledger, systemCode, tally, onEntry } = job;
+  for await (const matter of ledger.orphans(systemCode, source)) {
+    const { externalId } = matter;
+    if (externalId.startsWith(ASSIGNED_ID_PREFIX)) continue;
+    tally.orphan();
+    const here = toSide(matter, ['bizStatus', 'title', 'sourceUpdatedAt']);
+    await onEntry({ externalId, difference: 'ORPHAN', yours: null, here, repush: null });
+  }
+}

@@ -1,0 +1,117 @@
+/** What a resend needs: the ledger and the log to look into, and a place in the queue to push from. */
+import { randomBytes } from 'node:crypto';
+import type { Connection } from 'mongoose';
+import { systemClock } from '../../../src/concurrency/clock';
+import { createBodyParsers } from '../../../src/protocol/requests';
+import { createPushFinalizer } from '../../../src/pushes/finalize-push';
+import { watchLostReplies } from '../../../src/pushes/lost-replies';
+import { createResendPush, type ResendPush } from '../../../src/pushes/resend-push';
+import { createSettlePush } from '../../../src/pushes/settle-push';
+import {
+  createCheckBody,
+  createValidatePush,
+  type ValidatePush,
+} from '../../../src/pushes/validate-push';
+import { createGroupQueue } from '../../../src/queue/group-queue';
+import { createRedisKeys } from '../../../src/queue/keys';
+import { createPartitionJobs } from '../../../src/queue/partition-jobs';
+import { createPartitions } from '../../../src/queue/partitions';
+import { connectFailFast, connectSubscriber, redisReady } from '../../../src/queue/redis';
+import { createRedisTime } from '../../../src/queue/redis-time';
+import { createReplyInbox } from '../../../src/queue/replies';
+import { createLogger } from '../../../src/runtime/logger';
+import { processName } from '../../../src/runtime/process-name';
+import { createUserDirectory } from '../../../src/storage/directory/users';
+import { createLedger } from '../../../src/storage/ledger/matters';
+import { createFinalize } from '../../../src/storage/push-log/finalize';
+import { createPushLog } from '../../../src/storage/push-log/log';
+import { createLogLookups } from '../../../src/storage/push-log/lookups';
+import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import type { Settlement } from '../../../src/storage/push-log/settlement';
+import { CommandFailure } from '../failure';
+import type { Operator } from '../operator';
+import type { Settings } from '../settings';
+import { createPreview, type PreviewPush } from './preview';
+
+/** The checks that a push passes today. */
+function openValidation(connection: Connection, settings: Settings): ValidatePush {
+  const clock = systemClock;
+  const checkBody = createCheckBody({
+    parsers: createBodyParsers({ timeZone: settings.timeZone(), clock }),
+    concluded: settings.concluded(),
+    clock,
+    unknownUsers: createUserDirectory(connection, clock).unknown,
+  });
+  return createValidatePush(checkBody);
+}
+
+export function openPreview(connection: Connection, settings: Settings): PreviewPush {
+  return createPreview({
+    validate: openValidation(connection, settings),
+    ledger: createLedger(connection),
+    lookups: createLogLookups(connection),
+    names: createUserDirectory(connection, systemClock).names,
+    concluded: settings.concluded(),
+    clock: systemClock,
+  });
+}
+
+/**
+ * Joins the queue as a web process does, for the length of `work`. The client's rate does not hold
+ * here: how many are under way at once is the bound.
+ *
+ * @throws CommandFailure without a REDIS_URL, Error where Redis does not answer
+ */
+export async function withResend<T>(
+  connection: Connection,
+  { settings, by }: { readonly settings: Settings; readonly by: Operator },
+  work: (resend: ResendPush) => Promise<T>,
+): Promise<T> {
+  const { REDIS_URL, REDIS_NAMESPACE, PUSH_TIMEOUT, PUSH_BODY_RETENTION, ...limits } =
+    settings.queue();
+  // What goes wrong with a push stands in its result.
+  const logger = createLogger('matterctl', 'silent');
+  const redis = connectFailFast(REDIS_URL, logger);
+  const subscriber = connectSubscriber(REDIS_URL, logger);
+  const keys = createRedisKeys(REDIS_NAMESPACE);
+  const jobs = createPartitionJobs(redis, keys);
+  try {
+    await redisReady(redis).catch((error: Error) => {
+      throw new CommandFailure(error.message);
+    });
+    const ingressId = randomBytes(6).toString('hex');
+    const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
+    const keepBodies = PUSH_BODY_RETENTION > 0;
+    const pushLog = createPushLog(connection, { keepBodies, clock: systemClock });
+    const lookups = createLogLookups(connection);
+    const stopWatching = watchLostReplies(inbox, lookups, logger);
+    const redisTime = createRedisTime(redis, () => performance.now());
+    await redisTime.now();
+    const { PARTITION_LIMIT: pushes, PARTITION_BYTES: bytes } = limits;
+    const partitions = createPartitions(redis, keys, { pushes, bytes }, redisTime);
+    const queue = createGroupQueue(partitions, jobs, logger);
+    const name = processName('matterctl');
+    const about = { ingressId, name, clock: systemClock, logger };
+    const finalizer = createPushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
+    const resend = createResendPush({
+      validate: openValidation(connection, settings),
+      pushLog,
+      settle: createSettlePush({ ...about, queue, inbox, finalizer }),
+      newRequestId: createRequestIds(() => redisTime.aheadOf(systemClock)),
+      clock: systemClock,
+      timeout: PUSH_TIMEOUT,
+      runId: `run-${ingressId}`,
+      operator: `${by.operator}@${by.host}`,
+    });
+    try {
+      return await work(resend);
+    } finally {
+      stopWatching();
+      await finalizer.stop();
+    }
+  } finally {
+    await jobs.close();
+    subscriber.disconnect();
+    redis.disconnect();
+  }
+}

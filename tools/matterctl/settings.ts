@@ -1,0 +1,153 @@
+/**
+ * Where matterctl finds the servers and the key ring. The tool's only reader of the environment
+ * and of DATA_DIR: unlike the service's processes (src/runtime/config.ts) it runs beside an `npm start`
+ * whose addresses nobody has typed, so it looks them up.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type Config, type Environment, readConfig } from '../../src/runtime/config';
+import { CommandFailure } from './failure';
+
+export interface Settings {
+  /** @throws CommandFailure where neither MONGO_URL nor a running `npm start` tells */
+  mongo(): ChosenServer;
+  /** @throws CommandFailure where no `npm start` runs here */
+  serviceUrl(): string;
+  /** `id:base64` entries. @throws CommandFailure where there are none */
+  secretKeys(): readonly string[];
+  /** PORTAL_TIME_ZONE */
+  timeZone(): string;
+  /** CONCLUDED_STATUSES */
+  concluded(): ReadonlySet<string>;
+  /**
+   * What it takes to queue a push. The other settings must be those of the service's processes.
+   *
+   * @throws CommandFailure where neither REDIS_URL nor a running `npm start` tells
+   */
+  queue(): QueueSettings;
+  /** Of the product. */
+  readonly version: string;
+}
+
+/** A server's URL, and what it was taken from, e.g. `from MONGO_URL`. */
+export interface ChosenServer {
+  readonly url: string;
+  readonly chosen: string;
+}
+
+export type QueueSettings = Pick<
+  Config,
+  | 'REDIS_URL'
+  | 'REDIS_NAMESPACE'
+  | 'PARTITION_LIMIT'
+  | 'PARTITION_BYTES'
+  | 'PUSH_TIMEOUT'
+  | 'PUSH_BODY_RETENTION'
+>;
+
+const ENDPOINTS = z.object({
+  url: z.string(),
+  mongoUrl: z.string(),
+  redisUrl: z.string().optional(),
+  pid: z.number().optional(),
+});
+type Endpoints = z.infer<typeof ENDPOINTS>;
+
+/** Stand for what a command does not need; the rest is checked by the service's own rules. */
+const STAND_INS = {
+  MONGO_URL: 'mongodb://stand-in/stand-in',
+  REDIS_URL: 'redis://stand-in',
+  SECRET_KEYS: `stand-in:${'A'.repeat(43)}=`,
+};
+
+/** The settings of this process. */
+export const processSettings = (): Settings => createSettings(process.env, process.cwd());
+
+/** @param cwd the folder in which a relative DATA_DIR is looked for first */
+export function createSettings(env: Environment, cwd: string): Settings {
+  const root = projectRoot(__dirname);
+  const dataDirs = [...new Set([cwd, root].map((at) => resolve(at, env.DATA_DIR || '.data')))];
+  const check = (given: Environment): Config => readConfig({ ...STAND_INS, ...present(given) });
+  const endpoints = () => firstOf(dataDirs, readEndpoints);
+  return {
+    mongo: () => {
+      const { MONGO_URL } = env;
+      if (MONGO_URL) return { url: check({ MONGO_URL }).MONGO_URL, chosen: 'from MONGO_URL' };
+      const running = endpoints();
+      if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
+      throw new CommandFailure(
+        'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL',
+      );
+    },
+    serviceUrl: () => {
+      const running = endpoints();
+      if (running) return running.url;
+      throw new CommandFailure(
+        'no --url and nothing is running here: run npm start, or give --url',
+      );
+    },
+    secretKeys: () => {
+      const keys = env.SECRET_KEYS || firstOf(dataDirs, readSecretKeys);
+      if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;
+      throw new CommandFailure(
+        'no SECRET_KEYS: set it to the key ring of the service, or run npm start once, which makes one',
+      );
+    },
+    timeZone: () => check({ PORTAL_TIME_ZONE: env.PORTAL_TIME_ZONE }).PORTAL_TIME_ZONE,
+    concluded: () => {
+      const { CONCLUDED_STATUSES } = env;
+      return new Set(check({ CONCLUDED_STATUSES }).CONCLUDED_STATUSES);
+    },
+    queue: () => {
+      const { REDIS_URL = endpoints()?.redisUrl } = env;
+      if (REDIS_URL)
+        return check({ ...env, MONGO_URL: undefined, SECRET_KEYS: undefined, REDIS_URL });
+      throw new CommandFailure(
+        'no REDIS_URL and nothing is running here: run npm start, or set REDIS_URL',
+      );
+    },
+    version: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
+  };
+}
+
+function present(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
+}
+
+function firstOf<T>(dirs: readonly string[], read: (dir: string) => T | undefined): T | undefined {
+  for (const dir of dirs) {
+    const found = read(dir);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** @returns undefined where nothing runs; a file that a killed `npm start` left counts as nothing */
+function readEndpoints(dataDir: string): Endpoints | undefined {
+  const path = join(dataDir, 'endpoints.json');
+  if (!existsSync(path)) return undefined;
+  const { pid, ...endpoints } = ENDPOINTS.parse(JSON.parse(readFileSync(path, 'utf8')));
+  return pid === undefined || isRunning(pid) ? endpoints : undefined;
+}
+
+function readSecretKeys(dataDir: string): string | undefined {
+  const path = join(dataDir, 'secret-keys');
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process may not be signalled, but it runs.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The folder of package.json, from the sources as well as from dist/. */
+function projectRoot(from: string): string {
+  if (existsSync(join(from, 'package.json')) || dirname(from) === from) return from;
+  return projectRoot(dirname(from));
+}

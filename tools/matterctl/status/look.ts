@@ -1,0 +1,117 @@
+/** One look at everything; a server that is away leaves its part of the screen empty, and no more. */
+
+import { addFlows, type FlowClient } from '../../../src/observability/processes/flow';
+import type { SeenProcess } from '../../../src/observability/processes/read-processes';
+import { type Durations, percentile } from '../../../src/runtime/durations';
+import type { ServerName } from '../../../src/runtime/outages';
+import type { ClientFacts, MongoFacts, MongoLook } from './mongo-look';
+import type { RedisFacts, RedisLook } from './redis-look';
+import type { ClientStatus, ServerOutage, ServerStatus, Status } from './status';
+
+/** Milliseconds after which a server that does not answer counts as away. */
+const TIMEOUT = 5_000;
+/** Clocks of processes differ a little: outages that begin so near to each other, in ms, are one. */
+const SAME = 5_000;
+
+type Asked<T> = { readonly facts: T } | { readonly error: string };
+
+export async function lookAtAll(mongo: MongoLook, redis: RedisLook): Promise<Status> {
+  const [database, queue] = await Promise.all([ask(mongo.look), ask(redis.look)]);
+  const processes = 'facts' in queue ? queue.facts.processes : null;
+  const web = processes?.flatMap(({ flow }) => flow ?? []);
+  const flow = web && addFlows(web);
+  return {
+    at: new Date().toISOString(),
+    servers: [
+      serverStatus('mongodb', database, processes),
+      serverStatus('redis', queue, processes),
+    ],
+    processes:
+      processes?.map(({ flow: _flow, outages: _outages, defaultRate: _rate, ...told }) => told) ??
+      null,
+    partitions: 'facts' in queue ? queue.facts.partitions : null,
+    flow: flow
+      ? {
+          spanMs: Math.max(0, ...(web ?? []).map(({ spanMs }) => spanMs)),
+          results: flow.results.map(({ result, count, times }) => ({
+            ...{ result, count, p50: timeAt(times, 0.5), p95: timeAt(times, 0.95) },
+          })),
+        }
+      : null,
+    clients: 'facts' in database ? clientsOf(database.facts, flow?.clients, processes) : null,
+    resendable: 'facts' in database ? database.facts.resendable : null,
+  };
+}
+
+async function ask<T>(look: () => Promise<T>): Promise<Asked<T>> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT} ms`)), TIMEOUT);
+  });
+  try {
+    return { facts: await Promise.race([look(), tooLate]) };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function serverStatus(
+  server: ServerName,
+  asked: Asked<MongoFacts | RedisFacts>,
+  processes: readonly SeenProcess[] | null,
+): ServerStatus {
+  const lastOutage = lastOutageOf(server, processes ?? []);
+  if ('error' in asked) {
+    const { error } = asked;
+    return { server, isReachable: false, error, version: null, role: null, lastOutage };
+  }
+  const { version, role } = asked.facts;
+  return { server, isReachable: true, error: null, version, role, lastOutage };
+}
+
+function lastOutageOf(server: ServerName, processes: readonly SeenProcess[]): ServerOutage | null {
+  const met = processes.flatMap(({ name, outages }) => {
+    const outage = outages[server];
+    return outage ? [{ name, ...outage }] : [];
+  });
+  const latest = Math.max(...met.map(({ since }) => since));
+  const same = met.filter(({ since }) => since > latest - SAME);
+  const [one] = same;
+  if (!one) return null;
+  const since = Math.min(...same.map((outage) => outage.since));
+  const isOver = same.every(({ until }) => until !== null);
+  const lastedMs = isOver ? Math.max(...same.map(({ until }) => Number(until))) - since : null;
+  const names = same.map(({ name }) => name);
+  return { since: new Date(since).toISOString(), lastedMs, error: one.error, processes: names };
+}
+
+function clientsOf(
+  { clients }: MongoFacts,
+  counted: readonly FlowClient[] = [],
+  processes: readonly SeenProcess[] | null,
+): ClientStatus[] {
+  const flows = new Map(counted.map((flow) => [flow.clientId, flow]));
+  const [usual = null] = processes?.flatMap(({ defaultRate }) => defaultRate ?? []) ?? [];
+  return clients.map((client) => clientStatus(client, flows.get(client._id), usual));
+}
+
+function clientStatus(
+  { _id: clientId, systemCode, enabled, limit, paused }: ClientFacts,
+  flow: FlowClient | undefined,
+  usual: number | null,
+): ClientStatus {
+  const { pushes = 0, failed = 0, rejected = 0, lastReason = null } = flow ?? {};
+  return {
+    ...{ clientId, systemCode, isEnabled: enabled, rate: limit?.rate ?? usual },
+    ...{ pushes, failed, rejected, lastReason },
+    paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
+  };
+}
+
+/** @returns milliseconds, whole; null where nothing was counted */
+function timeAt(times: Durations, share: number): number | null {
+  const ms = percentile(times, share);
+  return ms === undefined ? null : Math.round(ms);
+}

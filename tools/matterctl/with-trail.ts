@@ -1,0 +1,58 @@
+/** A command that changes something: no change without an entry in the audit trail. */
+import type { Connection } from 'mongoose';
+import { systemClock } from '../../src/concurrency/clock';
+import type { AuditDetails } from '../../src/storage/audit/audit-model';
+import { type Action, createAuditTrail } from '../../src/storage/audit/trail';
+import { CommandFailure, explain } from './failure';
+import { operatorOf } from './operator';
+import type { Tool } from './tool';
+import { type DatabaseOptions, withMongo } from './with-mongo';
+
+export interface ChangeOptions extends DatabaseOptions {
+  readonly operator?: string;
+}
+
+/** What is recorded is named one by one: nothing secret gets in by being there. */
+export type Change = Omit<Action, 'operator' | 'host'>;
+
+/**
+ * Runs `work` between the two writes of its entry. Where the second one fails, the change is made and
+ * its entry stays `STARTED`: the operator is told, and sees the result all the same.
+ *
+ * @param work changes something; tells the trail what came of it, also where it fails then
+ * @throws CommandFailure where the trail cannot be written: nothing was changed then
+ */
+export async function withTrail<T>(
+  tool: Tool,
+  options: ChangeOptions,
+  change: Change,
+  work: (connection: Connection, tell: (result: AuditDetails) => void) => Promise<T>,
+): Promise<T> {
+  return withMongo(tool, options, async (connection) => {
+    const trail = createAuditTrail(connection, systemClock);
+    const begun = trail.begin({ ...change, ...operatorOf(options) });
+    const writeEnd = await begun.catch((error) => {
+      throw new CommandFailure(
+        `nothing was changed, for want of an audit trail: ${firstLine(error)}`,
+      );
+    });
+    let result: AuditDetails = {};
+    const end = (error: string | null) =>
+      writeEnd({ result, error }).catch((cause) => {
+        tool.stderr.write(`The audit trail does not tell how this ended: ${firstLine(cause)}\n`);
+      });
+    try {
+      const value = await work(connection, (told) => {
+        result = told;
+      });
+      await end(null);
+      return value;
+    } catch (error) {
+      await end(firstLine(error));
+      throw error;
+    }
+  });
+}
+
+const firstLine = (error: unknown) =>
+  (explain(error).message ?? String(error)).split('\n')[0] ?? '';
