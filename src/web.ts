@@ -170,6 +170,7 @@ async function main(): Promise<void> {
     ...openDocs(config),
     health,
     maxInFlight: config.MAX_IN_FLIGHT,
+    accessLog: config.LOG_REQUESTS === 'on',
     tracing,
   });
   const server = await listen(app.callback(), { host: config.HOST, port: config.PORT });

@@ -16,6 +16,7 @@ import {
 import { foldedLog } from '../runtime/folded-log';
 import type { Tracing } from '../telemetry/tracing';
 import type { HealthProbe } from './health';
+import { koaAccessLog } from './middleware/koa-access-log';
 import {
   type EnvelopeOptions,
   koaEnvelope,
@@ -47,11 +48,13 @@ export interface AppOptions {
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
   readonly tracing?: Tracing | undefined;
+  /** LOG_REQUESTS: one line for each request. */
+  readonly accessLog: boolean;
 }
 
 export function createApp(options: AppOptions): Koa<RequestState> {
   const { envelope, push, query, queries, orphans, verify } = options;
-  const { health, document, docsFiles, maxInFlight, tracing } = options;
+  const { health, document, docsFiles, maxInFlight, tracing, accessLog } = options;
   const app = new Koa<RequestState>();
   // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
   // or a connection that is gone.
@@ -78,6 +81,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   router.get(DOCUMENT_PATH, (ctx) => {
     ctx.state.document = document();
   });
+  if (accessLog) app.use(koaAccessLog(envelope.logger));
   if (tracing) app.use(koaTrace(tracing));
   app.use(koaEnvelope(envelope));
   app.use(router.routes());

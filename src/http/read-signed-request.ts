@@ -80,6 +80,7 @@ export function createReadSignedRequest(deps: SignedRequestDependencies): ReadSi
     }
     state.clientId = caller.clientId;
     deps.metrics.stage('verify', began);
+    state.stages?.mark('verify');
     deps.noteUse(caller);
     const signature = headers.signature.toLowerCase();
     return { ...about, caller, signature, timestamp: Number(headers.timestamp) };

@@ -22,6 +22,7 @@ import { type LogLookups, REPLAY_WINDOW } from '../storage/push-log/lookups';
 import type { PushCounts } from '../storage/push-log/push-counts';
 import { type Settlement, settlementOf } from '../storage/push-log/settlement';
 import type { Metrics } from '../telemetry/metrics';
+import type { StageTimes } from '../telemetry/stage-times';
 import type { Admit } from './admit';
 import { databaseCall } from './availability';
 import { counted, endedPush } from './count-pushes';
@@ -42,6 +43,8 @@ export interface PushRequest extends SignedRequest {
   readonly strictFields: boolean;
   /** Told where the client stands with its rate. */
   readonly admitted: (rate: RateState | undefined) => void;
+  /** Where LOG_REQUESTS is on. */
+  readonly stages?: StageTimes | undefined;
 }
 
 export interface AcceptedPush {
@@ -161,9 +164,11 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
     const entry = makeEntry(request);
     const valid = await validate(request).catch((error) => ({ error }));
     if ('error' in valid) return rejectInvalid(request, entry, valid.error);
+    request.stages?.mark('admit');
     const { operation, externalId, warnings } = valid;
     const warned = warnings.length > 0 && { warnings };
     await recordQueued(request, { ...entry, externalId, ...warned });
+    request.stages?.mark('log');
     const idempotencyFingerprint = fingerprintFor(entry);
     const push = {
       id: request.requestId,
@@ -176,6 +181,7 @@ export function createAcceptPush(deps: AcceptDependencies): AcceptPush {
       ...(idempotencyFingerprint && { idempotencyFingerprint }),
     };
     const settlement = await deps.settle(push, deadlineOf(request));
+    request.stages?.mark('wait');
     permit.release(wasSettled(settlement));
     return answer(settlement, { systemCode, externalId, warnings });
   };

@@ -139,6 +139,8 @@ const schema = z.object({
   DOCS_PAGE: z.enum(['on', 'off']).default('on'),
   /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
+  /** `on`: `web` logs one line for each request. */
+  LOG_REQUESTS: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

@@ -57,6 +57,7 @@ test('what is not set has its default', () => {
     QUEUE_BOARD: 'off',
     DOCS_PAGE: 'on',
     DOCS_DEMO: 'off',
+    LOG_REQUESTS: 'off',
     LOG_LEVEL: 'info',
   });
 });

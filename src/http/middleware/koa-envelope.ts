@@ -8,13 +8,14 @@ import type { Language } from '../../protocol/language';
 import { foldedLog, type TellLine } from '../../runtime/folded-log';
 import type { Logger } from '../../runtime/logger';
 import type { Metrics, Success } from '../../telemetry/metrics';
+import type { StageTimes } from '../../telemetry/stage-times';
 import { languageOf } from '../accept-language';
 import { type BegunLines, writeLines } from '../line-answer';
 import { discardRest } from '../streamed-body';
 import { rateHeaders } from './rate-headers';
 
 /** Characters of a path in the log: a caller may send a very long one. */
-const LOGGED_PATH = 200;
+export const LOGGED_PATH = 200;
 const CONTENT_LANGUAGES: Readonly<Record<Language, string>> = { zh: 'zh-CN', en: 'en' };
 
 export interface EnvelopeOptions {
@@ -60,6 +61,8 @@ export interface RequestState {
   rejection?: PushError;
   /** Where TRACING is on: 32 hex digits. */
   traceId?: string;
+  /** Where LOG_REQUESTS is on. */
+  stages?: StageTimes;
   /** What a handler returns in place of `data` where it is too long for one document. */
   lines?: BegunLines;
   /** What a handler returns in place of `data` where it is no answer of the service itself. */

@@ -28,7 +28,8 @@ export function pushRoute(
       ctx.state.rate = rate;
     };
     const headers = { idempotencyKey, strictFields, headerErrors };
-    const push = { ...request, operation, path: ctx.path, ...headers, admitted };
+    const { stages } = ctx.state;
+    const push = { ...request, operation, path: ctx.path, ...headers, admitted, stages };
     const { data, replayed } = await accept(push);
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     const { warnings, ...rest } = data;
