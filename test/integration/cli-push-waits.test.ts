@@ -67,9 +67,10 @@ test('an outage for all costs no line its tries: one tries now and then, and all
   expect(waits(stderr)[0]).toMatch(
     /^Waiting.*: the service's database \(MongoDB\) does not answer \(503 DATABASE_UNAVAILABLE\)\. Trying again in \d+ s\.$/,
   );
-  // Those that were under way together, and then one at a time: the lowest.
-  const alone = server.received.slice(8, 12).map(({ id }) => id);
-  expect(alone).toEqual(Array(4).fill('K0'));
+  // Eight were under way together, though the last of them may arrive late. Then one at a time: the lowest.
+  const ids = server.received.slice(0, 12).map(({ id }) => id);
+  const again = ids.filter((id, nth) => ids.indexOf(id) !== nth);
+  expect(again).toEqual(Array(4).fill('K0'));
 });
 
 test('the run stands still while nothing goes through: no progress and no time left is told', async () => {
