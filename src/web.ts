@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './concurrency/clock';
 import { createApp } from './http/app';
 import { listen } from './http/http-server';
-import { createReadSignedRequest } from './http/read-signed-request';
 import { createFlow } from './observability/processes/flow';
 import { startProcess } from './process';
 import { OPEN_PATH } from './protocol/paths';
@@ -87,7 +86,7 @@ async function main(): Promise<void> {
   const forRejections = { pushLog, clock, logger, metrics };
   const quota = createRejectionQuota(redis, keys);
   const newRequestId = createRequestIds(() => redisTime.aheadOf(clock));
-  const signed = {
+  const auth = {
     findClient: createClientDirectory(mongo, keyRing, clock, logger).find,
     logRejection: createRejectionLog({ ...forRejections, quota }, REJECTIONS),
     counts,
@@ -98,7 +97,6 @@ async function main(): Promise<void> {
     timeout,
     metrics,
   };
-  const read = createReadSignedRequest(signed);
 
   // May it come in, and is it right?
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
@@ -144,32 +142,28 @@ async function main(): Promise<void> {
 
   const flow = createFlow();
   const app = createApp({
-    envelope: {
-      clock,
-      newRequestId,
-      // Load balancers know a status only, so health keeps its own.
-      always200: (path) =>
-        config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
-      isLeaving: health.isLeaving,
-      logger,
-      metrics,
-      flow,
-    },
-    push: { read, accept, bodyLimit },
-    verify: { read, admit, checkBody, bodyLimit, timeout },
+    listeners: { clock, logger, metrics, flow },
+    newRequestId,
+    // Load balancers know a status only, so health keeps its own.
+    always200: (path) =>
+      config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
+    auth,
+    admit,
+    accept,
+    checkBody,
     ...openQueries({
       config,
       mongo,
       keyRing,
       keyUses: lookups.keyUses,
       clock,
-      read,
-      signed,
-      admit,
+      checkReady: health.check,
     }),
     ...openDocs(config),
     health,
     maxInFlight: config.MAX_IN_FLIGHT,
+    bodyLimit,
+    timeout,
     accessLog: config.LOG_REQUESTS === 'on',
     tracing,
   });

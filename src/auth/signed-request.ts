@@ -4,7 +4,6 @@ import type { Caller } from './authenticate';
 export interface SignedRequest {
   readonly requestId: string;
   readonly caller: Caller;
-  readonly rawBody: Uint8Array;
   /** When the whole request was there, epoch milliseconds. */
   readonly receivedAt: number;
   /** Lower-case hex. */

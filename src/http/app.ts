@@ -13,33 +13,47 @@ import {
   READY_PATH,
   VERIFY,
 } from '../protocol/paths';
+import type { AcceptPush } from '../pushes/accept-push';
+import type { Admit } from '../pushes/admit';
+import type { CheckBody } from '../pushes/validate-push';
 import { foldedLog } from '../runtime/folded-log';
 import type { Tracing } from '../telemetry/tracing';
 import type { HealthProbe } from './health';
 import { koaAccessLog } from './middleware/koa-access-log';
-import {
-  type EnvelopeOptions,
-  koaEnvelope,
-  type PlainDocument,
-  type RequestState,
-} from './middleware/koa-envelope';
+import { koaDrain } from './middleware/koa-drain';
+import { koaError } from './middleware/koa-error';
+import { type HmacAuthDependencies, koaHmacAuth } from './middleware/koa-hmac-auth';
 import { koaInFlight, koaLongUploads } from './middleware/koa-in-flight';
+import { koaRateLimit } from './middleware/koa-rate-limit';
+import { koaRawBody } from './middleware/koa-raw-body';
+import { koaRequestId, type NewRequestId } from './middleware/koa-request-id';
+import { koaRespond } from './middleware/koa-respond';
+import { koaStreamedHmacAuth } from './middleware/koa-streamed-hmac-auth';
 import { koaTrace } from './middleware/koa-trace';
+import type { PlainDocument, RequestState } from './request-state';
 import type { DocsFiles } from './routes/docs-files';
 import { koaDocsPage } from './routes/docs-page';
-import { type OrphansRouteDependencies, orphansRoute } from './routes/orphans-route';
-import { type PushRouteDependencies, pushRoute } from './routes/push-route';
+import { type OrphansRouteDependencies, orphansList, orphansRoute } from './routes/orphans-route';
+import { pushRoute } from './routes/push-route';
 import { type QueryRoute, type QueryRouteDependencies, queryRoute } from './routes/query-route';
-import { type VerifyRouteDependencies, verifyRoute } from './routes/verify-route';
+import { verifyRoute } from './routes/verify-route';
+import { createTellRejection, type Listeners } from './tell-rejection';
+import type { Always200 } from './write-envelope';
 
 export interface AppOptions {
-  readonly envelope: EnvelopeOptions;
-  readonly push: PushRouteDependencies;
+  readonly listeners: Listeners;
+  readonly newRequestId: NewRequestId;
+  readonly always200: Always200;
+  /** Who may send a request. */
+  readonly auth: HmacAuthDependencies;
+  /** How often. */
+  readonly admit: Admit;
+  readonly accept: AcceptPush;
+  readonly checkBody: CheckBody;
   readonly query: QueryRouteDependencies;
   /** Every query of the contract, and no other. */
-  readonly queries: Readonly<Record<QueryName, Omit<QueryRoute, 'name'>>>;
+  readonly queries: Readonly<Record<QueryName, QueryRoute>>;
   readonly orphans: OrphansRouteDependencies;
-  readonly verify: VerifyRouteDependencies;
   readonly health: HealthProbe;
   /** What all of this looks like to a machine; asked for at each request of it. */
   readonly document: () => PlainDocument;
@@ -47,31 +61,58 @@ export interface AppOptions {
   readonly docsFiles: DocsFiles;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
+  /** BODY_LIMIT, bytes: of a push, and of what is verified with all that is around it. */
+  readonly bodyLimit: number;
+  /** PUSH_TIMEOUT, milliseconds. */
+  readonly timeout: number;
   readonly tracing?: Tracing | undefined;
   /** LOG_REQUESTS: one line for each request. */
   readonly accessLog: boolean;
 }
 
+/** A request passes what is listed here from top to bottom, and its route's row from left to right. */
 export function createApp(options: AppOptions): Koa<RequestState> {
-  const { envelope, push, query, queries, orphans, verify } = options;
-  const { health, document, docsFiles, maxInFlight, tracing, accessLog } = options;
+  const { listeners, newRequestId, always200, health, tracing } = options;
+  const { clock, logger } = listeners;
+  const tellRejection = createTellRejection(listeners);
+  const router = createRouter(options);
   const app = new Koa<RequestState>();
-  // Everything below the envelope middleware is rendered by it; what reaches Koa itself is a bug
-  // or a connection that is gone.
-  const tell = foldedLog(envelope.logger);
+  app.use(koaRequestId(clock, newRequestId));
+  if (options.accessLog) app.use(koaAccessLog(logger));
+  if (tracing) app.use(koaTrace(tracing));
+  app.use(koaDrain(health.isLeaving));
+  app.use(koaError({ clock, always200, tellRejection }));
+  app.use(koaRespond({ ...listeners, always200, tellRejection }));
+  app.use(router.routes());
+  app.use(koaDocsPage(options.docsFiles));
+  app.use(router.allowedMethods());
+  // What reaches Koa itself is a bug or a connection that is gone.
+  const tell = foldedLog(logger);
   app.on('error', (error: Error) => {
     tell({ level: 'warn', text: 'koa error' }, { error: error.message });
   });
+  return app;
+}
+
+function createRouter(options: AppOptions): Router<RequestState> {
+  const { auth, accept, checkBody, queries, health, maxInFlight, bodyLimit, timeout } = options;
   const router = new Router<RequestState>({ strict: true, sensitive: true });
-  const bounded = koaInFlight(maxInFlight);
-  for (const operation of OPERATIONS) {
-    router.post(pushPath(operation), bounded, pushRoute(operation, push));
+  const inFlight = koaInFlight(maxInFlight);
+  const body = koaRawBody(bodyLimit);
+  const rateLimit = koaRateLimit(options.admit, timeout);
+  for (const name of OPERATIONS) {
+    router.post(pushPath(name), inFlight, body, koaHmacAuth(auth, name), pushRoute(name, accept));
   }
+  const checkRoute = verifyRoute(checkBody, timeout);
+  router.post(queryPath(VERIFY), inFlight, body, koaHmacAuth(auth, VERIFY), rateLimit, checkRoute);
   for (const name of QUERIES) {
-    router.post(queryPath(name), bounded, queryRoute({ name, ...queries[name] }, query));
+    const queryBody = koaRawBody(queries[name].bodyLimit);
+    const route = queryRoute(queries[name], options.query);
+    router.post(queryPath(name), inFlight, queryBody, koaHmacAuth(auth, name), rateLimit, route);
   }
-  router.post(queryPath(VERIFY), bounded, verifyRoute(verify));
-  router.post(queryPath(ORPHANS), koaLongUploads(maxInFlight), orphansRoute(orphans));
+  const list = koaStreamedHmacAuth(auth, orphansList());
+  const uploads = koaLongUploads(maxInFlight);
+  router.post(queryPath(ORPHANS), uploads, list, rateLimit, orphansRoute(options.orphans));
   router.get(ALIVE_PATH, (ctx) => {
     ctx.state.data = { status: 'alive' };
   });
@@ -79,13 +120,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
     ctx.state.data = await health.ready();
   });
   router.get(DOCUMENT_PATH, (ctx) => {
-    ctx.state.document = document();
+    ctx.state.document = options.document();
   });
-  if (accessLog) app.use(koaAccessLog(envelope.logger));
-  if (tracing) app.use(koaTrace(tracing));
-  app.use(koaEnvelope(envelope));
-  app.use(router.routes());
-  app.use(koaDocsPage(docsFiles));
-  app.use(router.allowedMethods());
-  return app;
+  return router;
 }

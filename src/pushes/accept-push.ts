@@ -36,6 +36,7 @@ import { externalIdIn, type ValidatePush, type ValidPush } from './validate-push
 /** An authenticated request, not yet looked into. */
 export interface PushRequest extends SignedRequest {
   readonly operation: OperationName;
+  readonly rawBody: Uint8Array;
   readonly path: string;
   readonly idempotencyKey: string | undefined;
   readonly headerErrors: readonly Problem[];

@@ -1,10 +1,7 @@
 /** The signed questions of third parties: each with the largest body and the time that it is given. */
 import type { Clock } from '../concurrency/clock';
 import type { AppOptions } from '../http/app';
-import type { ReadSignedRequest, SignedRequestDependencies } from '../http/read-signed-request';
-import { createReadStreamedRequest } from '../http/read-streamed-request';
-import { LINES_LIMIT, LIST_LIMIT } from '../protocol/limits';
-import type { Admit } from '../pushes/admit';
+import { LINES_LIMIT } from '../protocol/limits';
 import { createBulkhead } from '../queries/bulkhead';
 import { createFailures } from '../queries/failures';
 import { createMatterQueries } from '../queries/matter-queries';
@@ -26,19 +23,17 @@ const DIGEST_TIMEOUT = 60_000;
 export interface QueryParts extends Omit<LogQueryParts, 'timeZone'> {
   readonly config: Config;
   readonly clock: Clock;
-  readonly read: ReadSignedRequest;
-  /** The same for what is read bit by bit. */
-  readonly signed: SignedRequestDependencies;
-  readonly admit: Admit;
+  /** @throws PushError where the service cannot go on */
+  readonly checkReady: () => void;
 }
 
 export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'queries' | 'orphans'> {
-  const { config, mongo, clock, read, signed, admit } = parts;
+  const { config, mongo, clock, checkReady } = parts;
   const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout, PORTAL_TIME_ZONE: timeZone } = config;
   const reader = createMatterReader(mongo);
   const matters = createMatterQueries({ reader, timeZone, clock });
   return {
-    query: { read, admit, bulkhead: createBulkhead(QUERIES_AT_A_TIME), timeout },
+    query: { bulkhead: createBulkhead(QUERIES_AT_A_TIME), timeout },
     queries: {
       'push-logs/query': { bodyLimit, answer: openLogQuery({ ...parts, timeZone }) },
       'push-logs/failures': {
@@ -63,13 +58,6 @@ export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'quer
       'users/check': { bodyLimit: LINES_LIMIT, answer: openUsersCheck(mongo) },
       'clients/me': { bodyLimit, answer: openClientSelf(mongo, config, clock) },
     },
-    orphans: {
-      read: createReadStreamedRequest(signed),
-      admit,
-      find: createFindOrphans(reader),
-      checkReady: signed.checkReady,
-      bodyLimit: LIST_LIMIT,
-      timeout,
-    },
+    orphans: { find: createFindOrphans(reader), checkReady, timeout },
   };
 }

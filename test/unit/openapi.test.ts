@@ -40,12 +40,11 @@ test('it has the version of the product', () => {
 function routes(): string[] {
   const queries = Object.fromEntries(QUERIES.map((name) => [name, { bodyLimit: 0 }]));
   const app = createApp({
-    envelope: { logger: createLogger('test', 'silent') },
-    push: {},
+    listeners: { logger: createLogger('test', 'silent') },
     query: {},
     queries,
     orphans: {},
-    verify: {},
+    health: {},
     docsFiles: new Map(),
     maxInFlight: 1,
   } as unknown as AppOptions);

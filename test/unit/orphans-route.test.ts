@@ -3,9 +3,14 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
-import { koaEnvelope, type RequestState } from '../../src/http/middleware/koa-envelope';
-import { createReadStreamedRequest } from '../../src/http/read-streamed-request';
-import { orphansRoute } from '../../src/http/routes/orphans-route';
+import { koaError } from '../../src/http/middleware/koa-error';
+import type { HmacAuthDependencies } from '../../src/http/middleware/koa-hmac-auth';
+import { koaRequestId } from '../../src/http/middleware/koa-request-id';
+import { koaRespond } from '../../src/http/middleware/koa-respond';
+import { koaStreamedHmacAuth } from '../../src/http/middleware/koa-streamed-hmac-auth';
+import type { RequestState } from '../../src/http/request-state';
+import { orphansList, orphansRoute } from '../../src/http/routes/orphans-route';
+import { createTellRejection } from '../../src/http/tell-rejection';
 import { PushError } from '../../src/protocol/errors';
 import { sign } from '../../src/protocol/signature';
 import { createFindOrphans } from '../../src/queries/orphans';
@@ -41,7 +46,7 @@ beforeAll(async () => {
   const logger = createLogger('test', 'silent');
   const newRequestId = createRequestIds();
   const checkReady = () => ready();
-  const read = createReadStreamedRequest({
+  const auth: HmacAuthDependencies = {
     findClient: async (id) => CLIENTS.find(({ clientId }) => clientId === id),
     logRejection: (_clientId, entry) => rejected.push(entry()),
     noteUse: ({ clientId, secretId }) => void used.push(`${clientId} ${secretId}`),
@@ -49,7 +54,7 @@ beforeAll(async () => {
     newRequestId,
     clock: Date.now,
     timeout: 1_000,
-  });
+  };
   const open = async function* () {
     ledger.reading += 1;
     try {
@@ -62,11 +67,16 @@ beforeAll(async () => {
     }
   };
   const find = createFindOrphans({ open });
-  const admit = async () => undefined;
   const app = new Koa<RequestState>();
   app.on('error', () => undefined);
-  app.use(koaEnvelope({ clock: Date.now, newRequestId, always200: () => false, logger }));
-  app.use(orphansRoute({ read, admit, find, checkReady, bodyLimit: LIMIT, timeout: 1_000 }));
+  const listeners = { clock: Date.now, logger };
+  const tellRejection = createTellRejection(listeners);
+  const answers = { ...listeners, always200: () => false, tellRejection };
+  app.use(koaRequestId(Date.now, newRequestId));
+  app.use(koaError(answers));
+  app.use(koaRespond(answers));
+  app.use(koaStreamedHmacAuth(auth, orphansList(LIMIT)));
+  app.use(orphansRoute({ find, checkReady, timeout: 1_000 }));
   server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });

@@ -2,7 +2,8 @@
 import type { Middleware } from 'koa';
 import type { Logger } from '../../runtime/logger';
 import { createStageTimes } from '../../telemetry/stage-times';
-import { LOGGED_PATH, type RequestState } from './koa-envelope';
+import type { RequestState } from '../request-state';
+import { LOGGED_PATH } from '../tell-rejection';
 
 export function koaAccessLog(logger: Logger): Middleware<RequestState> {
   return async (ctx, next) => {

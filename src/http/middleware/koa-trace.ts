@@ -4,7 +4,7 @@ import { headerValues } from '../../auth/auth-headers';
 import { OPERATIONS } from '../../domain/operation';
 import { ORPHANS, pushPath, QUERIES, queryPath, VERIFY } from '../../protocol/paths';
 import type { Tracing } from '../../telemetry/tracing';
-import type { RequestState } from './koa-envelope';
+import type { RequestState } from '../request-state';
 
 /** Paths of others are of their own choosing. */
 const TRACED = new Set<string>([

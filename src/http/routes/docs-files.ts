@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { etagOf } from '../../protocol/etag';
 import { DOCS_PATH } from '../../protocol/paths';
-import type { PlainDocument } from '../middleware/koa-envelope';
+import type { PlainDocument } from '../request-state';
 
 /** By the path of the request. */
 export type DocsFiles = ReadonlyMap<string, PlainDocument>;

@@ -2,7 +2,7 @@
 import type { Middleware } from 'koa';
 import { PushError } from '../../protocol/errors';
 import { DOCS_PATH } from '../../protocol/paths';
-import type { RequestState } from '../middleware/koa-envelope';
+import type { RequestState } from '../request-state';
 import type { DocsFiles } from './docs-files';
 
 const METHODS = ['HEAD', 'GET'];

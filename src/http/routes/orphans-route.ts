@@ -1,14 +1,14 @@
-/** The handler of `matters/orphans`: a list of ids comes in, what is open here and not in it goes out. */
-import type { Middleware } from 'koa';
+/** `matters/orphans`: a list of ids comes in, what is open here and not in it goes out. */
+import type { Context, Middleware } from 'koa';
 import { createIdLines } from '../../protocol/id-lines';
+import { LIST_LIMIT } from '../../protocol/limits';
 import { ORPHANS } from '../../protocol/paths';
-import type { Admit } from '../../pushes/admit';
 import { databaseCall } from '../../pushes/availability';
 import { createBulkhead } from '../../queries/bulkhead';
 import type { FindOrphans } from '../../queries/orphans';
 import { beginLines, type Lines, whenOver } from '../line-answer';
-import type { RequestState } from '../middleware/koa-envelope';
-import type { ReadStreamedRequest } from '../read-streamed-request';
+import type { StreamedRoute } from '../middleware/koa-streamed-hmac-auth';
+import type { RequestState } from '../request-state';
 
 /** A list of a million ids is some hundred megabytes of memory. */
 const AT_A_TIME = { perKey: 1, total: 3 };
@@ -19,19 +19,8 @@ const NOBODY = '';
 /** Milliseconds in which the list must arrive. */
 const BODY_TIMEOUT = 120_000;
 
-export interface OrphansRouteDependencies {
-  readonly read: ReadStreamedRequest;
-  readonly admit: Admit;
-  readonly find: FindOrphans;
-  /** @throws PushError where the service cannot go on */
-  readonly checkReady: () => void;
-  /** Largest list in bytes. */
-  readonly bodyLimit: number;
-  /** Milliseconds for each part of the answer. */
-  readonly timeout: number;
-}
-
-export function orphansRoute(deps: OrphansRouteDependencies): Middleware<RequestState> {
+/** How the list is received: into `ctx.state.ids`. @param bodyLimit bytes */
+export function orphansList(bodyLimit = LIST_LIMIT): StreamedRoute {
   const bulkhead = createBulkhead(AT_A_TIME);
   const strangers = createBulkhead(STRANGERS_AT_A_TIME);
   // A stranger is rejected where a client would be: it must not learn which ids there are.
@@ -40,19 +29,27 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
     bulkhead.acquire(NOBODY)();
     return strangers.acquire(clientId);
   };
-  return async (ctx) => {
-    const list = createIdLines();
-    const request = await deps.read(ctx, {
-      operation: ORPHANS,
-      bodyLimit: deps.bodyLimit,
-      bodyTimeout: BODY_TIMEOUT,
-      // Until the last line is sent, or the caller is gone.
-      begin: (clientId, isKnown) => whenOver(ctx.res, acquire(clientId, isKnown)),
-      take: list.take,
-    });
-    ctx.state.rate = await deps.admit({ ...request, path: ctx.path }, deps.timeout);
-    const orphans = deps.find(request.caller.systemCode, list.end());
-    ctx.state.lines = await beginLines(ctx.res, available(orphans, deps));
+  const begin = ({ res, state }: Context, clientId: string, isKnown: boolean) => {
+    // Until the last line is sent, or the caller is gone.
+    whenOver(res, acquire(clientId, isKnown));
+    state.ids = createIdLines();
+    return state.ids.take;
+  };
+  return { operation: ORPHANS, bodyLimit, bodyTimeout: BODY_TIMEOUT, begin };
+}
+
+export interface OrphansRouteDependencies {
+  readonly find: FindOrphans;
+  /** @throws PushError where the service cannot go on */
+  readonly checkReady: () => void;
+  /** Milliseconds for each part of the answer. */
+  readonly timeout: number;
+}
+
+export function orphansRoute(deps: OrphansRouteDependencies): Middleware<RequestState> {
+  return async ({ res, state }) => {
+    const orphans = deps.find(state.signed.caller.systemCode, state.ids.end());
+    state.lines = await beginLines(res, available(orphans, deps));
   };
 }
 

@@ -1,7 +1,9 @@
 /** The body as the bytes that were sent: bounded, undecoded, within a deadline. */
 import type { IncomingMessage } from 'node:http';
+import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import { PushError } from '../../protocol/errors';
+import type { RequestState } from '../request-state';
 import { checkEncoding, discardRest } from '../streamed-body';
 import { arrivalOf } from './koa-in-flight';
 
@@ -12,10 +14,17 @@ const PER_PIECE = 256;
 
 /**
  * @param limit bytes
- * @throws PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT, BODY_INCOMPLETE where
- *   the caller broke off, TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL
+ * @throws (the middleware) PushError BODY_TOO_LARGE, UNSUPPORTED_ENCODING, REQUEST_TIMEOUT,
+ *   BODY_INCOMPLETE where the caller broke off, TOO_MANY_IN_FLIGHT or IN_FLIGHT_BYTES_FULL
  */
-export async function readRawBody(req: IncomingMessage, limit: number): Promise<Buffer> {
+export function koaRawBody(limit: number): Middleware<RequestState> {
+  return async ({ req, state }, next) => {
+    state.rawBody = await readRawBody(req, limit);
+    await next();
+  };
+}
+
+async function readRawBody(req: IncomingMessage, limit: number): Promise<Buffer> {
   const length = req.headers['content-length'];
   const arrival = arrivalOf(req);
   const count = (piece: Buffer) => arrival?.received(piece.length + PER_PIECE);

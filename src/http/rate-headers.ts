@@ -1,5 +1,5 @@
 /** The RateLimit headers (IETF draft "RateLimit header fields for HTTP"): pace instead of retrying. */
-import type { RateState } from '../../protocol/errors';
+import type { RateState } from '../protocol/errors';
 
 /** @returns the policy (q pushes in w seconds) and the state (r left, all of them after t seconds) */
 export function rateHeaders({ rate, burst, remaining }: RateState): Record<string, string> {

@@ -1,0 +1,80 @@
+/** Sends what the route left on `ctx.state`: `data` in an envelope, lines, a document, or where it is. */
+import type { Context, Middleware } from 'koa';
+import { type Envelope, errorEnvelope, successEnvelope } from '../../protocol/envelope';
+import { PushError } from '../../protocol/errors';
+import { type BegunLines, writeLines } from '../line-answer';
+import { rateHeaders } from '../rate-headers';
+import type { PlainDocument, RequestState } from '../request-state';
+import { flowPushOf, type Listeners, type TellRejection } from '../tell-rejection';
+import { type Always200, closeIfUnread, tellLanguage, writeEnvelope } from '../write-envelope';
+
+export interface RespondOptions extends Omit<Listeners, 'logger'> {
+  readonly always200: Always200;
+  /** Of what fails when the first lines are sent. */
+  readonly tellRejection: TellRejection;
+}
+
+/** @throws (the middleware) PushError PATH_NOT_FOUND or METHOD_NOT_ALLOWED where no route answered */
+export function koaRespond(options: RespondOptions): Middleware<RequestState> {
+  return async (ctx, next) => {
+    await next();
+    const { data, lines, document, location, rate } = ctx.state;
+    if (rate) ctx.set(rateHeaders(rate));
+    if (lines) sendLines(ctx, lines, options);
+    else if (document) sendDocument(ctx, document);
+    else if (location) sendLocation(ctx, location);
+    else if (data !== undefined) {
+      writeEnvelope(ctx, succeeded(ctx, data, options), options.always200);
+    } else throw noRoute(ctx);
+  };
+}
+
+/** The router leaves the routes of the path, whatever their method, on the context. */
+function noRoute(ctx: Context): PushError {
+  const { matched = [] } = ctx as { matched?: readonly unknown[] };
+  if (matched.length > 0) return new PushError('METHOD_NOT_ALLOWED');
+  // The router names the methods of no route at all where it does not know the request's.
+  ctx.remove('Allow');
+  return new PushError('PATH_NOT_FOUND');
+}
+
+function succeeded(ctx: Context, data: unknown, options: RespondOptions): Envelope {
+  const { clock, metrics, flow } = options;
+  const { requestId, receivedAt, outcome = 'ANSWERED' }: RequestState = ctx.state;
+  metrics?.answered(ctx.path, receivedAt, outcome);
+  flow?.answered(flowPushOf(ctx, clock), outcome);
+  return successEnvelope(data, requestId, clock());
+}
+
+/** The status is sent before it is known how the lines end: their last one tells. */
+function sendLines(ctx: Context, lines: BegunLines, options: RespondOptions): void {
+  const { clock, tellRejection } = options;
+  const { requestId, language }: RequestState = ctx.state;
+  tellLanguage(ctx);
+  ctx.status = 200;
+  ctx.type = 'application/x-ndjson; charset=utf-8';
+  ctx.body = writeLines(ctx.res, lines, {
+    success: (data) => succeeded(ctx, data, options),
+    failure: (cause) => errorEnvelope(tellRejection(ctx, cause), requestId, clock(), language),
+  });
+}
+
+/** Anybody may ask, as often as they like: caches answer most of it, and most of the rest is a 304. */
+function sendDocument(ctx: Context, { bytes, type, etag, headers }: PlainDocument): void {
+  closeIfUnread(ctx);
+  ctx.set({ ETag: etag, 'Cache-Control': 'public, max-age=300', ...headers });
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.type = type;
+  ctx.body = bytes;
+}
+
+function sendLocation(ctx: Context, location: string): void {
+  closeIfUnread(ctx);
+  ctx.set('Location', location);
+  ctx.status = 302;
+  ctx.body = '';
+}

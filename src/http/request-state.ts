@@ -1,0 +1,53 @@
+/** What one request carries through its middleware: `ctx.state`. */
+import type { SignedRequest } from '../auth/signed-request';
+import type { PushError, RateState } from '../protocol/errors';
+import type { IdLines } from '../protocol/id-lines';
+import type { Language } from '../protocol/language';
+import type { Success } from '../telemetry/metrics';
+import type { StageTimes } from '../telemetry/stage-times';
+import type { BegunLines } from './line-answer';
+
+export interface RequestState {
+  /** By koaRequestId; made anew by koaHmacAuth when the whole request is there. */
+  requestId: string;
+  /** By koaRequestId: when its head was there, epoch milliseconds. */
+  receivedAt: number;
+  /** By koaRequestId: what its caller reads. */
+  language: Language;
+  /** By koaRawBody. */
+  rawBody: Buffer;
+  /** By koaHmacAuth or koaStreamedHmacAuth. */
+  signed: SignedRequest;
+  /** By koaStreamedHmacAuth of `matters/orphans`: the list that was sent. */
+  ids: IdLines;
+  /** By whichever of the two: for the log line. */
+  clientId?: string;
+  /** Where the client stands with its rate, once it is admitted. */
+  rate?: RateState | undefined;
+  /** By the route: becomes `data`. */
+  data?: unknown;
+  /** By the route, in place of `data` where it is too long for one document. */
+  lines?: BegunLines;
+  /** By the route, in place of `data` where it is no answer of the service itself. */
+  document?: PlainDocument;
+  /** By the route, in place of `data` where it is somewhere else: a relative URL. */
+  location?: string | undefined;
+  /** What a push came to; for metrics and traces. */
+  outcome?: Success;
+  /** What its caller was told in place of success; for traces. */
+  rejection?: PushError;
+  /** By koaTrace, where TRACING is on: 32 hex digits. */
+  traceId?: string;
+  /** By koaAccessLog, where LOG_REQUESTS is on. */
+  stages?: StageTimes;
+}
+
+/** What is sent as it is, without an envelope. */
+export interface PlainDocument {
+  readonly bytes: Buffer;
+  readonly type: string;
+  /** Another one where the bytes are others. */
+  readonly etag: string;
+  /** Besides the usual ones, or in their place. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
