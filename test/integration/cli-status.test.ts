@@ -9,7 +9,7 @@ import { createClientAdmin } from '../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../src/storage/directory/sealing';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type RunningServer, startRedis } from '../../tools/local/servers';
-import type { Status } from '../../tools/matterctl/status/status';
+import type { Status } from '../../tools/matterctl/status/look';
 import { matterctl } from '../support/cli-tool';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import {
   type Checkpoint,
+  fingerprintOf,
   loadCheckpoint,
   saveCheckpoint,
 } from '../../tools/matterctl/push/checkpoint';
-import { DoneLines } from '../../tools/matterctl/push/done-lines';
-import { fingerprintOf } from '../../tools/matterctl/push/fingerprint';
-import { createTally } from '../../tools/matterctl/push/tally';
+import { DoneLines } from '../../tools/matterctl/push/run-state';
+import { Tally } from '../../tools/matterctl/push/tally';
 
 const CHECKPOINT: Checkpoint = {
   version: 1,
@@ -20,7 +20,7 @@ const CHECKPOINT: Checkpoint = {
   doneThrough: 3,
   doneAbove: [[5, 7]],
   failuresSize: 0,
-  counts: createTally().counts(),
+  counts: new Tally().counts(),
 };
 
 let folder: string;

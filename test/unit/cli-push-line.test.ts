@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { badLine, failureFileOf } from '../../tools/matterctl/push/failure-file';
-import { type BadLine, parsePushLine } from '../../tools/matterctl/push/push-line';
-import { readLines } from '../../tools/matterctl/read-lines';
+import { failureFileOf } from '../../tools/matterctl/commands/push';
+import { type BadLine, badLine, parsePushLine } from '../../tools/matterctl/push/push-line';
+import { readLines } from '../../tools/matterctl/streams';
 
 const parse = (text: string | Buffer, number = 1) =>
   parsePushLine({ number, bytes: Buffer.from(text) });

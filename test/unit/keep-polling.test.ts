@@ -1,7 +1,7 @@
 /** log tail --follow goes on polling where the database is away, and ends with anything else. */
 import { mongo } from 'mongoose';
 import { MatterPushError } from '../../tools/client/error';
-import { keepPolling } from '../../tools/matterctl/log/keep-polling';
+import { keepPolling } from '../../tools/matterctl/log/follow';
 
 /** Polls that fail once each, and one that ends it all. */
 async function poll(failures: readonly Error[]) {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { createKeyOrder } from '../../tools/client/key-order';
 import { createLeastFirst } from '../../tools/client/least-first';
-import { DoneLines } from '../../tools/matterctl/push/done-lines';
+import { DoneLines } from '../../tools/matterctl/push/run-state';
 import { runOrdered } from '../../tools/matterctl/run-ordered';
 
 interface Line {

@@ -2,7 +2,7 @@
 
 import { changesOf } from '../../src/domain/changes';
 import type { Matter } from '../../src/domain/matter';
-import { changeLines, shortChanges } from '../../tools/matterctl/log/changes-text';
+import { changeLines, shortChanges } from '../../tools/matterctl/log/entry-text';
 import { aMatter, aParty, NOW } from '../support/builders';
 
 const ZONE = 'Asia/Shanghai';

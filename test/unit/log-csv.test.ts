@@ -1,8 +1,7 @@
 /** CSV for spreadsheets: quoting, formulas, nested fields. */
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { csvCell, csvRecord } from '../../tools/matterctl/log/csv';
-import { csvOf } from '../../tools/matterctl/log/entry-csv';
+import { csvCell, csvOf, csvRecord } from '../../tools/matterctl/commands/log-export';
 import { anEntryView } from '../support/log-views';
 
 test.each([

@@ -1,9 +1,11 @@
 /** The history of a matter in lines, and log entries in lines. */
 
 import type { OperatorEntryView } from '../../src/queries/presenters/entry';
-import { entryLine } from '../../tools/matterctl/log/entry-line';
-import { isWithoutBeginning } from '../../tools/matterctl/log/history-entries';
-import { createHistoryLines } from '../../tools/matterctl/log/history-line';
+import { entryLine } from '../../tools/matterctl/commands/log-tail';
+import {
+  createHistoryLines,
+  isWithoutBeginning,
+} from '../../tools/matterctl/commands/matter-history';
 import { anEntryView } from '../support/log-views';
 
 const ZONE = 'Asia/Shanghai';

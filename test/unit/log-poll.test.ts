@@ -3,9 +3,8 @@ import { Types } from 'mongoose';
 import type { LogEntry, LogState } from '../../src/storage/push-log/entry-model';
 import { type LogFilter, matchesFilter } from '../../src/storage/push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../src/storage/push-log/request-id';
-import { createPoll } from '../../tools/matterctl/log/poll';
-import { createWatch } from '../../tools/matterctl/log/watch';
-import type { LogSource, ShownEntry } from '../../tools/matterctl/source/log-source';
+import { Poll, Watch } from '../../tools/matterctl/log/follow';
+import type { LogSource, ShownEntry } from '../../tools/matterctl/source/sources';
 import { NOW } from '../support/builders';
 
 let log: LogEntry[];
@@ -41,8 +40,8 @@ const source: Pick<LogSource, 'page' | 'all'> = {
 
 /** @returns polls at a second after NOW, and gives the seconds of what it told */
 function following(filter: LogFilter = {}): (second: number) => Promise<number[]> {
-  const watch = createWatch();
-  const poll = createPoll({ source, filter, watch, clock: () => now });
+  const watch = new Watch();
+  const poll = new Poll({ source, filter, watch, clock: () => now });
   return async (second) => {
     now = NOW + second * 1_000;
     const told: number[] = [];

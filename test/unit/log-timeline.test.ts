@@ -1,6 +1,5 @@
 /** The way of a push, drawn: steps, durations, and clocks that differ. */
-import { type Times, timelineOf } from '../../tools/matterctl/log/timeline';
-import { timelineLines } from '../../tools/matterctl/log/timeline-lines';
+import { type Times, timelineLines, timelineOf } from '../../tools/matterctl/log/timeline';
 import { NOW } from '../support/builders';
 
 const at = (offset: number) => new Date(NOW + offset).toISOString();

@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import { firstIdAt } from '../../src/storage/push-log/request-id';
-import { keepPolling } from '../../tools/matterctl/log/keep-polling';
-import { createWatch } from '../../tools/matterctl/log/watch';
+import { keepPolling, Watch } from '../../tools/matterctl/log/follow';
 import { NOW } from '../support/builders';
 import { sink } from '../support/sink';
 
@@ -12,20 +11,20 @@ const ID = idAt(0);
 
 describe('an entry', () => {
   test('is told once when it is settled', () => {
-    const watch = createWatch();
+    const watch = new Watch();
     expect(watch.isDue(ID, 'PERSISTED', NOW)).toBe(true);
     watch.told(ID, 'PERSISTED', NOW);
     expect(watch.isDue(ID, 'PERSISTED', NOW + 1_000)).toBe(false);
   });
 
   test('comes again where it could not be told', () => {
-    const watch = createWatch();
+    const watch = new Watch();
     expect(watch.isDue(ID, 'PERSISTED', NOW)).toBe(true);
     expect(watch.isDue(ID, 'PERSISTED', NOW + 1_000)).toBe(true);
   });
 
   test('is told as queued after three seconds, once, and again when it is settled', () => {
-    const watch = createWatch();
+    const watch = new Watch();
     const isDueAt = (offset: number) => watch.isDue(ID, 'QUEUED', NOW + offset);
     expect([0, 1_000, 2_999].map(isDueAt)).toEqual([false, false, false]);
     expect(isDueAt(3_000)).toBe(true);
@@ -39,7 +38,7 @@ describe('an entry', () => {
 });
 
 test('what left the window is forgotten, but for some that are still queued', () => {
-  const watch = createWatch();
+  const watch = new Watch();
   for (let n = 0; n < 150; n += 1) watch.isDue(idAt(n), 'QUEUED', NOW);
   watch.told(idAt(200), 'PERSISTED', NOW);
   watch.forget(idAt(100_000));

@@ -1,9 +1,13 @@
 /** What a push run says while it waits, and who may try meanwhile. */
 
 import { ALL_REASONS, PushError } from '../../src/protocol/errors';
-import { createStandstill } from '../../tools/matterctl/push/standstill';
-import { createWaitTeller, duration } from '../../tools/matterctl/push/tell-wait';
-import { causeOf, isOfTheService } from '../../tools/matterctl/push/wait-causes';
+import { Standstill } from '../../tools/matterctl/push/standstill';
+import {
+  causeOf,
+  createWaitTeller,
+  duration,
+  isOfTheService,
+} from '../../tools/matterctl/push/waits';
 import { sink } from '../support/sink';
 
 const HERE = { url: 'http://portal', clientId: 'oa' };
@@ -84,7 +88,7 @@ describe('a standstill', () => {
   const turn = () => new Promise(setImmediate);
 
   test('lets the lowest line try alone, and all others follow the first that moves', async () => {
-    const standstill = createStandstill(new AbortController().signal);
+    const standstill = new Standstill(new AbortController().signal);
     expect(standstill.rejected(5, 0).tries).toBe(1);
     // It was under way together with the first: nothing new.
     expect(standstill.rejected(6, 0).wait).toBeUndefined();
@@ -102,7 +106,7 @@ describe('a standstill', () => {
   });
 
   test('lets the next one try that comes, where none waits', async () => {
-    const standstill = createStandstill(new AbortController().signal);
+    const standstill = new Standstill(new AbortController().signal);
     standstill.rejected(1, 0);
     await new Promise((resolve) => setTimeout(resolve, 500));
     await standstill.pass(3);
@@ -111,7 +115,7 @@ describe('a standstill', () => {
 
   test('holds nobody up once the run is stopped', async () => {
     const stop = new AbortController();
-    const standstill = createStandstill(stop.signal);
+    const standstill = new Standstill(stop.signal);
     standstill.rejected(1, 300_000);
     const waiting = standstill.pass(2);
     stop.abort();

@@ -1,9 +1,9 @@
 /** What is pushed for which difference, and why nothing is where nothing is. */
 
 import type { Matter } from '../../src/domain/matter';
-import type { ExpectedMatter, Row } from '../../tools/matterctl/reconcile/expected-matter';
 import { find } from '../../tools/matterctl/reconcile/find';
 import { type Obstacle, type RepushLine, repush } from '../../tools/matterctl/reconcile/repush';
+import type { ExpectedMatter, Row } from '../../tools/matterctl/reconcile/source';
 import { aMatter, aParty, NOW } from '../support/builders';
 
 const MINUTE = 60_000;

@@ -1,4 +1,5 @@
 /** Ctrl-C: the first one stops sending and waits for what is under way, the second cuts it off. */
+import { constants } from 'node:os';
 
 export interface Interrupt {
   /** Which signal came, if any. */
@@ -25,3 +26,6 @@ export function listenForInterrupt(onFirst: () => void, onSecond: () => void): I
     },
   };
 }
+
+/** Of a command that a signal ended. */
+export const exitCodeOf = (signal: NodeJS.Signals) => 128 + constants.signals[signal];

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /** The operator's tool: `matterctl --help`. */
-import { constants } from 'node:os';
+import { exitCodeOf } from './interrupt';
 import { runMatterctl } from './program';
 import { processSettings } from './settings';
 
 // A reader that has seen enough (`| head`) ends it, as it ends other tools: not with 0, which would
 // say that nothing differs, or that all was sent.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(128 + constants.signals.SIGPIPE);
+  if (error.code === 'EPIPE') process.exit(exitCodeOf('SIGPIPE'));
   throw error;
 });
 

@@ -47,6 +47,39 @@ export async function runMatterctl(args: readonly string[], tool: Tool): Promise
   }
 }
 
+type Add = (parent: Command, tool: Tool) => void;
+
+/** Commands of two words, in the order of the help. */
+const GROUPS: readonly (readonly [name: string, description: string, commands: readonly Add[]])[] =
+  [
+    [
+      'client',
+      'the systems that may push',
+      [
+        addClientCreate,
+        addClientList,
+        addClientEnable,
+        addClientLimit,
+        addClientRotate,
+        addClientReseal,
+      ],
+    ],
+    ['user', 'the portal users that matters may name', [addUserImport, addUserList]],
+    ['matter', 'the ledger, to read', [addMatterGet, addMatterExport, addMatterHistory]],
+    [
+      'log',
+      'the push log: what became of every push',
+      [addLogQuery, addLogShow, addLogTail, addLogExport, addLogResend],
+    ],
+    [
+      'queue',
+      'shows what waits; pauses and resumes clients',
+      [addQueueStats, addQueuePartitions, addQueueOldest, addQueuePause],
+    ],
+  ];
+/** Commands of one word, behind them. */
+const COMMANDS: readonly Add[] = [addPush, addReconcile, addAudit, addDoctor, addStatus];
+
 function createProgram(tool: Tool): Command {
   const program = new Command('matterctl')
     .description(
@@ -59,37 +92,10 @@ function createProgram(tool: Tool): Command {
       writeOut: (text) => tool.stdout.write(text),
       writeErr: (text) => tool.stderr.write(text),
     });
-  const client = program.command('client').description('the systems that may push');
-  addClientCreate(client, tool);
-  addClientList(client, tool);
-  addClientEnable(client, tool);
-  addClientLimit(client, tool);
-  addClientRotate(client, tool);
-  addClientReseal(client, tool);
-  const user = program.command('user').description('the portal users that matters may name');
-  addUserImport(user, tool);
-  addUserList(user, tool);
-  const matter = program.command('matter').description('the ledger, to read');
-  addMatterGet(matter, tool);
-  addMatterExport(matter, tool);
-  addMatterHistory(matter, tool);
-  const log = program.command('log').description('the push log: what became of every push');
-  addLogQuery(log, tool);
-  addLogShow(log, tool);
-  addLogTail(log, tool);
-  addLogExport(log, tool);
-  addLogResend(log, tool);
-  const queue = program
-    .command('queue')
-    .description('shows what waits; pauses and resumes clients');
-  addQueueStats(queue, tool);
-  addQueuePartitions(queue, tool);
-  addQueueOldest(queue, tool);
-  addQueuePause(queue, tool);
-  addPush(program, tool);
-  addReconcile(program, tool);
-  addAudit(program, tool);
-  addDoctor(program, tool);
-  addStatus(program, tool);
+  for (const [name, description, commands] of GROUPS) {
+    const group = program.command(name).description(description);
+    for (const add of commands) add(group, tool);
+  }
+  for (const add of COMMANDS) add(program, tool);
   return program;
 }

@@ -8,43 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Config, type Environment, readConfig } from '../../src/runtime/config';
 import { CommandFailure } from './failure';
-
-export interface Settings {
-  /** @throws CommandFailure where neither MONGO_URL nor a running `npm start` tells */
-  mongo(): ChosenServer;
-  /** @throws CommandFailure where no `npm start` runs here */
-  serviceUrl(): string;
-  /** `id:base64` entries. @throws CommandFailure where there are none */
-  secretKeys(): readonly string[];
-  /** PORTAL_TIME_ZONE */
-  timeZone(): string;
-  /** CONCLUDED_STATUSES */
-  concluded(): ReadonlySet<string>;
-  /**
-   * What it takes to queue a push. The other settings must be those of the service's processes.
-   *
-   * @throws CommandFailure where neither REDIS_URL nor a running `npm start` tells
-   */
-  queue(): QueueSettings;
-  /** Of the product. */
-  readonly version: string;
-}
-
-/** A server's URL, and what it was taken from, e.g. `from MONGO_URL`. */
-export interface ChosenServer {
-  readonly url: string;
-  readonly chosen: string;
-}
-
-export type QueueSettings = Pick<
-  Config,
-  | 'REDIS_URL'
-  | 'REDIS_NAMESPACE'
-  | 'PARTITION_LIMIT'
-  | 'PARTITION_BYTES'
-  | 'PUSH_TIMEOUT'
-  | 'PUSH_BODY_RETENTION'
->;
+import type { ChosenServer, QueueSettings, Settings } from './tool';
 
 const ENDPOINTS = z.object({
   url: z.string(),
@@ -68,48 +32,58 @@ export const processSettings = (): Settings => createSettings(process.env, proce
 export function createSettings(env: Environment, cwd: string): Settings {
   const root = projectRoot(__dirname);
   const dataDirs = [...new Set([cwd, root].map((at) => resolve(at, env.DATA_DIR || '.data')))];
-  const check = (given: Environment): Config => readConfig({ ...STAND_INS, ...present(given) });
-  const endpoints = () => firstOf(dataDirs, readEndpoints);
+  const here = { env, dataDirs };
   return {
-    mongo: () => {
-      const { MONGO_URL } = env;
-      if (MONGO_URL) return { url: check({ MONGO_URL }).MONGO_URL, chosen: 'from MONGO_URL' };
-      const running = endpoints();
-      if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
-      throw new CommandFailure(
-        'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL',
-      );
-    },
-    serviceUrl: () => {
-      const running = endpoints();
-      if (running) return running.url;
-      throw new CommandFailure(
-        'no --url and nothing is running here: run npm start, or give --url',
-      );
-    },
-    secretKeys: () => {
-      const keys = env.SECRET_KEYS || firstOf(dataDirs, readSecretKeys);
-      if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;
-      throw new CommandFailure(
-        'no SECRET_KEYS: set it to the key ring of the service, or run npm start once, which makes one',
-      );
-    },
+    mongo: () => mongoOf(here),
+    serviceUrl: () => serviceUrlOf(here),
+    secretKeys: () => secretKeysOf(here),
     timeZone: () => check({ PORTAL_TIME_ZONE: env.PORTAL_TIME_ZONE }).PORTAL_TIME_ZONE,
-    concluded: () => {
-      const { CONCLUDED_STATUSES } = env;
-      return new Set(check({ CONCLUDED_STATUSES }).CONCLUDED_STATUSES);
-    },
-    queue: () => {
-      const { REDIS_URL = endpoints()?.redisUrl } = env;
-      if (REDIS_URL)
-        return check({ ...env, MONGO_URL: undefined, SECRET_KEYS: undefined, REDIS_URL });
-      throw new CommandFailure(
-        'no REDIS_URL and nothing is running here: run npm start, or set REDIS_URL',
-      );
-    },
+    concluded: () =>
+      new Set(check({ CONCLUDED_STATUSES: env.CONCLUDED_STATUSES }).CONCLUDED_STATUSES),
+    queue: () => queueOf(here),
     version: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
   };
 }
+
+interface Here {
+  readonly env: Environment;
+  /** Where a running `npm start` may have left its addresses, the likeliest first. */
+  readonly dataDirs: readonly string[];
+}
+
+function mongoOf({ env: { MONGO_URL }, dataDirs }: Here): ChosenServer {
+  if (MONGO_URL) return { url: check({ MONGO_URL }).MONGO_URL, chosen: 'from MONGO_URL' };
+  const running = firstOf(dataDirs, readEndpoints);
+  if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
+  throw new CommandFailure(
+    'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL',
+  );
+}
+
+function serviceUrlOf({ dataDirs }: Here): string {
+  const running = firstOf(dataDirs, readEndpoints);
+  if (running) return running.url;
+  throw new CommandFailure('no --url and nothing is running here: run npm start, or give --url');
+}
+
+function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
+  const keys = env.SECRET_KEYS || firstOf(dataDirs, readSecretKeys);
+  if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;
+  throw new CommandFailure(
+    'no SECRET_KEYS: set it to the key ring of the service, or run npm start once, which makes one',
+  );
+}
+
+function queueOf({ env, dataDirs }: Here): QueueSettings {
+  const { REDIS_URL = firstOf(dataDirs, readEndpoints)?.redisUrl } = env;
+  if (REDIS_URL) return check({ ...env, MONGO_URL: undefined, SECRET_KEYS: undefined, REDIS_URL });
+  throw new CommandFailure(
+    'no REDIS_URL and nothing is running here: run npm start, or set REDIS_URL',
+  );
+}
+
+/** The settings that are given, by the service's own rules. @throws ConfigError */
+const check = (given: Environment): Config => readConfig({ ...STAND_INS, ...present(given) });
 
 function present(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));

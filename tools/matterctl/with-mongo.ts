@@ -3,8 +3,7 @@ import type { Connection } from 'mongoose';
 import { serversOf } from '../../src/runtime/mongo-url';
 import { connectMongo, DatabaseSetupError } from '../../src/storage/mongo';
 import { CommandFailure } from './failure';
-import type { ChosenServer } from './settings';
-import type { Tool } from './tool';
+import type { ChosenServer, Tool } from './tool';
 
 export interface DatabaseOptions {
   readonly json?: boolean;

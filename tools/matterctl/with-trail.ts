@@ -1,10 +1,11 @@
 /** A command that changes something: no change without an entry in the audit trail. */
+
+import { hostname, userInfo } from 'node:os';
 import type { Connection } from 'mongoose';
 import { systemClock } from '../../src/concurrency/clock';
 import type { AuditDetails } from '../../src/storage/audit/audit-model';
 import { type Action, createAuditTrail } from '../../src/storage/audit/trail';
 import { CommandFailure, explain } from './failure';
-import { operatorOf } from './operator';
 import type { Tool } from './tool';
 import { type DatabaseOptions, withMongo } from './with-mongo';
 
@@ -56,3 +57,23 @@ export async function withTrail<T>(
 
 const firstLine = (error: unknown) =>
   (explain(error).message ?? String(error)).split('\n')[0] ?? '';
+
+/** Who runs matterctl, as the audit trail and the push log name them. */
+export interface Operator {
+  readonly operator: string;
+  readonly host: string;
+}
+
+/** @param options of the command; without --operator it is the user of this system */
+export function operatorOf(options: { readonly operator?: string }): Operator {
+  return { operator: options.operator ?? systemUser(), host: hostname() };
+}
+
+/** A process may run as a user that the system does not know by name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../src/concurrency/clock';
 import type { AuditEntry } from '../../../src/storage/audit/audit-model';
 import { createAuditTrail } from '../../../src/storage/audit/trail';
-import { localTime } from '../log/local-time';
+import { localTime } from '../local-time';
 import { momentIn, wholeNumber, withDatabase } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
 import type { Tool } from '../tool';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { keepSecret, type SecretOutOptions, withSecretOut } from '../client-secret';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { withOperator } from '../option-values';
 import { printFields, printJson } from '../print';
-import { keepSecret, type SecretOutOptions, withSecretOut } from '../secret-out';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 

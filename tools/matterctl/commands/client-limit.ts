@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
-import { RATE_BOUNDS } from '../../../src/storage/directory/rate-override';
+import { RATE_BOUNDS, type RateOverride } from '../../../src/storage/directory/rate-override';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { CommandFailure, EXIT_USAGE } from '../failure';
-import { limitText } from '../limit-text';
 import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
@@ -46,4 +45,11 @@ async function limitClient(clientId: string, options: Options, tool: Tool): Prom
   });
   if (options.json) await printJson(tool.stdout, { clientId, limit });
   else await printLine(tool.stdout, `limit of client ${clientId}: ${limitText(limit)}`);
+}
+
+/** A client's rate as operators read it. */
+export function limitText(limit: RateOverride | null): string {
+  if (!limit) return 'default';
+  const { rate = 'default', burst = 'default' } = limit;
+  return rate === 0 ? 'none' : `rate ${rate}, burst ${burst}`;
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { type ClientView, createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { limitText } from '../limit-text';
 import { withDatabase } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, withMongo } from '../with-mongo';
+import { limitText } from './client-limit';
 
 const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'SECRETS', 'CREATED'];
 

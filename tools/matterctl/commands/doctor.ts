@@ -1,12 +1,11 @@
-import { constants } from 'node:os';
 import type { Command } from 'commander';
+import { readSecretFile } from '../client-secret';
 import type { Check } from '../doctor/check';
 import { examine } from '../doctor/examine';
 import { CommandFailure } from '../failure';
-import { listenForInterrupt } from '../interrupt';
+import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { toServiceUrl, withJson } from '../option-values';
 import { printable, printJson, printLine } from '../print';
-import { readSecretFile } from '../secret-file';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -65,7 +64,7 @@ async function examineAll(options: Options, tool: Tool): Promise<void> {
   const signal = interrupt.signal();
   const failures = checks.filter(({ status }) => status === 'failed').length;
   if (json) await printJson(stdout, { ok: failures === 0 && !signal, checks });
-  if (signal) throw new CommandFailure('interrupted', 128 + constants.signals[signal]);
+  if (signal) throw new CommandFailure('interrupted', exitCodeOf(signal));
   if (failures > 0) throw new CommandFailure(`${failures} of ${checks.length} checks failed`);
 
   async function printCheck({ check, status, detail, fix }: Check): Promise<void> {

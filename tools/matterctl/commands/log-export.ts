@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT_USAGE } from '../failure';
-import { csvOf } from '../log/entry-csv';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { printJson, printLine } from '../print';
+import { printable, printJson, printLine } from '../print';
 import { showProgress } from '../progress';
-import type { ShownEntry } from '../source/log-source';
 import { type SourceOptions, withSource } from '../source/options';
+import type { ShownEntry } from '../source/sources';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
 
@@ -59,4 +58,72 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
       hide();
     }
   });
+}
+
+/** The columns of a CSV file: all of them, in this order; the type keeps the list complete. */
+const COLUMNS: Readonly<Record<keyof ShownEntry, true>> = {
+  requestId: true,
+  receivedAt: true,
+  deadlineAt: true,
+  clientId: true,
+  systemCode: true,
+  operation: true,
+  externalId: true,
+  idempotencyKey: true,
+  attempt: true,
+  state: true,
+  outcome: true,
+  reason: true,
+  problems: true,
+  warnings: true,
+  stale: true,
+  matterId: true,
+  revision: true,
+  changes: true,
+  queuedAt: true,
+  startedAt: true,
+  settledAt: true,
+  duplicateOf: true,
+  resentFrom: true,
+  mark: true,
+  worker: true,
+  operator: true,
+  secretId: true,
+  bodyHash: true,
+  bodySize: true,
+  traceId: true,
+};
+const NAMES = Object.keys(COLUMNS) as (keyof ShownEntry)[];
+
+/** What only operators are told. */
+const OF_OPERATORS: ReadonlySet<keyof ShownEntry> = new Set(['worker', 'operator']);
+
+/** Log entries as the rows of a CSV file. @param ofOperators whether the rows have what only operators are told */
+export function csvOf(ofOperators: boolean) {
+  const names = NAMES.filter((name) => ofOperators || !OF_OPERATORS.has(name));
+  return {
+    header: () => csvRecord(names),
+    /** Lists and objects are JSON texts; what is absent or empty is an empty cell. */
+    row: (view: ShownEntry) => csvRecord(names.map((name) => printable(toText(view[name])))),
+  };
+}
+
+function toText(value: ShownEntry[keyof ShownEntry]): string {
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
+    return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** What is quoted in a cell, by RFC 4180. */
+const QUOTED = /[",\r\n]|^\s|\s$/;
+/** What spreadsheets take for the beginning of a formula, the full-width forms too. */
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
+
+/** One record without its end. */
+export const csvRecord = (cells: readonly string[]) => cells.map(csvCell).join(',');
+
+/** A text of somebody else's must not become a formula: it is shown as a text, after a quote. */
+export function csvCell(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import { matterName, resultText, totalTime } from '../log/entry-cells';
+import { localTime } from '../local-time';
+import { matterName, resultText, totalTime } from '../log/entry-text';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { firstEntries } from '../log/first-entries';
-import { localTime } from '../log/local-time';
-import { createSearchProgress } from '../log/search-progress';
+import { createSearchProgress, firstEntries } from '../log/first-entries';
 import { wholeNumber } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
-import type { ShownEntry } from '../source/log-source';
 import { type SourceOptions, withSource } from '../source/options';
+import type { ShownEntry } from '../source/sources';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
 

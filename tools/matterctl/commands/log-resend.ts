@@ -1,24 +1,24 @@
-import { constants } from 'node:os';
 import type { Command } from 'commander';
 import type { Connection } from 'mongoose';
+import type { AuditDetails } from '../../../src/storage/audit/audit-model';
 import { createBodies } from '../../../src/storage/push-log/bodies';
+import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { createLogLookups } from '../../../src/storage/push-log/lookups';
 import { createLogSearch } from '../../../src/storage/push-log/search';
 import { CommandFailure, EXIT_USAGE } from '../failure';
-import { listenForInterrupt } from '../interrupt';
+import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { operatorOf } from '../operator';
 import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import { showProgress } from '../progress';
-import { resendChange, resendResult } from '../resend/change';
 import { openPreview, withResend } from '../resend/open-resend';
-import { createResendReport, type ResendReport } from '../resend/report';
+import { createResendReport, type ResendReport, type ResendSummary } from '../resend/report';
 import { runResend } from '../resend/run-resend';
-import { type Selected, selectPushes, upTo } from '../resend/select';
+import { type Selected, selectPushes } from '../resend/select';
+import { upTo } from '../streams';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
-import { type ChangeOptions, withTrail } from '../with-trail';
+import { type Change, type ChangeOptions, operatorOf, withTrail } from '../with-trail';
 
 interface Options extends ChangeOptions, FilterOptions {
   readonly apply?: boolean;
@@ -124,7 +124,7 @@ async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void>
   const stop = new AbortController();
   const interrupt = listenForInterrupt(
     () => stop.abort(),
-    () => process.exit(128 + constants.signals.SIGINT),
+    () => process.exit(exitCodeOf('SIGINT')),
   );
   const joining = { settings: tool.settings, by: operatorOf(options) };
   await withResend(connection, joining, (resendOne) =>
@@ -139,7 +139,25 @@ async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void>
   if (signal) {
     throw new CommandFailure(
       'interrupted; the same command goes on: what was sent is left out',
-      128 + constants.signals[signal],
+      exitCodeOf(signal),
     );
   }
 }
+
+/** A resend as the audit trail tells it: what was selected. @param options that decide with the filter what is sent */
+function resendChange({ from, to, ...filter }: LogFilter, options: AuditDetails): Change {
+  const { clientId, requestId, externalId, systemCode } = filter;
+  return {
+    command: 'log resend',
+    subject: requestId ?? externalId ?? clientId ?? systemCode ?? null,
+    ...(clientId !== undefined && { clientId }),
+    details: { ...filter, from: iso(from), to: iso(to), ...options },
+  };
+}
+
+/** What came of it; each push is in the push log, with its operator. */
+function resendResult({ pushes, matters, rejected, results }: ResendSummary): AuditDetails {
+  return { pushes, matters, rejected, results };
+}
+
+const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());

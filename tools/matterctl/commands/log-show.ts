@@ -1,16 +1,21 @@
 import type { Command } from 'commander';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { CommandFailure } from '../failure';
-import { diagnosisLines } from '../log/diagnosis';
-import { detailsOf, headline, listsOf, waitingText } from '../log/entry-details';
-import { localTime } from '../log/local-time';
-import { type Attempt, attemptsOf } from '../log/other-attempts';
-import { timelineOf } from '../log/timeline';
-import { timelineLines } from '../log/timeline-lines';
+import { localTime } from '../local-time';
+import {
+  type Attempt,
+  attemptsOf,
+  detailsOf,
+  diagnosisLines,
+  headline,
+  listsOf,
+  waitingText,
+} from '../log/entry-details';
+import { timelineLines, timelineOf } from '../log/timeline';
 import { toRequestId } from '../option-values';
 import { escapeUnprintable, printFields, printJson, printLine } from '../print';
-import type { EntryDetail } from '../source/log-source';
 import { type SourceOptions, withSource } from '../source/options';
+import type { EntryDetail } from '../source/sources';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
 

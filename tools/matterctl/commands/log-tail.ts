@@ -1,17 +1,17 @@
 import { once } from 'node:events';
-import { constants } from 'node:os';
 import type { Command } from 'commander';
+import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { CommandFailure, EXIT_USAGE } from '../failure';
-import { listenForInterrupt } from '../interrupt';
-import { entryLine } from '../log/entry-line';
+import { exitCodeOf, listenForInterrupt } from '../interrupt';
+import { localTime } from '../local-time';
+import { matterName, resultText, totalTime } from '../log/entry-text';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { keepPolling } from '../log/keep-polling';
-import { createSearchProgress } from '../log/search-progress';
-import { createTailing, type Tailing } from '../log/tailing';
+import { createSearchProgress, firstEntries, type Reached } from '../log/first-entries';
+import { keepPolling, Poll, Watch } from '../log/follow';
 import { wholeNumber } from '../option-values';
-import { printJson, printLine } from '../print';
-import type { ShownEntry } from '../source/log-source';
+import { printable, printJson, printLine } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
+import type { LogSource, ShownEntry } from '../source/sources';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
 
@@ -46,7 +46,7 @@ async function tail(options: Options, tool: Tool): Promise<void> {
   const print = (view: ShownEntry) =>
     json ? printJson(tool.stdout, view) : printLine(tool.stdout, entryLine(view, timeZone));
   await withSources(tool, options, async ({ log }) => {
-    const tailing = createTailing(log, filter, print, createSearchProgress(tool));
+    const tailing = new Tailing({ source: log, filter, print, onPage: createSearchProgress(tool) });
     if (options.follow) await follow(tailing, lines, tool);
     else await tailing.printNewest(lines);
   });
@@ -63,7 +63,7 @@ async function follow(tailing: Tailing, lines: number, { stderr }: Tool): Promis
     // In this order nothing that comes in between is lost.
     await tailing.begin();
     await tailing.printNewest(lines);
-    await keepPolling(tailing.poll, stderr, stop.signal);
+    await keepPolling(() => tailing.poll(), stderr, stop.signal);
   };
   try {
     const running = run();
@@ -75,5 +75,80 @@ async function follow(tailing: Tailing, lines: number, { stderr }: Tool): Promis
   }
   const signal = interrupt.signal();
   // Being interrupted is what it was waiting for: there is nothing to say.
-  if (signal) throw new CommandFailure('', 128 + constants.signals[signal]);
+  if (signal) throw new CommandFailure('', exitCodeOf(signal));
+}
+
+/** The newest pushes as they are told: those that are there, then those that come. */
+class Tailing {
+  readonly #source: LogSource;
+  readonly #filter: LogFilter;
+  readonly #print: (view: ShownEntry) => Promise<void>;
+  readonly #onPage: (reached: Reached) => void;
+  readonly #watch = new Watch();
+  readonly #poll: Poll;
+
+  constructor({ source, filter, print, onPage }: TailingDependencies) {
+    this.#source = source;
+    this.#filter = filter;
+    this.#print = print;
+    this.#onPage = onPage;
+    this.#poll = new Poll({ source, filter, watch: this.#watch, clock: Date.now });
+  }
+
+  /** Prints the newest, the oldest of them first. @param most how many */
+  async printNewest(most: number): Promise<void> {
+    if (most > 0) await this.#printAll(this.#newest(most));
+  }
+
+  /** Takes what is there for told. */
+  async begin(): Promise<void> {
+    for await (const view of this.#poll.due()) this.#told(view);
+    this.#poll.advance();
+  }
+
+  /** Prints what came since. */
+  async poll(): Promise<void> {
+    await this.#printAll(this.#poll.due());
+    this.#poll.advance();
+  }
+
+  async *#newest(limit: number): AsyncGenerator<ShownEntry> {
+    const found: ShownEntry[] = [];
+    const options = { limit, onPage: this.#onPage };
+    for await (const view of firstEntries(this.#source, this.#filter, options)) found.push(view);
+    yield* found.reverse();
+  }
+
+  async #printAll(entries: AsyncIterable<ShownEntry>): Promise<void> {
+    for await (const view of this.#source.numbered(entries)) {
+      await this.#print(view);
+      this.#told(view);
+    }
+  }
+
+  #told({ requestId, state }: ShownEntry): void {
+    this.#watch.told(requestId, state, Date.now());
+  }
+}
+
+interface TailingDependencies {
+  readonly source: LogSource;
+  readonly filter: LogFilter;
+  readonly print: (view: ShownEntry) => Promise<void>;
+  readonly onPage: (reached: Reached) => void;
+}
+
+/** An entry as one line of fixed columns, for what comes one by one. The matter comes last: its id may be long, and wide. */
+export function entryLine(view: ShownEntry, timeZone: string): string {
+  const total = totalTime(view);
+  const columns = [
+    localTime(view.receivedAt, timeZone),
+    view.requestId,
+    view.operation.padEnd(6),
+    String(view.attempt ?? '-').padStart(2),
+    resultText(view).padEnd(20),
+    (total === null ? '-' : `${total} ms`).padStart(8),
+    matterName(view),
+  ];
+  return printable(columns.join('  '));
 }

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import type { MatterKey } from '../../../src/storage/ledger/matters';
 import { CommandFailure } from '../failure';
-import { historyOf } from '../log/history-entries';
-import { createHistoryLines, HISTORY_HEAD } from '../log/history-line';
-import { shortTime } from '../log/local-time';
+import { localTime, shortTime } from '../local-time';
+import { resultText, shortChanges, staleText } from '../log/entry-text';
+import { firstEntries } from '../log/first-entries';
 import { wholeNumber } from '../option-values';
-import { printJson, printLine } from '../print';
-import type { MatterSource } from '../source/matter-source';
+import { printable, printJson, printLine } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
+import type { LogSource, MatterSource, ShownEntry } from '../source/sources';
 import { withSources } from '../source/with-sources';
+import { inBatches } from '../streams';
 import type { Tool } from '../tool';
 
 interface Options extends SourceOptions {
@@ -63,3 +64,142 @@ async function nothingOf(
     `no push of ${name} is in the log any more; it changed last ${changed}`,
   );
 }
+
+/** Problems of a rejected body that are named. */
+const MAX_PROBLEMS = 3;
+/** Beside the revision of a push that took effect before one that was received earlier. */
+const EARLIER = '*';
+
+const HISTORY_HEAD = toLine('RECEIVED', 'OP', 'RESULT', 'REV', 'REQUEST ID', 'EFFECT');
+
+/** The pushes of one matter, a line each: what every one of them did to it. */
+interface HistoryLines {
+  /** To be told the pushes in the order of their receipt. */
+  add(view: ShownEntry): string;
+  /** Whether one took effect after a push that was received later. */
+  isOutOfOrder(): boolean;
+}
+
+export function createHistoryLines(timeZone: string): HistoryLines {
+  let highest = 0;
+  let isOutOfOrder = false;
+  return {
+    add: (view) => {
+      const revision = view.revision ?? 0;
+      const isLate = revision > 0 && revision < highest;
+      isOutOfOrder ||= isLate;
+      highest = Math.max(highest, revision);
+      return toLine(
+        localTime(view.receivedAt, timeZone),
+        view.operation,
+        resultText(view),
+        revision === 0 ? '-' : `${revision}${isLate ? EARLIER : ''}`,
+        view.requestId,
+        [effectText(view, timeZone), againText(view)].filter(Boolean).join('; '),
+      );
+    },
+    isOutOfOrder: () => isOutOfOrder,
+  };
+}
+
+const againText = ({ resentFrom, operator }: ShownEntry) =>
+  resentFrom === null ? '' : `${resentFrom} sent again by ${operator ?? 'an operator'}`;
+
+/** What a push did, or why it did nothing. */
+function effectText(view: ShownEntry, timeZone: string): string {
+  const { state, stale, changes, problems, duplicateOf } = view;
+  if (state === 'QUEUED') return 'not settled yet';
+  if (state === 'EXPIRED') return 'without effect';
+  if (state === 'REPLAYED') return `answered as ${duplicateOf}`;
+  if (state === 'REFUSED') {
+    const named = problems.slice(0, MAX_PROBLEMS).map((it) => `${it.field}: ${it.message}`);
+    return [...named, ...(problems.length > MAX_PROBLEMS ? ['…'] : [])].join(', ');
+  }
+  if (stale) return staleText(view, timeZone) ?? '';
+  return changes.length > 0 ? shortChanges(changes, timeZone) : 'changed nothing';
+}
+
+function toLine(
+  time: string,
+  operation: string,
+  result: string,
+  revision: string,
+  requestId: string,
+  effect: string,
+): string {
+  const columns = [
+    time.padEnd(23),
+    operation.padEnd(6),
+    result.padEnd(20),
+    revision.padStart(5),
+    requestId.padEnd(24),
+    effect,
+  ];
+  return printable(columns.join('  ')).trimEnd();
+}
+
+interface HistoryOptions {
+  /** Only the newest so many. */
+  readonly limit?: number | undefined;
+  /** Told what is missing, in a line. */
+  readonly tell: (note: string) => void;
+}
+
+type Told = Pick<ShownEntry, 'state' | 'outcome' | 'reason'>;
+
+/** Pushes that are looked at for the one that created the matter. */
+const BEGINNING = 500;
+
+/** The pushes of one matter in the order of receipt; tells whether the log still has them all. */
+async function* historyOf(
+  matter: MatterKey,
+  source: LogSource,
+  { limit, tell }: HistoryOptions,
+): AsyncGenerator<ShownEntry> {
+  if (limit !== undefined) {
+    yield* newestOf(matter, source, limit, tell);
+    return;
+  }
+  let isFirst = true;
+  for await (const batch of inBatches(source.all(matter, { oldestFirst: true }), BEGINNING)) {
+    if (isFirst) tellMissing(batch, tell);
+    isFirst = false;
+    yield* batch;
+  }
+}
+
+async function* newestOf(
+  matter: MatterKey,
+  source: LogSource,
+  limit: number,
+  tell: HistoryOptions['tell'],
+): AsyncGenerator<ShownEntry> {
+  const newest: ShownEntry[] = [];
+  let isMore = false;
+  const onPage = ({ next }: { readonly next: string | undefined }) => {
+    isMore = next !== undefined;
+  };
+  for await (const entry of firstEntries(source, matter, { limit, onPage })) newest.push(entry);
+  newest.reverse();
+  if (isMore) tell(`Only the newest ${limit} pushes: without --limit there are more.`);
+  else tellMissing(newest, tell);
+  yield* newest;
+}
+
+function tellMissing(oldest: readonly Told[], tell: HistoryOptions['tell']): void {
+  if (isWithoutBeginning(oldest)) {
+    tell('Older pushes of this matter are no longer kept (PUSH_LOG_RETENTION).');
+  }
+}
+
+/**
+ * Whether a matter was met that none of its oldest pushes created. All of them are asked, not the
+ * first: another may have taken effect before it.
+ */
+export function isWithoutBeginning(oldest: readonly Told[]): boolean {
+  return oldest.some(hasMet) && !oldest.some(isCreation);
+}
+
+const isCreation = ({ state, outcome }: Told) => state === 'PERSISTED' && outcome === 'CREATED';
+const hasMet = ({ state, reason }: Told) =>
+  state === 'PERSISTED' || state === 'REPLAYED' || reason === 'MATTER_DELETED';

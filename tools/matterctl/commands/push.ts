@@ -1,13 +1,12 @@
-import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { readSecretFile } from '../client-secret';
 import { CommandFailure, EXIT_USAGE, explain } from '../failure';
+import { exitCodeOf } from '../interrupt';
 import { toClientId, toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
 import { printJson, printLine } from '../print';
-import { failureFileOf } from '../push/failure-file';
 import { type PushJob, type PushResult, runPush } from '../push/run-push';
-import { describe, summarize } from '../push/summary';
-import { readSecretFile } from '../secret-file';
+import type { Counts } from '../push/tally';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -104,11 +103,73 @@ async function toJob(file: string, options: Options, tool: Tool): Promise<PushJo
   };
 }
 
+/**
+ * `x.failed.ndjson` of `x`, and then `x.failed.2.ndjson`, `x.failed.3.ndjson`: what fails of a failure
+ * file has a name that is no longer.
+ */
+export function failureFileOf(file: string): string {
+  const [, source, nth] = /^(.+)\.failed(?:\.([1-9]\d{0,5}))?\.ndjson$/.exec(file) ?? [];
+  if (source === undefined) return `${file}.failed.ndjson`;
+  return `${source}.failed.${nth === undefined ? 2 : Number(nth) + 1}.ndjson`;
+}
+
 function toFailure(
   { signal, error }: NonNullable<PushResult['stopped']>,
   { checkpointPath }: PushJob,
 ): CommandFailure {
   const next = checkpointPath === undefined ? '' : '; the same command goes on from here';
   if (!signal) return new CommandFailure(`${explain(error).message}${next}`);
-  return new CommandFailure(`interrupted${next}`, 128 + constants.signals[signal]);
+  return new CommandFailure(`interrupted${next}`, exitCodeOf(signal));
 }
+
+/** The end of a run, for people and for programs. */
+interface Summary extends Counts {
+  readonly ok: number;
+  /** Lines that earlier runs had done. */
+  readonly resumed: number;
+  /** Of this run. */
+  readonly elapsedMs: number;
+  /** Lines per second of this run. */
+  readonly rate: number;
+  readonly finished: boolean;
+  /** Where the failed lines are; null: none failed. */
+  readonly failuresFile: string | null;
+}
+
+function summarize(result: PushResult, failuresPath: string): Summary {
+  const { counts, resumed, elapsed, stopped } = result;
+  const rate = ((counts.lines - resumed) * 1_000) / Math.max(elapsed, 1);
+  return {
+    ...counts,
+    ok: counts.lines - counts.failed,
+    resumed,
+    elapsedMs: elapsed,
+    rate: Math.round(rate * 10) / 10,
+    finished: stopped === undefined,
+    failuresFile: counts.failed > 0 ? failuresPath : null,
+  };
+}
+
+/** Several lines of text. */
+function describe(summary: Summary): string {
+  const { lines, resumed, elapsedMs, rate, failed, retries, replayed, afterFailure } = summary;
+  const { warned, warnings } = summary;
+  const before = resumed > 0 ? `, ${resumed} of them before` : '';
+  const rows = [
+    `${lines} lines${before}, in ${(elapsedMs / 1_000).toFixed(1)} s (${Math.round(rate)}/s)`,
+    ...Object.entries(summary.outcomes).map(([name, count]) => row(name, count)),
+    row('failed', failed),
+    ...Object.entries(summary.failures).map(([reason, count]) => row(`  ${reason}`, count)),
+    row('retries', retries),
+    ...Object.entries(summary.retryReasons).map(([reason, count]) => row(`  ${reason}`, count)),
+    row('replayed', replayed),
+  ];
+  if (warned > 0) {
+    rows.push(row('accepted with warnings', warned));
+    for (const [name, count] of Object.entries(warnings)) rows.push(row(`  ${name}`, count));
+  }
+  if (afterFailure > 0) rows.push(row('sent after a failed line of their key', afterFailure));
+  return rows.join('\n');
+}
+
+const row = (name: string, count: number) => `  ${name.padEnd(24)} ${String(count).padStart(9)}`;

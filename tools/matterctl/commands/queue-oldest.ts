@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import { wholeNumber, withJson } from '../option-values';
 import { printJson, printTable } from '../print';
-import { GROUP_HEAD, groupRow } from '../queue/cells';
-import { tellCut } from '../queue/notes';
-import { withQueueView } from '../queue/with-view';
+import { GROUP_HEAD, groupRow, tellCut, withQueueView } from '../queue-view';
 import type { Tool } from '../tool';
 
 interface Options {

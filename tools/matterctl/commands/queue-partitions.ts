@@ -3,9 +3,7 @@ import { lookForStuck, type StuckPartition } from '../../../src/queue/stuck';
 import type { PartitionView } from '../../../src/queue/view';
 import { withJson } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
-import { age, jobState } from '../queue/cells';
-import { tellStuck } from '../queue/notes';
-import { withQueueView } from '../queue/with-view';
+import { age, jobState, tellStuck, withQueueView } from '../queue-view';
 import type { Tool } from '../tool';
 
 const HEAD = [

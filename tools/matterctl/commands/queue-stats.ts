@@ -4,9 +4,15 @@ import type { PushesView } from '../../../src/queue/view';
 import { hottest, type WaitingClient } from '../../../src/queue/waiting-tally';
 import { withJson } from '../option-values';
 import { type Cell, printFields, printJson, printTable } from '../print';
-import { age, GROUP_HEAD, groupRow, jobState } from '../queue/cells';
-import { tellCut, tellStuck } from '../queue/notes';
-import { withQueueView } from '../queue/with-view';
+import {
+  age,
+  GROUP_HEAD,
+  groupRow,
+  jobState,
+  tellCut,
+  tellStuck,
+  withQueueView,
+} from '../queue-view';
 import type { Tool } from '../tool';
 
 /** Rows of a table: all of it is to be seen at once. */

@@ -1,16 +1,14 @@
 import { once } from 'node:events';
-import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CommandFailure } from '../failure';
-import { listenForInterrupt } from '../interrupt';
+import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { withDatabase } from '../option-values';
 import { printJson, printLine } from '../print';
-import { lookAtAll } from '../status/look';
+import { lookAtAll, type Status } from '../status/look';
 import { openMongoLook } from '../status/mongo-look';
 import { openRedisLook } from '../status/redis-look';
 import { screenOf } from '../status/screen';
-import type { Status } from '../status/status';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, serverOf } from '../with-mongo';
 
@@ -91,5 +89,5 @@ async function watch(
   }
   const signal = interrupt.signal();
   // Being interrupted is what it was waiting for: there is nothing to say.
-  if (signal) throw new CommandFailure('', 128 + constants.signals[signal]);
+  if (signal) throw new CommandFailure('', exitCodeOf(signal));
 }

@@ -1,4 +1,5 @@
-/** What the doctor looks at, in its order, and what it finds. */
+/** What the doctor looks at, in its order, what it finds, and what a rejection says of the caller's set-up. */
+import type { Heard } from './service';
 
 export const CHECKS = [
   'reachable',
@@ -28,3 +29,57 @@ export const failed = (check: CheckName, detail: string, fix: string): Check => 
 export const skipped = (check: CheckName): Check => ({
   ...{ check, status: 'skipped', detail: 'not tried: mend what failed first' },
 });
+
+const GATEWAY =
+  'Look at what stands between: a gateway, a firewall or a login page; it must pass POST on /api/open.';
+const NETWORK =
+  'Is the URL right, does the service run, does the network let this machine through?';
+const HEADERS =
+  'Let the gateway pass X-Client-Id, X-Timestamp and X-Signature on, once each and unchanged.';
+
+/** Rejections that have one meaning, whatever was sent. */
+const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: string, fix: string]>> =
+  {
+    HMAC_HEADERS_MISSING: [
+      'headers',
+      'X-Client-Id, X-Timestamp or X-Signature does not arrive, or arrives twice',
+      HEADERS,
+    ],
+    TIMESTAMP_OUT_OF_WINDOW: [
+      'clock',
+      'the timestamp is more than 300 s off for the service',
+      'Set the clock of this machine by NTP; see that no gateway changes X-Timestamp.',
+    ],
+    SIGNATURE_MISMATCH: [
+      'secret',
+      'the service does not know the client id, or the secret is another one',
+      'Compare the client id with "matterctl client list"; "matterctl client rotate" makes a new secret.',
+    ],
+    NO_USABLE_SECRET: [
+      'client',
+      'the client is PUBLIC, or its secret cannot be opened',
+      'Create a client with a secret, or look at SECRET_KEYS of the service.',
+    ],
+    CLIENT_DISABLED: ['client', 'the client is disabled', 'Run "matterctl client enable".'],
+    CLIENT_PAUSED: [
+      'client',
+      'an operator has paused its pushes; its queries are answered',
+      'Ask the operators when; "matterctl queue resume" lets it push again.',
+    ],
+    NO_SYSTEM_CODE: [
+      'client',
+      'the client has no system code',
+      'Create it anew with "matterctl client create --system-code".',
+    ],
+  };
+
+/** @returns what an answer other than success says; of `check` where it is about nothing else */
+export function judge({ status, envelope, failure }: Heard, check: CheckName): Check {
+  if (failure !== undefined) return failed(check, `nobody answers: ${failure}`, NETWORK);
+  if (!envelope) return failed(check, `something else answers, with status ${status}`, GATEWAY);
+  const { reason = `code ${envelope.code}`, requestId } = envelope;
+  const known = REASONS[reason];
+  if (known) return failed(...known);
+  const fix = `Try again; if it stays so, look for ${requestId} in the log of the service.`;
+  return failed(check, `rejected with ${reason}`, fix);
+}

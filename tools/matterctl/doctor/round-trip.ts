@@ -1,8 +1,7 @@
 /** A matter that nobody sees is pushed, found, and deleted again, whatever happens in between. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Check, failed, passed } from './check';
-import { judge } from './judge';
+import { type Check, failed, judge, passed } from './check';
 import { type Access, callSigned, type Heard } from './service';
 
 const KEY = 'X-Idempotency-Key';

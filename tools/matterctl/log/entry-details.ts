@@ -1,16 +1,39 @@
 /** Everything that the log knows of a push, for people. */
+import type { Diagnosis, Finding } from '../../../src/protocol/diagnosis';
 import type { FieldError } from '../../../src/protocol/errors';
+import { localTime } from '../local-time';
 import { type Cell, printable } from '../print';
-import type { ShownEntry } from '../source/log-source';
-import { changeLines } from './changes-text';
-import { matterName, resultText } from './entry-cells';
-import { localTime, shortTime } from './local-time';
-import type { Attempt } from './other-attempts';
+import type { LogSource, ShownEntry } from '../source/sources';
+import { changeLines, matterName, resultText, staleText } from './entry-text';
+import { firstEntries } from './first-entries';
 
 /** Other attempts that are named. */
 const MAX_NAMED = 10;
-/** Attempts of one key that are looked at. */
+/** Attempts of one key that are looked at: as many as are numbered (key-uses.ts). */
 const MAX_COUNTED = 100;
+
+/** One use of an idempotency key. */
+export interface Attempt {
+  /** From 1, in the order of receipt. */
+  readonly attempt: number;
+  readonly requestId: string;
+  readonly state: ShownEntry['state'];
+}
+
+/** All uses of an entry's idempotency key: its tries, and whoever else took the key. @returns none without a key */
+export async function attemptsOf(
+  { systemCode, clientId, operation, idempotencyKey }: ShownEntry,
+  source: Pick<LogSource, 'page'>,
+): Promise<Attempt[]> {
+  if (systemCode === null || idempotencyKey === null) return [];
+  const uses = { systemCode, clientId, operation, idempotencyKey };
+  const attempts: Attempt[] = [];
+  for await (const entry of firstEntries(source, uses, { limit: MAX_COUNTED, oldestFirst: true })) {
+    const { requestId, state } = entry;
+    attempts.push({ attempt: attempts.length + 1, requestId, state });
+  }
+  return attempts;
+}
 
 /** One line: what it was and what became of it. */
 export function headline(view: ShownEntry, timeZone: string): string {
@@ -62,13 +85,6 @@ export function listsOf(view: ShownEntry, timeZone: string): string[] {
 
 const problemLine = ({ field, message }: FieldError) => `${field}: ${message}`;
 
-/** How a push was ignored: which instant lost against which. */
-export function staleText({ stale }: ShownEntry, timeZone: string): string | null {
-  if (!stale) return null;
-  const [sent, stored] = [stale.sent, stale.stored].map((at) => shortTime(at, timeZone));
-  return `ignored: sent ${sent} older than ${stored}`;
-}
-
 /** Of a push that nobody has settled yet. */
 export function waitingText(deadlineAt: string, now: number, timeZone: string): string {
   const deadline = localTime(deadlineAt, timeZone);
@@ -94,3 +110,20 @@ function otherAttempts({ requestId }: ShownEntry, all: readonly Attempt[]): stri
 
 const block = (title: string, lines: readonly string[]) =>
   lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+
+/** What was wrong with a rejected signature: a block under its title. */
+export function diagnosisLines({ findings }: Diagnosis): string[] {
+  return ['', 'signature', ...findings.flatMap(findingLines).map((line) => `  ${printable(line)}`)];
+}
+
+function findingLines({ cause, explanation, fix, difference }: Finding): string[] {
+  const lines = [`${cause}: ${explanation}`, `  fix: ${fix}`];
+  if (!difference) return lines;
+  const { offset, sent, signed } = difference;
+  return [
+    ...lines,
+    `  the first byte that differs: ${offset}`,
+    `    sent:   ${sent}`,
+    `    signed: ${signed}`,
+  ];
+}

@@ -1,12 +1,14 @@
 /** The options that narrow a look into the push log, and the filter that they make. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { OUTCOMES } from '../../../src/domain/decide';
+import { ALL_REASONS } from '../../../src/protocol/errors';
+import { likelyName } from '../../../src/protocol/likely-name';
 import type { LocalDay } from '../../../src/protocol/time';
 import { LOG_STATES, type LogState } from '../../../src/storage/push-log/entry-model';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { dayIn, momentIn, toRequestId } from '../option-values';
 import type { Tool } from '../tool';
-import { toOutcomes, toReasons } from './result-words';
 
 export interface FilterOptions {
   readonly systemCode?: string;
@@ -104,3 +106,34 @@ function windowOf({ from, since, to, on }: FilterOptions): Pick<LogFilter, 'from
 
 const needsSystem = (option: string) =>
   new CommandFailure(`${option} needs --system-code`, EXIT_USAGE);
+
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  outcome: OUTCOMES,
+  reason: ALL_REASONS,
+  state: LOG_STATES,
+};
+
+/** Of an option that may be given several times, and take several at once, in any case: `A,b`. */
+const toOutcomes = (text: string, before: readonly string[] = []) => [
+  ...before,
+  ...text.split(',').map((word) => toKnown(word.trim(), 'outcome')),
+];
+const toReasons = (text: string, before: readonly string[] = []) => [
+  ...before,
+  ...text.split(',').map((word) => toKnown(word.trim(), 'reason')),
+];
+
+/** @throws InvalidArgumentError with the word that was likely meant, and all that there are */
+function toKnown(text: string, kind: string): string {
+  const word = text.toUpperCase();
+  const known = KINDS[kind] ?? [];
+  if (known.includes(word)) return word;
+  const other = Object.keys(KINDS).find((name) => KINDS[name]?.includes(word));
+  const meant = likelyName(word, known);
+  const hint = other
+    ? `That is ${other === 'outcome' ? 'an' : 'a'} ${other}: --${other} ${word}.`
+    : meant && `Did you mean ${meant}?`;
+  throw new InvalidArgumentError(
+    [hint, `The ${kind}s are: ${known.join(', ')}.`].filter(Boolean).join(' '),
+  );
+}

@@ -1,7 +1,9 @@
 /** The first entries that a filter asks for, however many short pages that takes. */
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import type { LogOrder } from '../../../src/storage/push-log/search';
-import type { LogSource, ShownEntry } from '../source/log-source';
+import { localTime } from '../local-time';
+import type { LogSource, ShownEntry } from '../source/sources';
+import type { Tool } from '../tool';
 
 export interface FirstOptions extends LogOrder {
   /** Most entries. */
@@ -33,4 +35,19 @@ export async function* firstEntries(
     onPage?.({ found, next, place });
     yield* entries;
   } while (after !== undefined && found < limit);
+}
+
+/** Milliseconds between two lines of progress. */
+const INTERVAL = 2_000;
+
+/** The progress of a long search, on stderr. @returns to be told of each page; silent while the search is short */
+export function createSearchProgress({ stderr, settings }: Tool): (reached: Reached) => void {
+  const timeZone = settings.timeZone();
+  let told = Date.now();
+  return ({ found, next, place }) => {
+    if (next === undefined || Date.now() - told < INTERVAL) return;
+    told = Date.now();
+    const from = place === undefined ? '' : ` from ${localTime(place, timeZone)}`;
+    stderr.write(`${found} found, searching on${from}\n`);
+  };
 }

@@ -1,4 +1,7 @@
-/** The checkpoint file: lets an interrupted run go on where it was, with the same run id. */
+/** The checkpoint file: lets an interrupted run of the same input go on where it was, with the same run id. */
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { CommandFailure } from '../failure';
@@ -86,4 +89,82 @@ function difference(found: Checkpoint, wanted: RunIdentity): string | undefined 
   }
   if (found.clientId !== wanted.clientId) return `it is of the client ${found.clientId}`;
   return found.url === wanted.url ? undefined : `it is of the service at ${found.url}`;
+}
+
+/** Milliseconds between two saves. */
+const INTERVAL = 1_000;
+
+export interface CheckpointWriter {
+  /** Saves a last time, after which nothing is written any more. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Saves at once, which shows early whether it can, and then once a second, never twice at once.
+ *
+ * @param path undefined: nothing is saved
+ * @param state taken in one piece: what is done, and the counts of it
+ * @param onError told of a save that failed; the run should end
+ * @param onSave called before each save
+ */
+export async function startCheckpoints(
+  path: string | undefined,
+  state: () => Checkpoint,
+  onError: (error: unknown) => void,
+  onSave: () => void,
+): Promise<CheckpointWriter> {
+  if (path === undefined) return { stop: async () => undefined };
+  let saving = saveCheckpoint(path, state());
+  await saving;
+  let idle = true;
+  const timer = setInterval(() => {
+    if (!idle) return;
+    idle = false;
+    onSave();
+    saving = saveCheckpoint(path, state()).catch(onError);
+    void saving.then(() => {
+      idle = true;
+    });
+  }, INTERVAL);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await saving;
+      await saveCheckpoint(path, state());
+    },
+  };
+}
+
+/** Recognizes an input file, and counts its lines for the time left. */
+export interface Fingerprint {
+  readonly size: number;
+  readonly sha256: string;
+  /** Lines with something in them. */
+  readonly lines: number;
+}
+
+const LINE_FEED = 10;
+const BLOCK = 1024 * 1024;
+
+/** Reads the whole file once: a change anywhere in it means that line numbers may have moved. */
+export async function fingerprintOf(path: string): Promise<Fingerprint> {
+  const hash = createHash('sha256');
+  let size = 0;
+  let lines = 0;
+  let length = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: BLOCK })) {
+    const block: Buffer = chunk;
+    hash.update(block);
+    size += block.length;
+    let start = 0;
+    for (let end = block.indexOf(LINE_FEED); end !== -1; end = block.indexOf(LINE_FEED, start)) {
+      // One byte is the carriage return of a blank line.
+      if (length + end - start > 1) lines += 1;
+      length = 0;
+      start = end + 1;
+    }
+    length += block.length - start;
+  }
+  if (length > 1) lines += 1;
+  return { size, sha256: hash.digest('hex'), lines };
 }

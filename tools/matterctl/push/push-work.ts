@@ -1,9 +1,8 @@
 /** What is done with one line, and what is noted of it. */
 import { MatterPushError } from '../../client/error';
 import { CommandFailure } from '../failure';
-import type { DoneLines } from './done-lines';
-import { badLine, type FailureFile, rejectedLine } from './failure-file';
-import type { BadLine, PushLine } from './push-line';
+import { type BadLine, badLine, type FailureFile, type PushLine, rejectedLine } from './push-line';
+import type { DoneLines } from './run-state';
 import { createSendLine, type Sending } from './send-line';
 import type { Tally } from './tally';
 

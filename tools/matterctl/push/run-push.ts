@@ -4,22 +4,24 @@ import type { Readable } from 'node:stream';
 import { createMatterPushClient, type MatterPushError } from '../../client/matter-push-client';
 import { listenForInterrupt } from '../interrupt';
 import { showProgress } from '../progress';
-import { readLines } from '../read-lines';
 import { runOrdered } from '../run-ordered';
+import { readLines } from '../streams';
 import type { Tool } from '../tool';
-import { askService } from './ask-service';
-import { type Checkpoint, loadCheckpoint, type RunIdentity, removeCheckpoint } from './checkpoint';
-import { startCheckpoints } from './checkpoint-writer';
-import type { DoneLines } from './done-lines';
-import { fingerprintOf } from './fingerprint';
+import {
+  type Checkpoint,
+  fingerprintOf,
+  loadCheckpoint,
+  type RunIdentity,
+  removeCheckpoint,
+  startCheckpoints,
+} from './checkpoint';
 import { type BadLine, type PushLine, parsePushLine } from './push-line';
 import { createPushWork, type PushWork } from './push-work';
 import { lockRun } from './run-lock';
-import { createRunState, type RunState } from './run-state';
-import { createStandstill } from './standstill';
+import { createRunState, type DoneLines, type RunState } from './run-state';
+import { Standstill } from './standstill';
 import type { Counts } from './tally';
-import { createWaitTeller } from './tell-wait';
-import { causeOf } from './wait-causes';
+import { askService, causeOf, createWaitTeller } from './waits';
 
 export interface PushJob {
   /** A path; undefined: standard input. */
@@ -76,13 +78,12 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
   const stop = new AbortController();
   const fail = (error: unknown) => stop.abort(error);
   const checkpoints = await startCheckpoints(checkpointPath, state.snapshot, fail, renewLock);
-  const { counts } = state.tally;
-  const standstill = createStandstill(stop.signal);
+  const standstill = new Standstill(stop.signal);
   const hideProgress = showProgress({
     stderr: tool.stderr,
     total: print?.lines,
     things: 'lines',
-    state: () => ({ ...toProgress(counts()), isStanding: standstill.isStanding() }),
+    state: () => ({ ...toProgress(state.tally.counts()), isStanding: standstill.isStanding() }),
   });
   const startedAt = Date.now();
   const source = file === undefined ? tool.stdin : createReadStream(file);
@@ -94,7 +95,7 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
   const isStopped = stop.signal.aborted;
   if (!isStopped && checkpointPath !== undefined) await removeCheckpoint(checkpointPath);
   const stopped = isStopped ? { signal, error: stop.signal.reason } : undefined;
-  return { counts: counts(), resumed: state.resumed, elapsed, stopped };
+  return { counts: state.tally.counts(), resumed: state.resumed, elapsed, stopped };
 }
 
 async function openState(job: PushJob, identity: RunIdentity, tool: Tool): Promise<RunState> {

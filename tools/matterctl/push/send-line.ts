@@ -4,12 +4,17 @@ import { backoff } from '../../client/backoff';
 import { MatterPushError } from '../../client/error';
 import type { MatterPushClient, PushResult } from '../../client/matter-push-client';
 import { CommandFailure } from '../failure';
-import type { ServiceState } from './ask-service';
 import type { PushLine } from './push-line';
 import type { Standstill } from './standstill';
 import type { Tally } from './tally';
-import { duration, type WaitTeller } from './tell-wait';
-import { causeOf, isOfTheService, type Pushing } from './wait-causes';
+import {
+  causeOf,
+  duration,
+  isOfTheService,
+  type Pushing,
+  type ServiceState,
+  type WaitTeller,
+} from './waits';
 
 export interface Sending extends Pushing {
   /** Tries nothing twice by itself, but for a rate. */

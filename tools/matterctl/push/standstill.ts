@@ -6,23 +6,7 @@
 import { backoff } from '../../client/backoff';
 import { createLeastFirst } from '../../client/least-first';
 
-export interface Standstill {
-  /** Waits while the run stands still, unless it is this line's turn to try, or the run was stopped. */
-  pass(line: number): Promise<void>;
-  /** A line got an answer: the service works. */
-  moved(): void;
-  /** How often something moved: one number at two moments means that nothing did between them. */
-  moves(): number;
-  /**
-   * The line was rejected for what lies in the service, and nothing moved meanwhile. Where the run
-   * stands still already and it was not the line's turn to try, that says nothing new.
-   *
-   * @param atLeast what the service asks to wait, in milliseconds
-   */
-  rejected(line: number, atLeast: number | undefined): Stand;
-  isStanding(): boolean;
-}
-
+/** What a rejection means for the run. */
 export interface Stand {
   /** How many tries in a row were rejected. */
   readonly tries: number;
@@ -37,58 +21,82 @@ interface Waiter {
   readonly go: () => void;
 }
 
-/** @param stop aborted: nobody waits any more */
-export function createStandstill(stop: AbortSignal): Standstill {
-  const waiting = createLeastFirst<Waiter>();
-  let moves = 0;
+export class Standstill {
+  readonly #stop: AbortSignal;
+  readonly #waiting = createLeastFirst<Waiter>();
+  #moves = 0;
   /** How many tries in a row were rejected; 0: the run moves. */
-  let tries = 0;
-  let began = 0;
+  #tries = 0;
+  #began = 0;
   /** Whose turn it is to try. */
-  let trying: number | undefined;
-  let isTryFree = false;
-  let timer: NodeJS.Timeout | undefined;
+  #trying: number | undefined;
+  #isTryFree = false;
+  #timer: NodeJS.Timeout | undefined;
 
-  const releaseAll = () => {
-    clearTimeout(timer);
-    for (let next = waiting.take(); next; next = waiting.take()) next.go();
-  };
-  const letOneTry = () => {
-    const next = waiting.take();
-    trying = next?.number;
-    isTryFree = next === undefined;
+  /** @param stop aborted: nobody waits any more */
+  constructor(stop: AbortSignal) {
+    this.#stop = stop;
+    stop.addEventListener('abort', () => this.#releaseAll(), { once: true });
+  }
+
+  /** Waits while the run stands still, unless it is this line's turn to try, or the run was stopped. */
+  async pass(line: number): Promise<void> {
+    if (!this.isStanding() || this.#stop.aborted) return;
+    if (this.#isTryFree) {
+      this.#isTryFree = false;
+      this.#trying = line;
+      return;
+    }
+    await new Promise<void>((go) => this.#waiting.add({ number: line, go }));
+  }
+
+  /** A line got an answer: the service works. */
+  moved(): void {
+    this.#moves += 1;
+    if (!this.isStanding()) return;
+    this.#tries = 0;
+    this.#trying = undefined;
+    this.#isTryFree = false;
+    this.#releaseAll();
+  }
+
+  /** How often something moved: one number at two moments means that nothing did between them. */
+  moves(): number {
+    return this.#moves;
+  }
+
+  /**
+   * The line was rejected for what lies in the service, and nothing moved meanwhile. Where the run
+   * stands still already and it was not the line's turn to try, that says nothing new.
+   *
+   * @param atLeast what the service asks to wait, in milliseconds
+   */
+  rejected(line: number, atLeast: number | undefined): Stand {
+    const now = performance.now();
+    if (this.isStanding() && this.#trying !== line) {
+      return { tries: this.#tries, wait: undefined, since: now - this.#began };
+    }
+    if (!this.isStanding()) this.#began = now;
+    this.#tries += 1;
+    this.#trying = undefined;
+    const wait = backoff(this.#tries, atLeast);
+    if (!this.#stop.aborted) this.#timer = setTimeout(() => this.#letOneTry(), wait);
+    return { tries: this.#tries, wait, since: now - this.#began };
+  }
+
+  isStanding(): boolean {
+    return this.#tries > 0;
+  }
+
+  #letOneTry(): void {
+    const next = this.#waiting.take();
+    this.#trying = next?.number;
+    this.#isTryFree = next === undefined;
     next?.go();
-  };
-  stop.addEventListener('abort', releaseAll, { once: true });
-  return {
-    pass: async (number) => {
-      if (tries === 0 || stop.aborted) return;
-      if (isTryFree) {
-        isTryFree = false;
-        trying = number;
-        return;
-      }
-      await new Promise<void>((go) => waiting.add({ number, go }));
-    },
-    moved: () => {
-      moves += 1;
-      if (tries === 0) return;
-      tries = 0;
-      trying = undefined;
-      isTryFree = false;
-      releaseAll();
-    },
-    moves: () => moves,
-    rejected: (line, atLeast) => {
-      const now = performance.now();
-      if (tries > 0 && trying !== line) return { tries, wait: undefined, since: now - began };
-      if (tries === 0) began = now;
-      tries += 1;
-      trying = undefined;
-      const wait = backoff(tries, atLeast);
-      if (!stop.aborted) timer = setTimeout(letOneTry, wait);
-      return { tries, wait, since: now - began };
-    },
-    isStanding: () => tries > 0,
-  };
+  }
+
+  #releaseAll(): void {
+    clearTimeout(this.#timer);
+    for (let next = this.#waiting.take(); next; next = this.#waiting.take()) next.go();
+  }
 }

@@ -1,5 +1,4 @@
 /** What became of the lines: counts per outcome and per reason of failure. */
-
 import type { Warning } from '../../../src/protocol/warnings';
 import type { PushResult } from '../../client/matter-push-client';
 
@@ -27,58 +26,71 @@ export interface Counts {
 const MAX_WARNINGS = 100;
 const OTHERS = 'others';
 
-export interface Tally {
-  accepted(result: Pick<PushResult, 'outcome' | 'replayed' | 'warnings'>): void;
-  failed(reason: string): void;
+export class Tally {
+  readonly #outcomes: Map<string, number>;
+  readonly #failures: Map<string, number>;
+  readonly #warnings: Map<string, number>;
+  readonly #retryReasons: Map<string, number>;
+  #retries: number;
+  #replayed: number;
+  #afterFailure: number;
+  #warned: number;
+
+  /** @param from the counts of the run that is continued */
+  constructor(from?: Counts) {
+    this.#outcomes = new Map(Object.entries(from?.outcomes ?? {}));
+    this.#failures = new Map(Object.entries(from?.failures ?? {}));
+    this.#warnings = new Map(Object.entries(from?.warnings ?? {}));
+    this.#retryReasons = new Map(Object.entries(from?.retryReasons ?? {}));
+    this.#retries = from?.retries ?? 0;
+    this.#replayed = from?.replayed ?? 0;
+    this.#afterFailure = from?.afterFailure ?? 0;
+    this.#warned = from?.warned ?? 0;
+  }
+
+  accepted({ outcome, replayed, warnings }: Accepted): void {
+    count(this.#outcomes, outcome);
+    if (replayed) this.#replayed += 1;
+    const names = new Set(warnings?.map(nameOf));
+    if (names.size > 0) this.#warned += 1;
+    for (const name of names) {
+      const isNew = !this.#warnings.has(name) && this.#warnings.size >= MAX_WARNINGS;
+      count(this.#warnings, isNew ? OTHERS : name);
+    }
+  }
+
+  failed(reason: string): void {
+    count(this.#failures, reason);
+  }
+
   /** A line is sent again. @param reason why it was rejected before */
-  retried(reason: string): void;
-  sentAfterFailure(): void;
-  counts(): Counts;
+  retried(reason: string): void {
+    this.#retries += 1;
+    count(this.#retryReasons, reason);
+  }
+
+  sentAfterFailure(): void {
+    this.#afterFailure += 1;
+  }
+
+  counts(): Counts {
+    const failed = sum(this.#failures);
+    return {
+      lines: sum(this.#outcomes) + failed,
+      failed,
+      outcomes: Object.fromEntries(this.#outcomes),
+      failures: Object.fromEntries(this.#failures),
+      retries: this.#retries,
+      retryReasons: Object.fromEntries(this.#retryReasons),
+      replayed: this.#replayed,
+      afterFailure: this.#afterFailure,
+      warned: this.#warned,
+      warnings: Object.fromEntries(this.#warnings),
+    };
+  }
 }
 
-/** @param from the counts of the run that is continued */
-export function createTally(from?: Counts): Tally {
-  const outcomes = new Map(Object.entries(from?.outcomes ?? {}));
-  const failures = new Map(Object.entries(from?.failures ?? {}));
-  const warnings = new Map(Object.entries(from?.warnings ?? {}));
-  const retryReasons = new Map(Object.entries(from?.retryReasons ?? {}));
-  let { retries = 0, replayed = 0, afterFailure = 0, warned = 0 } = from ?? {};
-  return {
-    accepted: (result) => {
-      count(outcomes, result.outcome);
-      if (result.replayed) replayed += 1;
-      const names = new Set(result.warnings?.map(nameOf));
-      if (names.size > 0) warned += 1;
-      for (const name of names) {
-        const isNew = !warnings.has(name) && warnings.size >= MAX_WARNINGS;
-        count(warnings, isNew ? OTHERS : name);
-      }
-    },
-    failed: (reason) => count(failures, reason),
-    retried: (reason) => {
-      retries += 1;
-      count(retryReasons, reason);
-    },
-    sentAfterFailure: () => {
-      afterFailure += 1;
-    },
-    counts: () => {
-      const failed = sum(failures);
-      return {
-        lines: sum(outcomes) + failed,
-        failed,
-        outcomes: Object.fromEntries(outcomes),
-        failures: Object.fromEntries(failures),
-        retries,
-        retryReasons: Object.fromEntries(retryReasons),
-        replayed,
-        afterFailure,
-        warned,
-        warnings: Object.fromEntries(warnings),
-      };
-    },
-  };
-}
+type Accepted = Pick<PushResult, 'outcome' | 'replayed' | 'warnings'>;
 
 /** The same for all parties of a list. */
 function nameOf({ kind, field, suggestion }: Warning): string {

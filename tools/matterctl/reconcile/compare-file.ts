@@ -4,14 +4,11 @@ import { showProgress } from '../progress';
 import type { SourceOptions } from '../source/options';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { createProblems } from './problems';
-import { createJsonReport, createTableReport } from './report';
+import { createJsonReport, createTableReport, type Summary, summarize } from './report';
 import type { RepushLine } from './repush';
-import { createCheckRepush } from './repush-check';
-import { createRepushFile } from './repush-file';
+import { createCheckRepush, createRepushFile } from './repush-file';
 import { listOrphans, reconcile } from './run-reconcile';
-import type { Source } from './source';
-import { type Summary, summarize } from './summary';
+import { createProblems, type Source } from './source';
 import { createTally, type Tally } from './tally';
 
 export interface FileJob extends SourceOptions {

@@ -4,7 +4,7 @@ import { type ContentField, contentDifferences, nameOf } from '../../../src/doma
 import type { Matter } from '../../../src/domain/matter';
 import type { MatterDifference } from '../../../src/protocol/comparison';
 import { compare } from '../../../src/queries/compare';
-import type { ExpectedMatter } from './expected-matter';
+import type { ExpectedMatter } from './source';
 
 export type Finding = MatterDifference | 'CONTENT_DIFFERS';
 

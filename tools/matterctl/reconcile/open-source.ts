@@ -1,15 +1,15 @@
 /** Opens a file to reconcile, whatever its form. */
+
+import { createReadStream } from 'node:fs';
+import { extname } from 'node:path';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { showProgress } from '../progress';
-import type { Settings } from '../settings';
-import type { Tool } from '../tool';
-import { readCsv } from './csv-lines';
-import { readNdjson } from './field-line';
-import { detectForm } from './input-form';
-import { createProblems, type Problems } from './problems';
+import { readLines } from '../streams';
+import type { Settings, Tool } from '../tool';
+import { readCsv, readNdjson } from './field-lines';
 import { openPushes } from './push-source';
 import { openRows } from './row-source';
-import type { Source } from './source';
+import { createProblems, type Problems, type Source } from './source';
 
 /**
  * Reads all of the file. Bad lines are named on stderr and left out.
@@ -68,4 +68,35 @@ async function open(
   }
   const read = () => (form === 'csv' ? readCsv(file) : readNdjson(file));
   return openRows({ file, timeZone, read }, problems, onLine);
+}
+
+/**
+ * The form of a file; nobody has to say it. `csv` and `rows` (NDJSON) state a few fields of a matter a line; `pushes` is what
+ * `matterctl push` was given.
+ */
+type InputForm = 'csv' | 'rows' | 'pushes';
+
+const NDJSON = new Set(['.ndjson', '.jsonl']);
+
+/** The extension decides where it says something, else the first line that is not blank. */
+async function detectForm(path: string): Promise<InputForm> {
+  const extension = extname(path).toLowerCase();
+  if (extension === '.csv') return 'csv';
+  const first = await firstLine(path);
+  if (!NDJSON.has(extension) && !first.startsWith('{')) return 'csv';
+  // By look, not by parsing: a broken first line is to be reported as one of its form.
+  return /"op"\s*:/.test(first) && /"body"\s*:/.test(first) ? 'pushes' : 'rows';
+}
+
+async function firstLine(path: string): Promise<string> {
+  const input = createReadStream(path);
+  try {
+    for await (const { bytes } of readLines(input)) {
+      const text = bytes?.toString('utf8').trim();
+      if (text !== '') return text ?? '';
+    }
+    return '';
+  } finally {
+    input.destroy();
+  }
 }

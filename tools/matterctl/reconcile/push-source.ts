@@ -10,10 +10,8 @@ import { PushError } from '../../../src/protocol/errors';
 import { fieldErrors, parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers, type ParsedBody } from '../../../src/protocol/requests';
 import { type PushLine, parsePushLine } from '../push/push-line';
-import { readLines } from '../read-lines';
-import type { Folded } from './expected-matter';
-import type { Problems } from './problems';
-import type { Source } from './source';
+import { readLines } from '../streams';
+import type { Folded, Problems, Source } from './source';
 
 export interface PushFile {
   readonly file: string;

@@ -1,8 +1,11 @@
-/** The differences on stdout: all of them as NDJSON, or a table of the first ones. */
+/** What a comparison prints: its differences, all of them as NDJSON or a table of the first ones, and its end. */
 import { type Cell, printJson, printLine, printTable } from '../print';
 import type { Tool } from '../tool';
 import type { Side } from './find';
+import type { Obstacle } from './repush';
 import type { Entry } from './run-reconcile';
+import type { Source } from './source';
+import type { Counts } from './tally';
 
 export interface Report {
   add(entry: Entry): Promise<void>;
@@ -65,3 +68,81 @@ function clip(text: string, max: number): string {
   const characters = Array.from(text);
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
+
+/** The end of a comparison, for people and for programs. */
+export interface Summary extends Counts {
+  /** Where the lines to push are; null: there are none. */
+  readonly repushFile: string | null;
+  /** Matters of which a file of pushes holds no upsert: they were not compared. */
+  readonly withoutUpsert: number;
+  /** Pushes whose externalId the service made: they were not compared. */
+  readonly withoutId: number;
+  /** Bad lines of the file: they were named and not compared. */
+  readonly leftOut: number;
+  /** The reading of the file included. */
+  readonly elapsedMs: number;
+}
+
+const WHY: Readonly<Record<Obstacle, string>> = {
+  NEWER_HERE: 'newer here than in the file (--overwrite-newer pushes them all the same)',
+  ONLY_NEWER: 'differ in nothing but the time, which a push cannot set back',
+  NEEDS_CONTENT:
+    'the file would need the columns matterType and title (or bizStatus, where the matter is here)',
+};
+
+export function summarize(
+  counts: Counts,
+  { withoutUpsert, withoutId, leftOut }: Source,
+  run: { readonly repushPath: string; readonly elapsedMs: number },
+): Summary {
+  const repushFile = total(counts.repushed) > 0 ? run.repushPath : null;
+  const { elapsedMs } = run;
+  return { ...counts, repushFile, withoutUpsert, withoutId, leftOut, elapsedMs };
+}
+
+export const isEqual = ({ differences }: Counts) => Object.keys(differences).length === 0;
+
+/** The end of a comparison in several lines of text. */
+export function describe(summary: Summary): string {
+  const { compared, equal, differences, elapsedMs } = summary;
+  const rows = [
+    `${compared} matters compared, in ${(elapsedMs / 1_000).toFixed(1)} s`,
+    row('equal', equal),
+    ...Object.entries(differences).map(([kind, count]) => row(kind, count)),
+  ];
+  if (summary.leftOut > 0) rows.push(row('left out', summary.leftOut, 'bad lines, named above'));
+  if (summary.withoutUpsert > 0) {
+    rows.push(row('not compared', summary.withoutUpsert, 'the file holds no upsert of them'));
+  }
+  if (summary.withoutId > 0) {
+    rows.push(row('not compared', summary.withoutId, 'pushes whose externalId the service made'));
+  }
+  return [...rows, ...aboutRepush(summary)].join('\n');
+}
+
+function aboutRepush(summary: Summary): string[] {
+  const { repushFile, repushed, overwriting, untimed, wouldFail, notRepushed } = summary;
+  const rows: string[] = [];
+  if (repushFile !== null) {
+    rows.push(`to push: ${repushFile}`, row('lines', total(repushed)));
+    if (overwriting > 0) {
+      const why = 'go over something newer here; its time stays, a push cannot set it back';
+      rows.push(row('  of them', overwriting, why));
+    }
+    if (untimed > 0) {
+      rows.push(row('  of them', untimed, 'have no sourceUpdatedAt: applied whatever is here'));
+    }
+  }
+  if (wouldFail > 0) {
+    rows.push(row('would fail', wouldFail, 'the service rejects them as they are: named above'));
+  }
+  const obstacles = Object.entries(notRepushed) as [Obstacle, number][];
+  rows.push(...obstacles.map(([why, count]) => row('not to push', count, WHY[why])));
+  return rows;
+}
+
+const total = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+const row = (name: string, count: number, why = '') =>
+  `  ${name.padEnd(16)} ${String(count).padStart(9)}${why && `  ${why}`}`;

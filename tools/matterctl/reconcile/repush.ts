@@ -3,8 +3,8 @@
 import { toFullUpsert } from '../../../src/domain/full-upsert';
 import type { Matter } from '../../../src/domain/matter';
 import type { OperationName } from '../../../src/domain/operation';
-import type { ExpectedMatter, Folded, Row } from './expected-matter';
 import type { Finding } from './find';
+import type { ExpectedMatter, Folded, Row } from './source';
 
 /** A line of a push file. */
 export interface RepushLine {

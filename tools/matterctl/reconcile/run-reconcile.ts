@@ -1,13 +1,11 @@
 /** The whole comparison: the expected matters of the file, in batches, against the ledger, then orphans. */
 import type { Matter } from '../../../src/domain/matter';
-import type { OperationName } from '../../../src/domain/operation';
-import { ASSIGNED_ID_PREFIX } from '../../../src/domain/operation';
-import { inBatches } from '../in-batches';
-import type { MatterSource } from '../source/matter-source';
-import type { ExpectedMatter } from './expected-matter';
+import { ASSIGNED_ID_PREFIX, type OperationName } from '../../../src/domain/operation';
+import type { MatterSource } from '../source/sources';
+import { inBatches } from '../streams';
 import { find, type Side, toSide } from './find';
 import { isNewerHere, type Obstacle, type RepushLine, type RepushOptions, repush } from './repush';
-import type { Source } from './source';
+import type { ExpectedMatter, Source } from './source';
 import type { Kind, Tally } from './tally';
 
 /** One difference, as it is printed. */

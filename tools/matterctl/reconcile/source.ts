@@ -1,6 +1,11 @@
-/** A file to reconcile, whatever its form: checked, and ready to be compared. */
-import type { MatterList } from '../source/matter-source';
-import type { ExpectedMatter } from './expected-matter';
+/** A file to reconcile, whatever its form: checked, and ready to be compared; its bad lines are named. */
+
+import { CONTENT_FIELDS } from '../../../src/domain/full-upsert';
+import type { Matter } from '../../../src/domain/matter';
+import type { ExpectedFields } from '../../../src/queries/compare';
+import { escapeUnprintable } from '../print';
+import type { MatterList } from '../source/sources';
+import type { Tool } from '../tool';
 
 /** Its list has the matters of bad lines too, as far as those can be read. */
 export interface Source extends MatterList {
@@ -18,4 +23,63 @@ export interface Source extends MatterList {
   readonly leftOut: number;
   /** Those of them that name no matter: nobody knows what they are about. */
   readonly leftOutUnnamed: number;
+}
+
+/** Fields of one line, as far as it states them. */
+export interface Row {
+  readonly kind: 'row';
+  readonly expected: ExpectedFields;
+  /** The stated ones of PUSHED_FIELDS, as they stand in the file. */
+  readonly pushed: Readonly<Record<string, unknown>>;
+}
+
+/** A whole matter: what all pushes of it come to. */
+export interface Folded {
+  readonly kind: 'folded';
+  readonly expected: Matter;
+}
+
+/** What a file says that a matter of its system should be. */
+export type ExpectedMatter = Row | Folded;
+
+/** Fields of a row that only a re-push uses: what an upsert takes and nobody compares. */
+export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
+  'matterType',
+  'title',
+  ...CONTENT_FIELDS.filter((field) => field !== 'externalStatusCode'),
+  'parties',
+  'replaceParties',
+]);
+
+/** Problems that are written out. */
+const MAX_SHOWN = 20;
+
+/** Bad lines: named, so that they can be mended, without filling the screen with them. */
+export interface Problems {
+  /** @param line from 1, as an editor counts; a line may have several problems */
+  add(line: number, message: string): void;
+  has(line: number): boolean;
+  /** How many lines are bad. */
+  lines(): number;
+  /** Writes the first of them to stderr. */
+  tell(): void;
+}
+
+export function createProblems(file: string, { stderr }: Pick<Tool, 'stderr'>): Problems {
+  const shown: string[] = [];
+  const bad = new Set<number>();
+  let count = 0;
+  return {
+    add: (line, message) => {
+      bad.add(line);
+      count += 1;
+      if (count <= MAX_SHOWN) shown.push(`${escapeUnprintable(`${file}:${line}: ${message}`)}\n`);
+    },
+    has: (line) => bad.has(line),
+    lines: () => bad.size,
+    tell: () => {
+      for (const text of shown) stderr.write(text);
+      if (count > MAX_SHOWN) stderr.write(`… and ${count - MAX_SHOWN} more\n`);
+    },
+  };
 }

@@ -29,8 +29,8 @@ import { createLogLookups } from '../../../src/storage/push-log/lookups';
 import { createRequestIds } from '../../../src/storage/push-log/request-id';
 import type { Settlement } from '../../../src/storage/push-log/settlement';
 import { CommandFailure } from '../failure';
-import type { Operator } from '../operator';
-import type { Settings } from '../settings';
+import type { Settings } from '../tool';
+import type { Operator } from '../with-trail';
 import { createPreview, type PreviewPush } from './preview';
 
 /** The checks that a push passes today. */

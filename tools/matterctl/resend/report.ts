@@ -1,5 +1,5 @@
 /** What a resend, or its dry run, tells: a line per push, and a summary. */
-import { shortChanges } from '../log/changes-text';
+import { shortChanges } from '../log/entry-text';
 import { printJson, printLine } from '../print';
 import type { ProgressState } from '../progress';
 import type { Tool } from '../tool';

@@ -6,6 +6,7 @@ import { externalIdIn } from '../../../src/pushes/validate-push';
 import type { Bodies } from '../../../src/storage/push-log/bodies';
 import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import type { LogLookups } from '../../../src/storage/push-log/lookups';
+import { inBatches } from '../streams';
 
 export const SKIPPED = {
   NOT_A_PUSH: 'not a push',
@@ -35,36 +36,12 @@ export interface SelectDependencies {
 
 const BATCH = 100;
 
-/** The first entries of many. @param onMore told that there are more */
-export async function* upTo(
-  limit: number,
-  entries: AsyncIterable<LogEntry>,
-  onMore: () => void,
-): AsyncGenerator<LogEntry> {
-  let count = 0;
-  for await (const entry of entries) {
-    if (count === limit) {
-      onMore();
-      return;
-    }
-    count += 1;
-    yield entry;
-  }
-}
-
 /** Keeps the order of the entries; bodies are read as they are needed. */
 export async function* selectPushes(
   entries: AsyncIterable<LogEntry>,
   deps: SelectDependencies,
 ): AsyncGenerator<Selected> {
-  let batch: LogEntry[] = [];
-  for await (const entry of entries) {
-    batch.push(entry);
-    if (batch.length < BATCH) continue;
-    yield* await selectBatch(batch, deps);
-    batch = [];
-  }
-  yield* await selectBatch(batch, deps);
+  for await (const batch of inBatches(entries, BATCH)) yield* await selectBatch(batch, deps);
 }
 
 async function selectBatch(

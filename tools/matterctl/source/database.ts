@@ -1,8 +1,14 @@
 /** The operator's way: everything read from the database itself. */
+
 import { type Connection, Types } from 'mongoose';
+import { createMutex } from '../../../src/concurrency/mutex';
+import type { Diagnosis } from '../../../src/protocol/diagnosis';
 import { bodyText } from '../../../src/queries/body-text';
 import { toOperatorEntryView } from '../../../src/queries/presenters/entry';
 import { toMatterView } from '../../../src/queries/presenters/matter';
+import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose-entry';
+import { createFindHeldSecrets } from '../../../src/storage/directory/held-secrets';
+import { createKeyRing, type KeyRing } from '../../../src/storage/directory/sealing';
 import { createUserDirectory } from '../../../src/storage/directory/users';
 import { createMatterReader } from '../../../src/storage/ledger/matter-reader';
 import { createBodies } from '../../../src/storage/push-log/bodies';
@@ -10,11 +16,10 @@ import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import { createKeyUses } from '../../../src/storage/push-log/key-uses';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { createLogSearch } from '../../../src/storage/push-log/search';
-import { inBatches } from '../in-batches';
-import { diagnosisOf } from '../log/diagnosis';
+import { CommandFailure } from '../failure';
+import { inBatches } from '../streams';
 import type { Tool } from '../tool';
-import type { LogSource, ShownEntry } from './log-source';
-import type { MatterSource } from './matter-source';
+import type { LogSource, MatterSource, ShownEntry } from './sources';
 
 /** Entries whose keys are looked up together. */
 const BATCH = 500;
@@ -85,4 +90,36 @@ export function createDatabaseMatters(connection: Connection, timeZone: string):
     },
     unknownUsers: createUserDirectory(connection, Date.now).unknown,
   };
+}
+
+/** Milliseconds for a diagnosis. Nobody else waits for this process. */
+const BOUNDS = { time: 5_000, clock: () => performance.now() };
+
+/**
+ * What was wrong with a rejected signature.
+ *
+ * @returns undefined where its signature was not what it was rejected for, or no secret can be opened
+ */
+async function diagnosisOf(
+  entry: LogEntry,
+  connection: Connection,
+  tool: Tool,
+): Promise<Diagnosis | undefined> {
+  const keyRing = entry.signature && keyRingOf(tool);
+  if (!keyRing) return undefined;
+  const secrets = createFindHeldSecrets(connection, keyRing);
+  const diagnose = createDiagnoseEntry(secrets, BOUNDS, createMutex());
+  const id = String(entry._id);
+  return diagnose(entry, (await createBodies(connection).find([id])).get(id));
+}
+
+/** The rest of what the log knows is shown without them too. */
+function keyRingOf({ settings, stderr }: Tool): KeyRing | undefined {
+  try {
+    return createKeyRing(settings.secretKeys());
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error;
+    stderr.write(`The signature was not looked into: ${error.message}\n`);
+    return undefined;
+  }
 }

@@ -1,11 +1,18 @@
 /** The options that say where a command reads: from the database, or as a client of the service. */
 import type { Command } from 'commander';
+import { readSecretFile } from '../client-secret';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { toServiceUrl, withDatabase } from '../option-values';
-import { readSecretFile } from '../secret-file';
 import type { Tool } from '../tool';
 import type { DatabaseOptions } from '../with-mongo';
-import type { Signer } from './signed-orphans';
+
+/** Who asks the service. */
+export interface Signer {
+  /** Of the service. */
+  readonly url: string;
+  readonly clientId: string;
+  readonly secret: string;
+}
 
 export interface SourceOptions extends DatabaseOptions {
   /** Of a client it must be the one that it belongs to. */

@@ -1,22 +1,13 @@
 /** What a command reads, for the length of one command: of the database, or of the signed queries. */
 import { MatterPushError } from '../../client/error';
 import { createMatterPushClient, type MatterPushClient } from '../../client/matter-push-client';
-import { CommandFailure } from '../failure';
+import { CommandFailure, EXIT_USAGE } from '../failure';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
 import { createDatabaseLog, createDatabaseMatters } from './database';
-import type { LogSource } from './log-source';
-import type { MatterSource } from './matter-source';
-import { type SourceOptions, signerOf } from './options';
-import { checkSystem } from './own-system';
-import { createSignedLog } from './signed-log';
-import { createSignedMatters } from './signed-matters';
-import type { Signer } from './signed-orphans';
-
-export interface Sources {
-  readonly log: LogSource;
-  readonly matters: MatterSource;
-}
+import { type Signer, type SourceOptions, signerOf } from './options';
+import { createSignedLog, createSignedMatters } from './signed';
+import type { Sources } from './sources';
 
 /** Tries after the first: somebody waits at a terminal. */
 const RETRIES = 4;
@@ -98,5 +89,24 @@ function rejected(
   const hint = code === 401 || code === 403 ? '; "matterctl doctor" finds out why' : '';
   return new CommandFailure(
     `the service at ${url} rejects what ${clientId} asks: ${code} ${reason} ${message}${hint}`,
+  );
+}
+
+/**
+ * A client sees nothing but its own system: asking it for another one is a mistake to be told.
+ *
+ * @param asked the system that a command names; undefined: that of the client
+ * @throws CommandFailure where the client belongs to another one
+ */
+async function checkSystem(
+  asked: string | undefined,
+  client: Pick<MatterPushClient, 'query'>,
+): Promise<void> {
+  if (asked === undefined) return;
+  const { clientId, systemCode } = await client.query('clients/me', {});
+  if (asked === systemCode) return;
+  throw new CommandFailure(
+    `${clientId} belongs to the system ${systemCode} and sees nothing of ${asked}`,
+    EXIT_USAGE,
   );
 }

@@ -8,7 +8,7 @@ import { createRedisKeys } from '../../../src/queue/keys';
 import { connectFailFast } from '../../../src/queue/redis';
 import { createQueueView, type PartitionView } from '../../../src/queue/view';
 import { createLogger } from '../../../src/runtime/logger';
-import type { QueueSettings } from '../settings';
+import type { QueueSettings } from '../tool';
 
 export interface RedisFacts {
   readonly version: string;

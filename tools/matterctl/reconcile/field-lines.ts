@@ -1,10 +1,41 @@
-/** The rows of a CSV file as fields, one after the other: the file may be larger than the memory. */
+/** The lines of a file that states fields, one after the other: the file may be larger than the memory. */
+import { createReadStream } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { decodeFile, encodingOf } from '../decode-text';
-import type { FieldLine } from './field-line';
+import { type RawLine, readLines } from '../streams';
 
-const OPTIONS = {
+/** Neither fields nor a problem: a blank line. */
+export interface FieldLine {
+  /** From 1, as an editor counts. */
+  readonly line: number;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly problem?: string;
+  /** The problem is that of the whole file: nothing behind it can be read. */
+  readonly isFatal?: boolean;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export async function* readNdjson(path: string): AsyncGenerator<FieldLine> {
+  for await (const raw of readLines(createReadStream(path))) yield toFieldLine(raw);
+}
+
+function toFieldLine({ number: line, bytes }: RawLine): FieldLine {
+  if (!bytes) return { line, problem: 'the line is too long' };
+  try {
+    const text = utf8.decode(bytes).trim();
+    if (text === '') return { line };
+    const json: unknown = JSON.parse(text);
+    const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+    return isObject ? { line, fields: { ...json } } : { line, problem: 'not a JSON object' };
+  } catch (error) {
+    const isJson = error instanceof SyntaxError;
+    return { line, problem: isJson ? `not JSON: ${error.message}` : 'not UTF-8' };
+  }
+}
+
+const CSV_OPTIONS = {
   info: true,
   relax_column_count: true,
   skip_empty_lines: true,
@@ -22,7 +53,7 @@ export async function* readCsv(path: string): AsyncGenerator<FieldLine> {
     yield { line: 1, problem: NO_ENCODING, isFatal: true };
     return;
   }
-  const parser = parse(OPTIONS);
+  const parser = parse(CSV_OPTIONS);
   // Its errors end the loop below too.
   pipeline(Readable.from(decodeFile(path, encoding)), parser, () => {});
   let head: readonly string[] | undefined;

@@ -1,6 +1,35 @@
-/** What a push changed in its matter, in words. */
+/** Words for an entry of the push log: its result, its matter, and what it changed. */
+
 import type { FieldChange } from '../../../src/domain/changes';
-import { shortTime } from './local-time';
+import { shortTime } from '../local-time';
+import type { ShownEntry } from '../source/sources';
+
+/** The outcome or reason, or that it is not settled; and what is special about it. */
+export function resultText({ state, outcome, reason, mark }: ShownEntry): string {
+  const notes = [state === 'REPLAYED' && 'replayed', mark === 'KEY_REUSED' && 'key reused'];
+  const told = notes.filter((note) => note !== false).join(', ');
+  const result = outcome ?? reason ?? state;
+  return told === '' ? result : `${result} (${told})`;
+}
+
+/** Milliseconds from receipt to settlement; null: not settled. Two machines may have said when. */
+export function totalTime({ receivedAt, settledAt }: ShownEntry): number | null {
+  if (settledAt === null) return null;
+  return Math.max(0, Date.parse(settledAt) - Date.parse(receivedAt));
+}
+
+/** Only the system where the log does not know the matter: of most rejected bodies. */
+export function matterName({ systemCode, externalId }: ShownEntry): string {
+  const system = systemCode ?? '-';
+  return externalId === null ? system : `${system}/${externalId}`;
+}
+
+/** How a push was ignored: which instant lost against which. */
+export function staleText({ stale }: ShownEntry, timeZone: string): string | null {
+  if (!stale) return null;
+  const [sent, stored] = [stale.sent, stale.stored].map((at) => shortTime(at, timeZone));
+  return `ignored: sent ${sent} older than ${stored}`;
+}
 
 /** Parties of one list in the short form. */
 const MAX_PARTIES = 5;

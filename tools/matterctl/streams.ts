@@ -1,4 +1,4 @@
-/** Cuts a stream into lines, holding one line at most: files may be larger than the memory. */
+/** Streams that may be larger than the memory: cut into lines, gathered into lists, or cut off. */
 import type { Readable } from 'node:stream';
 
 /** Far above the service's BODY_LIMIT; a longer line is a file that is not NDJSON. */
@@ -12,7 +12,7 @@ export interface RawLine {
   readonly bytes: Buffer | undefined;
 }
 
-/** @param maxLine longest line that is kept, in bytes */
+/** Cuts a stream into lines, holding one line at most. @param maxLine longest line that is kept, in bytes */
 export async function* readLines(
   input: Readable,
   maxLine: number = MAX_LINE,
@@ -42,4 +42,33 @@ export async function* readLines(
     if (rest.length > 0) hold(rest);
   }
   if (size > 0) yield take();
+}
+
+/** Gathers items into lists of at most `size`, in their order. */
+export async function* inBatches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The first items of many. @param onMore told that there are more */
+export async function* upTo<T>(
+  limit: number,
+  items: AsyncIterable<T>,
+  onMore: () => void,
+): AsyncGenerator<T> {
+  let count = 0;
+  for await (const item of items) {
+    if (count === limit) {
+      onMore();
+      return;
+    }
+    count += 1;
+    yield item;
+  }
 }

@@ -1,12 +1,20 @@
-/** A new secret, written to a file instead of the terminal: what is printed ends up in logs and histories. */
-import { type FileHandle, open, rm } from 'node:fs/promises';
+/** Secrets of clients in files: what is typed or printed ends up in logs and histories. */
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT_USAGE } from './failure';
+
+/** The secret in a file that holds nothing else. @throws CommandFailure where the file is empty; the system's error where it cannot be read */
+export async function readSecretFile(path: string): Promise<string> {
+  const secret = (await readFile(path, 'utf8')).trim();
+  if (secret === '') throw new CommandFailure(`${path} is empty: no secret in it`);
+  return secret;
+}
 
 export interface SecretOutOptions {
   readonly secretOut?: string;
 }
 
+/** Commands that make a secret can write it to a file instead of the terminal. */
 export const withSecretOut = (command: Command) =>
   command.option('--secret-out <file>', 'write the secret there (mode 0600), and print none');
 

@@ -1,12 +1,21 @@
 /**
- * Where the commands of the log read it: from the database, or from the signed queries of a service.
+ * Where commands read the log and the matters: from the database, or from the signed queries of a service.
  * The commands render what they are given and do not know which of the two it is.
  */
+
+import type { Matter } from '../../../src/domain/matter';
 import type { Diagnosis } from '../../../src/protocol/diagnosis';
 import type { EntryView } from '../../../src/protocol/entry-view';
+import type { MatterView } from '../../../src/protocol/matter-view';
 import type { OperatorEntryView } from '../../../src/queries/presenters/entry';
+import type { MatterKey } from '../../../src/storage/ledger/matters';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import type { LogOrder, PageOptions } from '../../../src/storage/push-log/search';
+
+export interface Sources {
+  readonly log: LogSource;
+  readonly matters: MatterSource;
+}
 
 /** An entry; what only operators may see is absent where a client asks. */
 export type ShownEntry = EntryView & Partial<OperatorEntryView>;
@@ -39,4 +48,24 @@ export interface LogSource {
   /** The same entries in their order, with the numbers of their attempts. */
   numbered(entries: AsyncIterable<ShownEntry>): AsyncIterable<ShownEntry>;
   detail(requestId: string, options: { readonly body: boolean }): Promise<EntryDetail | undefined>;
+}
+
+/** The matters that a source names. */
+export interface MatterList {
+  names(externalId: string): boolean;
+  /** Each once. */
+  ids(): Iterable<string>;
+}
+
+export type OpenHere = Pick<Matter, 'externalId' | 'bizStatus' | 'title' | 'sourceUpdatedAt'>;
+
+export interface MatterSource {
+  /** Deleted ones too. */
+  find(key: MatterKey): Promise<MatterView | undefined>;
+  /** Deleted ones too, in any order. @param externalIds at most 500 */
+  byKeys(systemCode: string, externalIds: readonly string[]): AsyncIterable<Matter>;
+  /** What is open here and not in the list, by external id. */
+  orphans(systemCode: string, list: MatterList): AsyncIterable<OpenHere>;
+  /** Of some usernames, those that no enabled user of the portal has. */
+  unknownUsers(usernames: readonly string[]): Promise<readonly string[]>;
 }
