@@ -66,6 +66,18 @@ module.exports = {
       to: { pathNot: ['^src/domain/', '^node:zlib$', '^zlib$'] },
     },
     {
+      name: 'the-harness-knows-nothing-that-stands-on-it',
+      severity: 'error',
+      from: { path: '^tools/harness/' },
+      to: { path: '^tools/', pathNot: ['^tools/(harness|local|client)/'] },
+    },
+    {
+      name: 'bench-and-chaos-do-not-know-each-other',
+      severity: 'error',
+      from: { path: '^tools/(bench|chaos)/' },
+      to: { path: '^tools/(bench|chaos)/', pathNot: ['^tools/$1/'] },
+    },
+    {
       // It goes into other packages: nothing of the service goes with it but the wire.
       name: 'the-client-knows-only-the-wire',
       severity: 'error',

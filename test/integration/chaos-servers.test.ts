@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
-import { type RedisPair, startRedisPair } from '../../tools/chaos/redis-pair';
-import { type ClusterSet, startSet } from '../../tools/chaos/replica-set';
 import { fill, lag, orphan, rejectSessions, stepDown } from '../../tools/chaos/server-faults';
+import { type RedisPair, startRedisPair } from '../../tools/harness/redis-pair';
+import { type ClusterSet, startSet } from '../../tools/harness/replica-set';
 import { withAdmin } from '../../tools/local/mongod';
 import { until } from '../support/wait';
 

@@ -7,7 +7,7 @@ import { parse } from 'csv-parse/sync';
 import type { OperatorEntryView } from '../../src/queries/presenters/entry';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
-import { startProxy } from '../../tools/chaos/proxy';
+import { startProxy } from '../../tools/harness/proxy';
 import { type CliRun, matterctl } from '../support/cli-tool';
 import type { Answer } from '../support/pusher';
 import type { SharedService } from '../support/service';

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { createRedisKeys } from '../../src/queue/keys';
 import { watchEcho } from '../../src/queue/probe';
 import { connectSubscriber } from '../../src/queue/redis';
-import { startProxy } from '../../tools/chaos/proxy';
+import { startProxy } from '../../tools/harness/proxy';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 

@@ -6,7 +6,7 @@ import { createRedisKeys } from '../../src/queue/keys';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { nativeCollection } from '../../src/storage/mongo';
 import { entryModel } from '../../src/storage/push-log/entry-model';
-import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
 import {
   alerts,
   dashboardExpressions,

@@ -9,7 +9,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createRedisKeys, PARTITION_JOB_QUEUE, type RedisKeys } from '../../src/queue/keys';
-import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 

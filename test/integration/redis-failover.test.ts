@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { matterModel } from '../../src/storage/ledger/matter-model';
-import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
 import { type RunningServer, startRedis } from '../../tools/local/servers';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';

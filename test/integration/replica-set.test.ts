@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mongo } from 'mongoose';
-import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
 import { type ReplicaSet, startReplicaSet } from '../../tools/local/servers';
 
 const dir = mkdtempSync(join(tmpdir(), 'matter-push-replica-set-'));

@@ -5,7 +5,7 @@
 
 import { connectBlocking, connectFailFast, connectSubscriber } from '../../src/queue/redis';
 import { createLogger } from '../../src/runtime/logger';
-import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 async function by(address: string): Promise<{ proxy: TcpProxy; url: string }> {
   const url = new URL(address);
   const proxy = await startProxy(Number(url.port), url.hostname);
-  releasers.push(proxy.close);
+  releasers.push(() => proxy.close());
   url.host = `127.0.0.1:${proxy.port}`;
   return { proxy, url: url.href };
 }

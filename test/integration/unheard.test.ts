@@ -1,7 +1,7 @@
 /** A database that answers too late: what callers were told and what the log says still agree. */
 import { Types } from 'mongoose';
 import { entryModel } from '../../src/storage/push-log/entry-model';
-import { startProxy, type TcpProxy } from '../../tools/chaos/proxy';
+import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 

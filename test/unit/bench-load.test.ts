@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareReport } from '../../tools/bench/compare-report';
 import { openConnection, parseAnswer } from '../../tools/bench/load/connection';
-import { createFilePushes, usernamesIn } from '../../tools/bench/load/file-pushes';
-import { createPushes, type KeyChoice } from '../../tools/bench/load/pushes';
+import {
+  createFilePushes,
+  createPushes,
+  type KeyChoice,
+  usernamesIn,
+} from '../../tools/bench/load/pushes';
 import { openWindow, type Until } from '../../tools/bench/load/window';
 import type { Series } from '../../tools/bench/measure';
 

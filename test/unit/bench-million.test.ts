@@ -1,5 +1,5 @@
 /** The goals of a million pushes: each is seen where it is missed. */
-import { type MillionFigures, millionRows, type Tenth } from '../../tools/bench/million-rows';
+import { type MillionFigures, millionRows, type Tenth } from '../../tools/bench/million';
 
 const MIB = 1024 * 1024;
 

@@ -1,9 +1,9 @@
 /** Faults are carried out as planned, one at a time on each target, and always undone. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../../tools/chaos/cluster';
 import { runFaults } from '../../tools/chaos/faults';
 import { FAULT_KINDS, type FaultKind } from '../../tools/chaos/history';
 import type { PlannedFault } from '../../tools/chaos/plan';
+import type { Cluster } from '../../tools/harness/cluster';
 
 let log: string[];
 /** Milliseconds that a restart takes; a name whose restart fails. */

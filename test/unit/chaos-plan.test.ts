@@ -7,7 +7,7 @@ import {
   planClocks,
   planFaults,
 } from '../../tools/chaos/plan';
-import { createRandom } from '../../tools/chaos/random';
+import { createRandom } from '../../tools/harness/random';
 
 const plan = (seed: string, more: Partial<PlanOptions> = {}) =>
   planFaults({ random: createRandom(seed), duration: 120_000, webs: 2, workers: 3, ...more });

@@ -1,9 +1,9 @@
 /** A chaos run waits for nothing that does not come, and ends soon where it is given up. */
 
 import { createRedisKeys } from '../../src/queue/keys';
-import type { Cluster } from '../../tools/chaos/cluster';
 import { settle } from '../../tools/chaos/leftovers';
-import { startSampling } from '../../tools/chaos/samples';
+import type { Cluster } from '../../tools/harness/cluster';
+import { startSampling } from '../../tools/harness/memory';
 
 const keys = createRedisKeys('test');
 const PARTITION = `${keys.bullPrefix}:partition:3:0`;

@@ -1,6 +1,6 @@
 /** The table of a comparison, and its goals: ratios within one run. */
 import Table from 'cli-table3';
-import { median } from '../chaos/load-figures';
+import { median } from '../harness/figures';
 import type { RoundFigures, Series } from './measure';
 
 /** One series in one line: medians over its rounds. */

@@ -3,15 +3,15 @@
  * the same signed requests. Prints a table; exits with 1 where a goal is missed. A whole run is kept in
  * tools/bench/results/compare.json.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { keepResults } from '../harness/report';
+import { withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { compareReport } from './compare-report';
-import { type MeasureOptions, measureScenario, type Series } from './measure';
-import { SCENARIOS, type Scenario } from './scenarios';
-import { withServers } from './servers';
+import type { ContenderName } from './contenders';
+import { type MeasureOptions, measureScenario, type Scenario, type Series } from './measure';
 
 const CACHE = 2;
 
@@ -41,10 +41,8 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
 }
 
 function keep(root: string, results: Readonly<Record<string, unknown>>): void {
-  const to = join(root, 'tools/bench/results');
-  mkdirSync(to, { recursive: true });
   const dated = { date: new Date().toISOString(), node: process.version, ...results };
-  writeFileSync(join(to, 'compare.json'), `${JSON.stringify(dated, null, 2)}\n`);
+  keepResults(join(root, 'tools/bench/results/compare.json'), dated);
 }
 
 function readOptions(args: readonly string[]) {
@@ -84,3 +82,40 @@ function readOptions(args: readonly string[]) {
     warmUp: values.quick ? 1_000 : 4_000,
   };
 }
+
+const ONE = [{ webs: 1, workers: 1 }];
+const ALL: ContenderName[] = [
+  ...(['matter-push', 'direct', 'bullmq-job', 'bullmq-shards', 'groupmq', 'web-only'] as const),
+];
+const MAIN: ContenderName[] = ['matter-push', 'direct', 'bullmq-job', 'web-only'];
+const OURS: ContenderName[] = ['matter-push'];
+/** The queues among the peers know upserts alone. */
+const MIXED: ContenderName[] = ['matter-push', 'direct', 'web-only'];
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: MAIN },
+  { name: 'distinct-64', keys: 'distinct', connections: 64, sizes: ONE, contenders: ALL },
+  { name: 'distinct-256', keys: 'distinct', connections: 256, sizes: ONE, contenders: ALL },
+  { name: 'hot-64', keys: 'hot', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
+  { name: 'hot-256', keys: 'hot', connections: 256, sizes: ONE, contenders: ALL },
+  { name: 'file-64', keys: 'file', connections: 64, sizes: ONE, contenders: MIXED },
+  { name: 'zipf-64', keys: 'zipf', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
+  {
+    ...{
+      name: 'workers',
+      keys: 'distinct',
+      connections: 256,
+      contenders: OURS,
+      latency: 5,
+      // With its usual eight partition jobs at a time one worker overlaps the waits of all partitions
+      // by itself.
+      env: { WORKER_CONCURRENCY: '1' },
+      isLong: true,
+    },
+    sizes: [1, 2, 4].map((workers) => ({ webs: 1, workers })),
+  },
+  {
+    ...{ name: 'web-processes', keys: 'distinct', connections: 64, contenders: OURS, isLong: true },
+    sizes: [1, 4, 16].map((webs) => ({ webs, workers: 1 })),
+  },
+];

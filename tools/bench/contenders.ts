@@ -1,32 +1,36 @@
 /** Who is compared, and how each is started on the servers that all of them share. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { readConfig } from '../../src/runtime/config';
 import { importUsers } from '../../src/storage/directory/user-admin';
 import { connectMongo } from '../../src/storage/mongo';
-import type { ClusterClient } from '../chaos/directory';
-import { fillDirectory } from '../chaos/directory';
+import { appEnvironment } from '../harness/app';
+import { type DirectoryClient, fillDirectory } from '../harness/directory';
 import { type AppProcess, startApp } from '../local/app-process';
 import { freePort } from '../local/ports';
 import { allSettledOrThrow } from '../local/waiting';
-import { countsFolder } from './commands';
-import { usernamesIn } from './load/file-pushes';
-import { SECRET_KEYS } from './service';
+import { usernamesIn } from './load/pushes';
+
+interface Contender {
+  /** Scripts of its processes. */
+  readonly web: string;
+  readonly worker?: string;
+  /** Of its processes. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const PEERS = 'tools/bench/peers';
+const BULLMQ = { web: `${PEERS}/bullmq.js`, worker: `${PEERS}/bullmq.js` };
 
 export const CONTENDERS = {
   'matter-push': { web: 'src/web.js', worker: 'workers/main.js' },
-  direct: { web: 'tools/bench/peers/direct.js' },
-  'bullmq-job': {
-    web: 'tools/bench/peers/bullmq-job.js',
-    worker: 'tools/bench/peers/bullmq-job.js',
-  },
-  'bullmq-shards': {
-    web: 'tools/bench/peers/bullmq-shards.js',
-    worker: 'tools/bench/peers/bullmq-shards.js',
-  },
-  groupmq: { web: 'tools/bench/peers/groupmq.js', worker: 'tools/bench/peers/groupmq.js' },
-  'web-only': { web: 'tools/bench/peers/web-only.js' },
-} as const;
+  direct: { web: `${PEERS}/no-queue.js` },
+  'bullmq-job': BULLMQ,
+  'bullmq-shards': { ...BULLMQ, env: { SHARDS: '16' } },
+  groupmq: { web: `${PEERS}/groupmq.js`, worker: `${PEERS}/groupmq.js` },
+  'web-only': { web: `${PEERS}/no-queue.js`, env: { WRITES: 'off' } },
+} as const satisfies Readonly<Record<string, Contender>>;
 export type ContenderName = keyof typeof CONTENDERS;
 
 export interface Ground {
@@ -51,7 +55,7 @@ export interface Size {
 export interface Running {
   readonly name: ContenderName;
   readonly ports: readonly number[];
-  readonly client: ClusterClient;
+  readonly client: DirectoryClient;
   /** Of its processes, by their names. */
   readonly pids: Readonly<Record<string, number>>;
   stop(): Promise<void>;
@@ -63,60 +67,87 @@ let started = 0;
 export async function startContender(
   name: ContenderName,
   ground: Ground,
-  { webs, workers }: Size,
+  size: Size,
 ): Promise<Running> {
   started += 1;
   const id = `b${started}-${name}`;
   const url = new URL(ground.mongoUrl);
   url.pathname = `/${id}`;
-  const common = {
-    ...process.env,
-    ...{ MONGO_URL: url.href, REDIS_URL: ground.redisUrl, REDIS_NAMESPACE: id, SECRET_KEYS },
-    ...{ HOST: '127.0.0.1', RATE_LIMIT: '0', DRAIN_DELAY: '0' },
-    ...{ LOG_LEVEL: 'warn', METRICS_PORT: '0', TRACING: 'off' },
-    NODE_OPTIONS: preloading(join(ground.root, 'dist/tools/bench/peers/count-commands.js')),
-    COMMAND_COUNTS: countsFolder(ground.folder),
-    ...ground.env,
-  };
-  const client = await prepare(common, ground.file);
-  const { web, worker } = { worker: undefined, ...CONTENDERS[name] };
-  const apps: AppProcess[] = [];
-  const pids: Record<string, number> = {};
-  const launch = async (role: string, script: string, env: NodeJS.ProcessEnv) => {
-    const app = await startApp({
-      name: role,
-      script: join(ground.root, 'dist', script),
-      env: { ...common, ...env, ROLE: role.split('-')[0], PEER_CLIENT: JSON.stringify(client) },
-      logFile: join(ground.folder, `${id}-${role}.log`),
-      drainMs: 10_000,
-    });
-    apps.push(app);
-    pids[role] = app.pid;
-  };
+  const env = environment({ ...ground, mongoUrl: url.href }, id);
+  const client = await prepare(env, ground.file);
+  const common = { ...env, PEER_CLIENT: JSON.stringify(client) };
+  const ports = await Promise.all(Array.from({ length: size.webs }, () => freePort()));
+  const apps = new Map<string, AppProcess>();
   const stop = async () => {
-    await allSettledOrThrow(apps.map((app) => app.stop()));
+    await allSettledOrThrow([...apps.values()].map((app) => app.stop()));
     await forget(url.href, ground.redisUrl, id);
   };
-  const ports = await Promise.all(Array.from({ length: webs }, freePort));
   try {
-    await allSettledOrThrow([
-      ...ports.map((port, n) => launch(`web-${n}`, web, { PORT: String(port) })),
-      ...Array.from({ length: worker ? workers : 0 }, (_, n) =>
-        launch(`worker-${n}`, String(worker), {}),
-      ),
-    ]);
+    await allSettledOrThrow(
+      processesOf(name, ports, size.workers).map(async (process) => {
+        apps.set(process.role, await launch(process, { ...ground, id, env: common }));
+      }),
+    );
   } catch (error) {
     await stop();
     throw error;
   }
+  const pids = Object.fromEntries([...apps].map(([role, { pid }]) => [role, pid]));
   return { name, ports, client, pids, stop };
 }
 
-const preloading = (script: string) =>
-  `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(script)}`.trim();
+function environment({ root, folder, mongoUrl, redisUrl, env }: Ground, id: string) {
+  const counting = join(root, 'dist/tools/bench/peers/count-commands.js');
+  return {
+    ...appEnvironment({ mongoUrl, redisUrl, namespace: id }, [counting]),
+    COMMAND_COUNTS: countsFolder(folder),
+    ...env,
+  };
+}
+
+/** The folder in which processes leave their counts: see peers/count-commands.ts. */
+export function countsFolder(folder: string): string {
+  const into = join(folder, 'command-counts');
+  mkdirSync(into, { recursive: true });
+  return into;
+}
+
+interface Process {
+  /** `web-0`, `worker-1`. */
+  readonly role: string;
+  readonly script: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function processesOf(name: ContenderName, ports: readonly number[], workers: number): Process[] {
+  const { web, worker, env }: Contender = CONTENDERS[name];
+  return [
+    ...ports.map((port, n) => ({
+      role: `web-${n}`,
+      script: web,
+      env: { ...env, ROLE: 'web', PORT: String(port) },
+    })),
+    ...(worker === undefined ? [] : Array.from({ length: workers }, () => worker)).map(
+      (script, n) => ({ role: `worker-${n}`, script, env: { ...env, ROLE: 'worker' } }),
+    ),
+  ];
+}
+
+function launch(
+  { role, script, env }: Process,
+  ground: Pick<Ground, 'root' | 'folder'> & { id: string; env: NodeJS.ProcessEnv },
+): Promise<AppProcess> {
+  return startApp({
+    name: role,
+    script: join(ground.root, 'dist', script),
+    env: { ...ground.env, ...env },
+    logFile: join(ground.folder, `${ground.id}-${role}.log`),
+    drainMs: 10_000,
+  });
+}
 
 /** Collections and indexes of the product, its users and those that a file names, and one third party. */
-async function prepare(env: NodeJS.ProcessEnv, file?: string): Promise<ClusterClient> {
+async function prepare(env: NodeJS.ProcessEnv, file?: string): Promise<DirectoryClient> {
   const config = readConfig(env);
   const connection = await connectMongo(config.MONGO_URL);
   try {

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Round, RoundResult } from './load/run-round';
+import type { Round, RoundResult } from './load/generator';
 import type { Turning } from './load/window';
 
 export interface Generator {

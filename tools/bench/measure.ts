@@ -1,12 +1,43 @@
 /** One scenario: every contender in turn, round by round, so that the machine's moods meet all. */
-import { readFileSync } from 'node:fs';
-import { startProxy, type TcpProxy } from '../chaos/proxy';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { startProxy, type TcpProxy } from '../harness/proxy';
 import { Releasers } from '../local/run-context';
-import { type CommandCounts, countsFolder, readCommands } from './commands';
-import { type Ground, type Running, type Size, startContender } from './contenders';
+import {
+  type ContenderName,
+  countsFolder,
+  type Ground,
+  type Running,
+  type Size,
+  startContender,
+} from './contenders';
 import { type Generator, startGenerator } from './generator';
-import type { RoundResult } from './load/run-round';
-import type { Scenario } from './scenarios';
+import type { RoundResult } from './load/generator';
+import type { KeyChoice } from './load/pushes';
+
+/** What is measured. */
+export interface Scenario {
+  readonly name: string;
+  /** `file`: the pushes of the file that the command line names. */
+  readonly keys: KeyChoice | 'file';
+  readonly connections: number;
+  readonly sizes: readonly Size[];
+  readonly contenders: readonly ContenderName[];
+  /** Milliseconds by which every answer of the database is late. */
+  readonly latency?: number;
+  /** Settings that the processes of the contenders get besides the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Left out by --quick. */
+  readonly isLong?: boolean;
+}
+
+/** How many commands the two servers were sent. */
+export interface CommandCounts {
+  readonly database: number;
+  /** Those that run within a script included. */
+  readonly redis: number;
+}
 
 export interface RoundFigures extends RoundResult {
   /** Microseconds of processor time per push, by process; the servers and the generator as well. */
@@ -89,7 +120,7 @@ async function withLatency(
   if (!latency) return {};
   const url = new URL(ground.mongoUrl);
   const proxy: TcpProxy = await startProxy(Number(url.port), url.hostname);
-  releasers.add(proxy.close);
+  releasers.add(() => proxy.close());
   proxy.setDelay(latency / 2);
   url.port = String(proxy.port);
   return { mongoUrl: url.href };
@@ -136,7 +167,23 @@ interface Look {
 async function lookAt(pids: Readonly<Record<string, number>>, ground: Ground): Promise<Look> {
   // At once: what comes after it has nothing to do with what is counted.
   const cpu = cpuTimes(pids);
-  return { cpu, commands: await readCommands(countsFolder(ground.folder), ground.redisUrl) };
+  return { cpu, commands: await readCommands(ground) };
+}
+
+/** @returns all that was counted since the servers started; of the database as of a moment ago */
+async function readCommands({ folder, redisUrl }: Ground): Promise<CommandCounts> {
+  const counts = countsFolder(folder);
+  const database = readdirSync(counts)
+    .filter((name) => !name.endsWith('.new'))
+    .map((name) => Number(readFileSync(join(counts, name), 'utf8')))
+    .reduce((sum, one) => sum + one, 0);
+  const redis = new Redis(redisUrl);
+  try {
+    const info = await redis.info('stats');
+    return { database, redis: Number(/^total_commands_processed:(\d+)/m.exec(info)?.[1]) };
+  } finally {
+    redis.disconnect();
+  }
 }
 
 /** Linux counts in hundredths of a second, of which this makes milliseconds. */

@@ -3,22 +3,26 @@
  * by side on the same servers, through HTTP with signatures. Prints a table of p50 and p99 and of
  * their growth; fails where something grows by more than the goal.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startLoneWeb } from '../harness/app';
+import { type Percentiles, summarize } from '../harness/figures';
+import { keepResults, textTable } from '../harness/report';
+import { type Caller, Sender, signedHeaders } from '../harness/sender';
+import { withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
-import { ask, type Caller } from './caller';
-import { fillDatabase } from './fill';
-import type { Scale } from './generate';
-import { QUERIES, type Query } from './queries';
-import { withServers } from './servers';
-import { startBenchWeb } from './service';
-import { growthTable, type Measured, summarize } from './table';
+import type { Scale } from './push-log-data';
+import { fillDatabase } from './push-log-data';
+import { QUERIES, type Query } from './push-log-queries';
 
 /** Growth of p50 and of p99 from the small to the large log that is still called flat. */
 const GOAL = 2;
 /** Half a millisecond is below what a shared machine lets one see. */
 const NOISE_MS = 0.5;
+
+/** Milliseconds for an answer. */
+const TIMEOUT = 60_000;
 
 /** What a database of this size would be given at least. */
 const CACHE = 8;
@@ -39,20 +43,18 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       const scale: Scale = { entries, matters: Math.max(20_000, entries / 10), end };
       const url = databaseUrl(mongo.url, `bench-${entries}`);
       const callers = await fillDatabase(url, scale, say);
-      const web = await startBenchWeb({
-        root,
-        folder,
-        mongoUrl: url,
-        redisUrl: redis.url,
-        name: `web-${entries}`,
-      });
+      const servers = { mongoUrl: url, redisUrl: redis.url, namespace: `web-${entries}` };
+      const web = await startLoneWeb({ root, folder }, servers);
       releasers.add(web.stop);
-      sides.push({ scale, url: web.url, callers });
+      const sender = new Sender(web.url, TIMEOUT);
+      releasers.add(() => sender.close());
+      sides.push({ scale, sender, callers });
     }
     const measured = await measureAll(sides, options.rounds, say);
     const { text, grown } = growthTable(measured, { goal: GOAL, noise: NOISE_MS });
     process.stdout.write(`\n${text}\n`);
-    saveResults(root, { ...options, date: new Date().toISOString(), measured });
+    const results = { ...options, date: new Date().toISOString(), measured };
+    keepResults(join(root, 'tools/bench/results/push-log.json'), results);
     return grown === 0 ? 0 : 1;
   });
 }
@@ -73,7 +75,7 @@ function readOptions(args: readonly string[]): Options {
 
 interface Side {
   readonly scale: Scale;
-  readonly url: string;
+  readonly sender: Sender;
   readonly callers: ReadonlyMap<string, Caller>;
 }
 
@@ -105,10 +107,31 @@ async function measureAll(
   return measured;
 }
 
-function askSide(query: Query, { url, callers, scale }: Side, at: number) {
+/**
+ * @returns milliseconds until the last byte, and how many rows came
+ * @throws Error where the answer is not code 0
+ */
+async function askSide(
+  query: Query,
+  { sender, callers, scale }: Side,
+  at: number,
+): Promise<{ ms: number; rows: number }> {
   const caller = callers.get(query.systemCode);
   if (!caller) throw new Error(`nobody pushes for ${query.systemCode}`);
-  return ask(`${url}/api/open/${query.path}`, caller, query.body(at, scale));
+  const body = query.body(at, scale);
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const path = `/api/open/${query.path}`;
+  const { text, sentAt, endedAt } = await sender.post(path, signedHeaders(caller, bytes), bytes);
+  // A stream ends with its envelope.
+  const lines = text.trim().split('\n');
+  const envelope = JSON.parse(lines.at(-1) ?? '');
+  if (envelope.code !== 0) throw new Error(`${path} answered ${text.slice(0, 500)}`);
+  const rows = lines.length > 1 ? lines.length - 1 : rowsOf(envelope.data);
+  return { ms: endedAt - sentAt, rows };
+}
+
+function rowsOf(data: Record<string, unknown>): number {
+  return Object.values(data).find(Array.isArray)?.length ?? 0;
 }
 
 function databaseUrl(mongoUrl: string, name: string): string {
@@ -117,8 +140,39 @@ function databaseUrl(mongoUrl: string, name: string): string {
   return url.toString();
 }
 
-function saveResults(root: string, results: unknown): void {
-  const folder = join(root, 'tools/bench/results');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'push-log.json'), `${JSON.stringify(results, null, 2)}\n`);
+interface Measured {
+  readonly name: string;
+  readonly small: Percentiles;
+  readonly large: Percentiles;
+  /** Rows of an answer, on average, at each size. */
+  readonly rows: readonly number[];
 }
+
+/** @returns the table, and how many rows grew by more than the goal */
+function growthTable(
+  measured: readonly Measured[],
+  { goal, noise }: { readonly goal: number; readonly noise: number },
+): { text: string; grown: number } {
+  let grown = 0;
+  const lines = [];
+  for (const { name, small, large, rows } of measured) {
+    const growth = [growthOf(small.p50, large.p50, noise), growthOf(small.p99, large.p99, noise)];
+    const passes = growth.every((factor) => factor < goal);
+    if (!passes) grown += 1;
+    lines.push([
+      name,
+      rows.map((count) => Math.round(count)).join(' / '),
+      ...[small.p50, small.p99, large.p50, large.p99].map((ms) => ms.toFixed(1)),
+      ...growth.map((factor) => factor.toFixed(2)),
+      passes ? `< ${goal}: pass` : `< ${goal}: FAIL`,
+    ]);
+  }
+  return { text: textTable(lines, HEAD), grown };
+}
+
+const HEAD = [
+  ...['query', 'rows', 'p50 ms', 'p99 ms', 'p50 large', 'p99 large'],
+  ...['p50 x', 'p99 x', 'goal'],
+];
+
+const growthOf = (small: number, large: number, noise: number) => large / Math.max(small, noise);

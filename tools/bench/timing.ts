@@ -13,23 +13,25 @@
  * patient caller's are: `--gap 50 --tries 500` asks that slowly, and takes three minutes.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import Table from 'cli-table3';
 import { sign } from '../../src/protocol/signature';
 import { createClientAdmin } from '../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../src/storage/directory/sealing';
 import { prepareDatabase } from '../../src/storage/indexes';
 import { connectMongo } from '../../src/storage/mongo';
+import { SECRET_KEYS, startLoneWeb } from '../harness/app';
+import { createClients } from '../harness/directory';
+import { summarize } from '../harness/figures';
+import { textTable } from '../harness/report';
+import { type Caller, Sender, signedHeaders, timestampNow } from '../harness/sender';
+import { withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
-import type { Caller } from './caller';
-import { withServers } from './servers';
-import { SECRET_KEYS, startBenchWeb } from './service';
-import { summarize } from './table';
-import { areaUnderCurve, standardError } from './timing-statistic';
 
 const BODY = Buffer.from(JSON.stringify({ matterType: 'TODO', externalId: 'T', title: 'x' }));
+const PATH = '/api/open/matters/upsert';
+/** Milliseconds for an answer. */
+const TIMEOUT = 60_000;
 /** Not counted: the process compiles its code, the connection is made. */
 const WARM_UP = 200;
 const BOUND_ERRORS = 4;
@@ -56,14 +58,15 @@ interface Kind {
 export async function run({ root, args, say }: RunContext): Promise<number> {
   const options = readOptions(args);
   return withServers({ say }, async ({ folder, mongo, redis, releasers }) => {
-    const { known, disabled } = await createClients(mongo.url);
-    const servers = { mongoUrl: mongo.url, redisUrl: redis.url };
-    const web = await startBenchWeb({ root, folder, ...servers, name: 'timing' });
+    const { known, disabled } = await createCallers(mongo.url);
+    const servers = { mongoUrl: mongo.url, redisUrl: redis.url, namespace: 'timing' };
+    const web = await startLoneWeb({ root, folder }, servers);
     releasers.add(web.stop);
+    const sender = new Sender(web.url, TIMEOUT);
+    releasers.add(() => sender.close());
     say(`${options.tries} tries of each kind`);
     const kinds = kindsOf(known, disabled);
-    const samples = await measure(`${web.url}/api/open/matters/upsert`, kinds, options);
-    return report(kinds, samples, options);
+    return report(kinds, await measure(sender, kinds, options), options);
   });
 }
 
@@ -81,18 +84,18 @@ function readOptions(args: readonly string[]): Options {
   return { tries, gap, json: values.json };
 }
 
-async function createClients(mongoUrl: string): Promise<{ known: Caller; disabled: Caller }> {
+async function createCallers(mongoUrl: string): Promise<{ known: Caller; disabled: Caller }> {
   const connection = await connectMongo(mongoUrl);
   try {
     const settings = { retention: DAY, bodyRetention: DAY, concluded: [] };
     await prepareDatabase(connection, settings);
+    const ids = ['known-client', 'disabled-one'];
+    const [known, disabled] = await createClients(
+      connection,
+      ids.map((clientId) => ({ clientId, systemCode: 'TIMING' })),
+    );
+    if (!known || !disabled) throw new Error('the clients were not created');
     const admin = createClientAdmin(connection, createKeyRing([SECRET_KEYS]), Date.now);
-    const create = async (clientId: string): Promise<Caller> => {
-      const { secret } = await admin.create({ clientId, systemCode: 'TIMING' });
-      return { clientId, secret: secret ?? '' };
-    };
-    const known = await create('known-client');
-    const disabled = await create('disabled-one');
     await admin.setEnabled(disabled.clientId, false);
     return { known, disabled };
   } finally {
@@ -124,23 +127,21 @@ function kindsOf(known: Caller, disabled: Caller): Kind[] {
 
 /** @returns milliseconds by kind; each round tries every kind once, in an order of its own */
 async function measure(
-  url: string,
+  sender: Sender,
   kinds: readonly Kind[],
   { tries, gap }: Options,
 ): Promise<number[][]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const samples = kinds.map((): number[] => []);
   for (let round = -WARM_UP; round < tries; round += 1) {
     for (const index of shuffled(kinds.length)) {
-      const timestamp = String(Math.floor(Date.now() / 1000));
+      const timestamp = timestampNow();
       const attempt = kinds[index]?.attempt(timestamp);
       if (!attempt) continue;
       if (gap > 0 && round >= 0) await sleep(gap);
-      const ms = await rejectionTime(url, agent, timestamp, attempt);
+      const ms = await rejectionTime(sender, timestamp, attempt);
       if (round >= 0) samples[index]?.push(ms);
     }
   }
-  agent.destroy();
   return samples;
 }
 
@@ -154,29 +155,15 @@ function shuffled(count: number): number[] {
 }
 
 /** @throws Error where the answer is not the one that all kinds get */
-function rejectionTime(url: string, agent: Agent, timestamp: string, attempt: Attempt) {
-  const headers = {
-    'Content-Length': BODY.length,
-    'X-Client-Id': attempt.clientId,
-    'X-Timestamp': timestamp,
-    'X-Signature': attempt.signature,
-  };
-  return new Promise<number>((resolve, reject) => {
-    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('end', () => {
-        const ms = performance.now() - started;
-        if (JSON.parse(text).reason === 'SIGNATURE_MISMATCH') resolve(ms);
-        else reject(new Error(`answered ${text}`));
-      });
-    });
-    sent.on('error', reject);
-    const started = performance.now();
-    sent.end(BODY);
-  });
+async function rejectionTime(
+  sender: Sender,
+  timestamp: string,
+  { clientId, signature }: Attempt,
+): Promise<number> {
+  const headers = signedHeaders({ clientId, secret: '' }, BODY, timestamp, signature);
+  const { text, sentAt, endedAt } = await sender.post(PATH, headers, BODY);
+  if (JSON.parse(text).reason !== 'SIGNATURE_MISMATCH') throw new Error(`answered ${text}`);
+  return endedAt - sentAt;
 }
 
 function report(kinds: readonly Kind[], samples: readonly number[][], options: Options): number {
@@ -192,13 +179,36 @@ function report(kinds: readonly Kind[], samples: readonly number[][], options: O
     process.stdout.write(`${JSON.stringify({ ...options, bound, rows }, null, 2)}\n`);
   } else {
     const head = ['kind', 'n', 'p50 ms', 'p99 ms', 'AUC', `0.5 ± ${bound.toFixed(3)}`];
-    const table = new Table({ head, style: { head: [], border: [] } });
-    for (const [index, { kind, n, p50, p99, auc, isTold }] of rows.entries()) {
-      const verdict = isTold ? 'TOLD APART' : 'pass';
-      const compared = index === 0 ? ['', ''] : [auc.toFixed(4), verdict];
-      table.push([kind, n, p50.toFixed(3), p99.toFixed(3), ...compared]);
-    }
-    process.stdout.write(`\n${table.toString()}\n`);
+    const lines = rows.map(({ kind, n, p50, p99, auc, isTold }, index) => [
+      ...[kind, n, p50.toFixed(3), p99.toFixed(3)],
+      ...(index === 0 ? ['', ''] : [auc.toFixed(4), isTold ? 'TOLD APART' : 'pass']),
+    ]);
+    process.stdout.write(`\n${textTable(lines, head)}\n`);
   }
   return rows.some(({ isTold }) => isTold) ? 1 : 0;
 }
+
+/**
+ * The probability that a value of `others` is larger than one of `base`, ties counted half
+ * (Mann-Whitney U over n·m). 0.5: nothing tells them apart; 1: every single one does.
+ */
+export function areaUnderCurve(base: readonly number[], others: readonly number[]): number {
+  const all = [
+    ...base.map((value) => ({ value, isOther: false })),
+    ...others.map((value) => ({ value, isOther: true })),
+  ].sort((a, b) => a.value - b.value);
+  let rankSum = 0;
+  for (let first = 0; first < all.length; ) {
+    let end = first;
+    while (all[end]?.value === all[first]?.value && end < all.length) end += 1;
+    const tied = all.slice(first, end);
+    // Ranks count from 1; those who tie share the middle of theirs.
+    rankSum += tied.filter(({ isOther }) => isOther).length * ((first + 1 + end) / 2);
+    first = end;
+  }
+  const least = (others.length * (others.length + 1)) / 2;
+  return (rankSum - least) / (base.length * others.length);
+}
+
+/** Of the area, where both samples of `n` come from the same source. */
+export const standardError = (n: number): number => Math.sqrt((2 * n + 1) / (12 * n * n));

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pushPath } from '../../src/protocol/paths';
 import { type Answer, createSender, type Sender } from '../client/sender';
+import type { Random } from '../harness/random';
 import type { Attempt, AttemptEnd } from './history';
 import type { ChaosOperation } from './operations';
-import type { Random } from './random';
 
 export interface ChaosClient {
   readonly clientId: string;

@@ -1,11 +1,11 @@
 /** All the third parties of a run, each with randomness of its own. */
 import { setMaxListeners } from 'node:events';
+import type { Cluster } from '../harness/cluster';
+import { USERNAMES } from '../harness/directory';
+import type { Random } from '../harness/random';
 import { runCaller } from './callers';
-import type { Cluster } from './cluster';
-import { USERNAMES } from './directory';
 import type { Attempt } from './history';
 import { createOperations, type World } from './operations';
-import type { Random } from './random';
 
 export interface CrowdOptions {
   readonly random: Random;

@@ -1,6 +1,6 @@
 /** When the replica set elected a primary, asked of the set itself, and how soon pushes were confirmed again. */
 import { startPollLoop } from '../../src/concurrency/poll-loop';
-import type { Cluster } from './cluster';
+import type { Cluster } from '../harness/cluster';
 import type { Attempt } from './history';
 
 interface ElectionWatch {

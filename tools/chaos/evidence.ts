@@ -3,9 +3,9 @@ import { matterModel } from '../../src/storage/ledger/matter-model';
 import { toMatter } from '../../src/storage/ledger/matter-record';
 import { nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import type { Cluster } from '../harness/cluster';
+import { USERNAMES } from '../harness/directory';
 import type { Evidence } from './check/evidence';
-import type { Cluster } from './cluster';
-import { USERNAMES } from './directory';
 
 /** @param seen what the harness knows by itself */
 export async function collectEvidence(

@@ -2,14 +2,11 @@
  * Two quiet clients: alone, beside one that sends as much as it may, and beside the same one when
  * it sends five times of that.
  */
-import type { Cluster } from './cluster';
-import { type Beside, type FairnessRound, fairnessRows } from './fairness-rows';
-import { openLoop, type Send, type Spell } from './load';
-import { type Latency, latencyOf, othersThan } from './load-figures';
-import { createPushes } from './load-pushes';
-import type { Measured, MeasureOptions } from './load-report';
-import { createLoadSender, type LoadAnswer } from './load-sender';
-import { SMALL, withCluster } from './with-cluster';
+
+import { SMALL, withCluster } from '../harness/cluster';
+import { type Latency, latencyOf, median, othersThan, withoutAnswer } from '../harness/figures';
+import { type LoadAnswer, openLoop, type Send, type Spell, withSends } from '../harness/load';
+import { goalRow, type Measured, type MeasureOptions, type Row } from '../harness/report';
 
 /** Pushes per second and client, and at once. */
 const RATE_LIMIT = 60;
@@ -27,55 +24,29 @@ const LIMITED = '429 RATE_LIMITED';
 export function measureFairness(options: MeasureOptions): Promise<Measured> {
   const env = { RATE_LIMIT: String(RATE_LIMIT), RATE_BURST: String(RATE_LIMIT) };
   return withCluster({ ...options, ...SMALL, env }, async (cluster) => {
-    const rounds = await runRounds(cluster, options);
+    const rounds = await withSends(cluster, options.signal, (sends) => runRounds(sends, options));
     return { rows: fairnessRows(rounds), figures: { fairness: rounds } };
   });
 }
 
-async function runRounds(cluster: Cluster, options: MeasureOptions): Promise<FairnessRound[]> {
-  const { send, close } = createSends(cluster);
-  // Nobody waits for the answers of a run that is given up.
-  options.signal?.addEventListener('abort', close);
-  try {
-    const rounds: FairnessRound[] = [];
-    // Interleaved: what the machine does at a moment meets both. The first one warms up.
-    await runRound(send, options, 'within');
-    for (const beside of Array.from({ length: ROUNDS }, () => ORDER).flat()) {
-      const round = await runRound(send, options, beside);
-      rounds.push(round);
-      const { p50, p99 } = round.quiet;
-      options.say(`Quiet clients, ${beside}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
-    }
-    return rounds;
-  } finally {
-    options.signal?.removeEventListener('abort', close);
-    close();
+async function runRounds(
+  sends: readonly Send[],
+  options: MeasureOptions,
+): Promise<FairnessRound[]> {
+  const rounds: FairnessRound[] = [];
+  // Interleaved: what the machine does at a moment meets both. The first one warms up.
+  await runRound(sends, options, 'within');
+  for (const beside of Array.from({ length: ROUNDS }, () => ORDER).flat()) {
+    const round = await runRound(sends, options, beside);
+    rounds.push(round);
+    const { p50, p99 } = round.quiet;
+    options.say(`Quiet clients, ${beside}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
   }
-}
-
-interface Sends {
-  readonly noisy: Send;
-  readonly quiet: readonly Send[];
-}
-
-function createSends({ webs: [web], clients }: Cluster): { send: Sends; close: () => void } {
-  if (!web) throw new Error('the cluster has no web process');
-  const next = createPushes();
-  const senders = clients.map((client) => createLoadSender(web.url, client));
-  const [noisy, ...quiet] = senders.map(
-    (sender): Send =>
-      () =>
-        sender.send(next()),
-  );
-  if (!noisy) throw new Error('the cluster has no clients');
-  const close = () => {
-    for (const sender of senders) sender.close();
-  };
-  return { send: { noisy, quiet: quiet.slice(-2) }, close };
+  return rounds;
 }
 
 async function runRound(
-  { noisy, quiet }: Sends,
+  [noisy, ...quiet]: readonly Send[],
   { quick, signal }: MeasureOptions,
   beside: Beside,
 ): Promise<FairnessRound> {
@@ -88,8 +59,8 @@ async function runRound(
       ...(signal && { signal }),
     });
   const rate = NEIGHBOURS[beside];
-  const noise = rate > 0 ? load(noisy, rate) : undefined;
-  const spells = await Promise.all(quiet.map((send) => load(send, QUIET)));
+  const noise = noisy && rate > 0 ? load(noisy, rate) : undefined;
+  const spells = await Promise.all(quiet.slice(-2).map((send) => load(send, QUIET)));
   const heard = await noise;
   const counted = spells.flatMap(({ answers, from }) =>
     answers.filter(({ sentAt }) => sentAt >= from + ROUND.warmUp / haste),
@@ -116,3 +87,92 @@ function noiseOf({ answers }: Spell): NonNullable<FairnessRound['neighbour']> {
     others: othersThan(answers, LIMITED),
   };
 }
+
+/** What a round has beside the quiet clients: nobody, one that keeps its rate, one that does not. */
+export type Beside = 'alone' | 'within' | 'noisy';
+
+export interface FairnessRound {
+  readonly beside: Beside;
+  /** Of the quiet clients together, milliseconds. */
+  readonly quiet: Latency;
+  /** Their answers that are no success. */
+  readonly quietOthers: Readonly<Record<string, number>>;
+  /** The third client; absent where the quiet ones were alone. */
+  readonly neighbour?: {
+    readonly sent: number;
+    readonly limited: Latency;
+    /** 429 without Retry-After or without the headers of the rate. */
+    readonly incomplete: number;
+    /** All its other answers. */
+    readonly others: Readonly<Record<string, number>>;
+  };
+  /** The harness' own lateness, milliseconds, p99. */
+  readonly ownDelay: number;
+}
+
+/**
+ * The quiet ones' p99 beside one that sends more than it may, of the same while it sends what it
+ * may: what is admitted takes its part of the service whoever sends it.
+ */
+const GOAL = 1.5;
+
+export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
+  const [alone, within, noisy] = (['alone', 'within', 'noisy'] as const).map((beside) =>
+    rounds.filter((round) => round.beside === beside),
+  ) as [FairnessRound[], FairnessRound[], FairnessRound[]];
+  const noise = noisy.flatMap(({ neighbour }) => neighbour ?? []);
+  const ratio = (of: 'p50' | 'p99', base: readonly FairnessRound[]) =>
+    medianOf(noisy, of) / Math.max(medianOf(base, of), 0.1);
+  const growth = ratio('p99', within);
+  const incomplete = sum(noise.map((one) => one.incomplete));
+  const rejected = sum(rounds.flatMap(({ quietOthers }) => Object.values(quietOthers)));
+  const neighbours = rounds.flatMap(({ neighbour }) => neighbour ?? []);
+  const unanswered = sum(neighbours.flatMap(({ others }) => Object.values(withoutAnswer(others))));
+  const kinds = rounds.flatMap(({ quietOthers }) => Object.keys(quietOthers));
+  return [
+    { what: 'quiet clients alone, p50 / p99 per round', seen: times(alone) },
+    { what: 'the same beside one that sends 54/s of its 60/s', seen: times(within) },
+    { what: 'the same while that one sends 300/s', seen: times(noisy) },
+    { what: 'p50, p99 of 300/s to alone', seen: ratios(ratio, alone) },
+    { what: 'p50 of 300/s to 54/s', seen: ratio('p50', within).toFixed(2) },
+    goalRow('p99 of 300/s to 54/s', {
+      value: growth,
+      seen: growth.toFixed(2),
+      most: GOAL,
+    }),
+    goalRow('quiet clients: answers other than 0', {
+      value: rejected,
+      seen: [String(rejected), ...new Set(kinds)].join(' '),
+      most: 0,
+    }),
+    // Were nothing of it rejected, it would not have been noisy.
+    goalRow('noisy client: its 429, of what it sent', {
+      value: Math.min(...noise.map(({ limited }) => limited.count)),
+      seen: noise.map(({ sent, limited }) => `${limited.count} of ${sent}`).join(', '),
+      least: 1,
+    }),
+    goalRow('noisy client: 429 without Retry-After or RateLimit', {
+      value: incomplete,
+      seen: String(incomplete),
+      most: 0,
+    }),
+    goalRow('third client: pushes without an answer', {
+      value: unanswered,
+      seen: String(unanswered),
+      most: 0,
+    }),
+  ];
+}
+
+const ratios = (
+  ratio: (of: 'p50' | 'p99', base: readonly FairnessRound[]) => number,
+  base: readonly FairnessRound[],
+) => `${ratio('p50', base).toFixed(2)}, ${ratio('p99', base).toFixed(2)}`;
+
+const medianOf = (rounds: readonly FairnessRound[], of: 'p50' | 'p99') =>
+  median(rounds.map(({ quiet }) => quiet[of]));
+
+const times = (rounds: readonly FairnessRound[]) =>
+  `${rounds.map(({ quiet: { p50, p99 } }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`).join(', ')} ms`;
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);

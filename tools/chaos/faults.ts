@@ -1,10 +1,10 @@
 /** Carries out the faults of a plan, and writes down when each was there. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster';
+import type { Cluster } from '../harness/cluster';
+import type { Member } from '../harness/member';
+import type { Way } from '../harness/proxy';
 import type { Fault } from './history';
-import type { Member } from './member';
 import type { PlannedFault } from './plan';
-import type { Way } from './proxy';
 import { fill, lag, orphan, rejectSessions, stepDown } from './server-faults';
 
 interface FaultRun {

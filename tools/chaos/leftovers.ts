@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { entryModel } from '../../src/storage/push-log/entry-model';
-import type { Cluster } from './cluster';
+import type { Cluster } from '../harness/cluster';
 
 /** Milliseconds in which the queue must be empty once nobody pushes. */
 const QUEUE_TIMEOUT = 10_000;

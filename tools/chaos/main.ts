@@ -3,14 +3,14 @@
  * where it does not.
  */
 import { join } from 'node:path';
+import { loadReport, type Report } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
 import { FAULT_KINDS } from './history';
-import { loadReport } from './load-report';
 import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
 import { measureOverload } from './overload';
 import { measureRecovery, recoveryReport } from './recovery';
-import { faultsReport, type Report } from './report';
+import { faultsReport } from './report';
 import { runChaos } from './run';
 
 /** What a mode needs besides its options. */

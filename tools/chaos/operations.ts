@@ -1,6 +1,6 @@
 /** The operations of a run: every kind, over a few hot keys and many cold ones, drawn from a seed. */
 import type { OperationName } from '../../src/domain/operation';
-import type { Random } from './random';
+import type { Random } from '../harness/random';
 
 /** What a caller wants done. Its body is like no other one's, so that its traces can be told apart. */
 export interface ChaosOperation {

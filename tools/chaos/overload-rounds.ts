@@ -1,8 +1,8 @@
 /** Rounds of what the service can do, and of three times as much, in turns. */
-import type { Cluster } from './cluster';
+import type { Cluster } from '../harness/cluster';
+import { goodput, type Latency, latencyOf, ofKind, othersThan } from '../harness/figures';
+import { closedLoop, openLoop, type Send, type Spell } from '../harness/load';
 import { findLeftovers, settle } from './leftovers';
-import { closedLoop, openLoop, type Send, type Spell } from './load';
-import { goodput, type Latency, latencyOf, ofKind, othersThan } from './load-figures';
 
 interface Peak {
   readonly connections: number;

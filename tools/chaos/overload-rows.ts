@@ -1,9 +1,9 @@
 /** The overload's figures against their goals. Pure. */
-import { type Latency, mean, withoutAnswer } from './load-figures';
-import { goalRow, type Row } from './load-report';
-import type { NarrowLine } from './overload-line';
+import { type Latency, mean, withoutAnswer } from '../harness/figures';
+import type { Spell } from '../harness/load';
+import type { MemorySummary } from '../harness/memory';
+import { goalRow, type Row } from '../harness/report';
 import { OVER, type OverloadRound } from './overload-rounds';
-import type { Stall } from './overload-stall';
 
 export interface OverloadFigures {
   /** PUSH_TIMEOUT, milliseconds. */
@@ -11,6 +11,29 @@ export interface OverloadFigures {
   readonly line: NarrowLine;
   readonly rounds: readonly OverloadRound[];
   readonly stall: Stall;
+}
+
+export interface NarrowLine {
+  /** Pushes per second in a closed loop without and with the narrow line. */
+  readonly unthrottled: number;
+  readonly throttled: number;
+  readonly bytesPerSecond: number;
+}
+
+export interface Stall {
+  /** Milliseconds. */
+  readonly lasted: number;
+  /** Of all answers, whatever they said. */
+  readonly slowest: number;
+  readonly answers: Readonly<Record<string, number>>;
+  /** Milliseconds from its end to the next answer of code 0; undefined: there was none. */
+  readonly backAfter: number | undefined;
+  /** Answers of code 0 per second, at the end of the arrivals. */
+  readonly perSecondAtLast: number;
+  readonly unsent: number;
+  readonly crashes: readonly string[];
+  readonly memory: Readonly<Record<string, MemorySummary>>;
+  readonly ownDelay: Spell['ownDelay'];
 }
 
 /** Of the peak. */

@@ -1,21 +1,20 @@
 /** `npm run chaos -- --overload`: three times what the service can do, a stall, and a noisy neighbour. */
-import type { Cluster } from './cluster';
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cluster, SMALL, withCluster } from '../harness/cluster';
+import { goodput, latencyOf, othersThan } from '../harness/figures';
+import { closedLoop, openLoop, type Send, withSends } from '../harness/load';
+import { startSampling } from '../harness/memory';
+import type { Measured, MeasureOptions } from '../harness/report';
 import { measureFairness } from './fairness';
-import type { Send } from './load';
-import { createPushes } from './load-pushes';
-import type { Measured, MeasureOptions } from './load-report';
-import { createLoadSender } from './load-sender';
-import { narrowLine } from './overload-line';
-import { runRounds, waitUntilIdle } from './overload-rounds';
-import { type OverloadFigures, overloadRows } from './overload-rows';
-import { stallDatabase } from './overload-stall';
-import { SMALL, withCluster } from './with-cluster';
+import { MOST_UNDER_WAY, type RoundOptions, runRounds, waitUntilIdle } from './overload-rounds';
+import { type NarrowLine, type OverloadFigures, overloadRows, type Stall } from './overload-rows';
 
 const HASTE = 3;
 
 export async function measureOverload(options: MeasureOptions): Promise<Measured> {
   const overload = await withCluster({ ...options, ...SMALL }, (cluster) =>
-    measure(cluster, options),
+    withSends(cluster, options.signal, (sends) => measure(cluster, inTurns(sends), options)),
   );
   const fairness = await measureFairness(options);
   return {
@@ -24,42 +23,129 @@ export async function measureOverload(options: MeasureOptions): Promise<Measured
   };
 }
 
+/** All clients of the cluster, one after the other. */
+function inTurns(sends: readonly Send[]): Send {
+  let sent = 0;
+  return () => {
+    const send = sends[sent % sends.length];
+    if (!send) throw new Error('the cluster has no clients');
+    sent += 1;
+    return send();
+  };
+}
+
 async function measure(
   cluster: Cluster,
+  send: Send,
   { say, quick, signal }: MeasureOptions,
 ): Promise<OverloadFigures> {
   const how = { say, haste: quick ? HASTE : 1, ...(signal && { signal }) };
-  const { send, close } = createSend(cluster);
-  // Nobody waits for the answers of a run that is given up.
-  signal?.addEventListener('abort', close);
-  try {
-    const line = await narrowLine(cluster, send, how);
-    await waitUntilIdle(cluster, signal);
-    const rounds = await runRounds(cluster, send, how);
-    say('The database stalls now');
-    const rate = rounds.at(-1)?.rate ?? 0;
-    const stall = await stallDatabase(cluster, send, { ...how, rate });
-    return { pushTimeout: cluster.config.PUSH_TIMEOUT, line, rounds, stall };
-  } finally {
-    signal?.removeEventListener('abort', close);
-    close();
+  const line = await narrowLine(cluster, send, how);
+  await waitUntilIdle(cluster, signal);
+  const rounds = await runRounds(cluster, send, how);
+  say('The database stalls now');
+  const rate = rounds.at(-1)?.rate ?? 0;
+  const stall = await stallDatabase(cluster, send, { ...how, rate });
+  return { pushTimeout: cluster.config.PUSH_TIMEOUT, line, rounds, stall };
+}
+
+const CONNECTIONS = 64;
+const LINE_DURATION = 6_000;
+const LINE_WARM_UP = 1_500;
+/** Of the unthrottled rate. */
+const WANTED = 1 / 4;
+const CLOSE_ENOUGH = [0.21, 0.3] as const;
+const MOST_TRIES = 4;
+/** Bytes on the line per push, both ways: only the first guess. */
+const GUESS = 6_000;
+
+/**
+ * Makes the line to the database what bounds the service: narrows it until about a quarter of the
+ * service's rate is left. Were it the processors, the load itself would take away what it measures.
+ */
+async function narrowLine(
+  { mongo }: Cluster,
+  send: Send,
+  options: RoundOptions,
+): Promise<NarrowLine> {
+  const { say, haste, signal } = options;
+  const measure = async () => {
+    const duration = LINE_DURATION / haste;
+    const { answers, from, to } = await closedLoop(send, {
+      connections: CONNECTIONS,
+      duration,
+      ...(signal && { signal }),
+    });
+    return goodput(answers, [from + LINE_WARM_UP / haste, to]);
+  };
+  // Not counted: caches, connections and compilers.
+  await measure();
+  const unthrottled = await measure();
+  if (unthrottled === 0) throw new Error('the service took no push at all');
+  let bytesPerSecond = unthrottled * WANTED * GUESS;
+  for (let tries = 1; ; tries += 1) {
+    signal?.throwIfAborted();
+    mongo.proxy.throttle(bytesPerSecond);
+    const throttled = await measure();
+    const share = throttled / unthrottled;
+    say(`${(bytesPerSecond / 1e6).toFixed(2)} MB/s to the database: ${throttled.toFixed(0)}/s`);
+    const [least, most] = CLOSE_ENOUGH;
+    const fits = share >= least && share <= most;
+    if (fits || tries === MOST_TRIES) return { unthrottled, throttled, bytesPerSecond };
+    bytesPerSecond *= Math.min(3, Math.max(0.3, WANTED / Math.max(share, 0.01)));
   }
 }
 
-/** All clients of the cluster in turn, each to the one web process. */
-function createSend({ webs: [web], clients }: Cluster): { send: Send; close: () => void } {
-  if (!web) throw new Error('the cluster has no web process');
-  const senders = clients.map((client) => createLoadSender(web.url, client));
-  const next = createPushes();
-  let sent = 0;
-  const send: Send = () => {
-    const sender = senders[sent % senders.length];
-    if (!sender) throw new Error('the cluster has no clients');
-    sent += 1;
-    return sender.send(next());
+/** Milliseconds: before it, of it, after it, and at the end of that for the rate. */
+const BEFORE = 6_000;
+const LASTS = 15_000;
+const AFTER = 18_000;
+const AT_LAST = 6_000;
+
+/**
+ * A database that answers nothing for a while, under three times the load that it could bear.
+ *
+ * @param rate arrivals per second
+ */
+async function stallDatabase(
+  cluster: Cluster,
+  send: Send,
+  { rate, haste, signal }: RoundOptions & { readonly rate: number },
+): Promise<Stall> {
+  const { proxy } = cluster.mongo;
+  const memory = startSampling(cluster);
+  const spell = openLoop(send, {
+    rate,
+    duration: (BEFORE + LASTS + AFTER) / haste,
+    most: MOST_UNDER_WAY,
+    ...(signal && { signal }),
+  });
+  const over = stall(proxy, haste, signal);
+  const [{ answers, to, unsent, ownDelay }, { from, until }] = await Promise.all([spell, over]);
+  const good = answers.filter(({ kind, endedAt }) => kind === '0' && endedAt > until);
+  const first = good.reduce((least, { endedAt }) => Math.min(least, endedAt), Infinity);
+  return {
+    lasted: until - from,
+    slowest: latencyOf(answers).max,
+    answers: othersThan(answers),
+    backAfter: good.length > 0 ? first - until : undefined,
+    perSecondAtLast: goodput(answers, [to - AT_LAST / haste, to]),
+    unsent,
+    crashes: [...cluster.crashes],
+    memory: Object.fromEntries(await memory.stop()),
+    ownDelay,
   };
-  const close = () => {
-    for (const sender of senders) sender.close();
-  };
-  return { send, close };
+}
+
+async function stall(
+  proxy: Cluster['mongo']['proxy'],
+  haste: number,
+  signal?: AbortSignal,
+): Promise<{ from: number; until: number }> {
+  const wait = (ms: number) => sleep(ms / haste, undefined, { ...(signal && { signal }) });
+  await wait(BEFORE);
+  const from = performance.now();
+  proxy.setDropping(true);
+  await wait(LASTS).finally(() => proxy.setDropping(false));
+  return { from, until: performance.now() };
 }

@@ -1,6 +1,7 @@
 /** The faults of a run, drawn from its seed before it starts. Pure. */
+
+import type { Random } from '../harness/random';
 import { FAULT_KINDS, type FaultKind } from './history';
-import type { Random } from './random';
 
 export interface PlannedFault {
   /** Milliseconds after the start of the run. */

@@ -4,15 +4,15 @@
  * recover before the next one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import Table from 'cli-table3';
-import type { Cluster } from './cluster';
+import type { Cluster } from '../harness/cluster';
+import { SMALL, withCluster } from '../harness/cluster';
+import { median } from '../harness/figures';
+import type { Member } from '../harness/member';
+import { createRandom } from '../harness/random';
+import { type Report, textTable } from '../harness/report';
 import { runCrowd } from './crowd';
 import { confirmedAfter, watchElections } from './elections';
 import type { Attempt } from './history';
-import type { Member } from './member';
-import { createRandom } from './random';
-import type { Report } from './report';
-import { SMALL, withCluster } from './with-cluster';
 
 export interface RecoveryOptions {
   /** The project's folder; dist/ must be built. */
@@ -158,19 +158,21 @@ export function troubleAfter(
 
 /** A table of the slowest and the usual, against the goals. */
 export function recoveryReport(times: RecoveryTimes): Report {
-  const table = new Table({
-    head: ['after the death of', 'times', 'median ms', 'slowest ms', 'goal ms', ''],
-    style: { head: [], border: [] },
-  });
   const rows = (Object.keys(GOALS) as (keyof RecoveryTimes)[]).map((what) => {
-    const sorted = [...times[what]].sort((a, b) => a - b).map(Math.round);
-    const slowest = sorted.at(-1) ?? 0;
-    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
-    return { what, times: sorted.length, median, slowest, passed: slowest <= GOALS[what] };
+    const slowest = Math.round(Math.max(0, ...times[what]));
+    const passed = slowest <= GOALS[what];
+    return {
+      what,
+      times: times[what].length,
+      median: Math.round(median(times[what])),
+      slowest,
+      passed,
+    };
   });
-  for (const { what, times: count, median, slowest, passed } of rows) {
-    table.push([what, count, median, slowest, GOALS[what], passed ? 'passed' : 'FAILED']);
-  }
+  const lines = rows.map(({ what, times: count, median: usual, slowest, passed }) => [
+    ...[what, count, usual, slowest, GOALS[what], passed ? 'passed' : 'FAILED'],
+  ]);
+  const head = ['after the death of', 'times', 'median ms', 'slowest ms', 'goal ms', ''];
   const passed = rows.every((row) => row.passed);
-  return { passed, summary: { rows, times }, text: table.toString() };
+  return { passed, summary: { rows, times }, text: textTable(lines, head) };
 }

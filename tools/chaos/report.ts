@@ -1,24 +1,16 @@
 /** What a run is told as: a table for people, one object for machines. */
-import Table from 'cli-table3';
+
+import type { MemorySummary } from '../harness/memory';
+import { type Report, textTable } from '../harness/report';
 import type { Violation } from './check/evidence';
 import { countOperations, type OperationCounts } from './check/operation-counts';
 import { PROMISES, type Rule } from './check/rules';
 import { confirmedAfter } from './elections';
 import type { Attempt, Fault, Span } from './history';
 import type { ChaosOptions, ChaosResult } from './run';
-import type { MemorySummary } from './samples';
 
 /** Of each rule at most so many violations are shown. */
 const SHOWN = 5;
-
-/** What a mode of `npm run chaos` ends with. */
-export interface Report {
-  readonly passed: boolean;
-  /** For machines. */
-  readonly summary: unknown;
-  /** For people. */
-  readonly text: string;
-}
 
 type Told = Pick<ChaosOptions, 'seed' | 'duration' | 'broken' | 'rejectsKillSessions'>;
 
@@ -94,7 +86,6 @@ const lengthOf = (spans: readonly Span[]) =>
 
 function reportText(summary: ChaosSummary, violations: readonly Violation[]): string {
   const { operations, accepted, rejected, givenUp } = summary.operations;
-  const table = new Table({ style: { head: [], border: [] } });
   const rows = [
     ['seed', summary.seed],
     ['broken on purpose', summary.broken ?? 'nothing'],
@@ -113,10 +104,9 @@ function reportText(summary: ChaosSummary, violations: readonly Violation[]): st
     ['crashes', String(summary.crashes.length)],
     ['violations', violations.length === 0 ? '0' : list(summary.violations)],
   ];
-  table.push(...rows);
   const rules = Object.keys(summary.violations) as Rule[];
   const details = rules.map((rule) => detailsOf(rule, violations));
-  return [table.toString(), ...details, ...summary.crashes].join('\n');
+  return [textTable(rows), ...details, ...summary.crashes].join('\n');
 }
 
 function detailsOf(rule: Rule, violations: readonly Violation[]): string {

@@ -1,10 +1,13 @@
 /** One chaos run: callers at work, faults from a plan, a calm end, and the check of all of it. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../harness/cluster';
+import { withCluster } from '../harness/cluster';
+import { type Sampling, startSampling } from '../harness/memory';
+import { createRandom } from '../harness/random';
 import { check } from './check/check';
 import type { Violation } from './check/evidence';
 import { checkSoundness } from './check/soundness';
-import type { Cluster } from './cluster';
 import { runCrowd } from './crowd';
 import { watchElections } from './elections';
 import { collectEvidence } from './evidence';
@@ -20,11 +23,8 @@ import {
 import { settle } from './leftovers';
 import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
 import { type FaultMix, planClocks, planFaults } from './plan';
-import { createRandom } from './random';
-import { type Sampling, startSampling } from './samples';
 import { watchServers } from './server-stalls';
 import { watchStalls } from './stalls';
-import { withCluster } from './with-cluster';
 
 export interface ChaosOptions {
   /** The project's folder; dist/ must be built. */

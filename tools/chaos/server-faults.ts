@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
+import { type ClusterSet, REFUSED_SESSIONS, type SetMember } from '../harness/replica-set';
 import { withAdmin } from '../local/mongod';
-import { type ClusterSet, REFUSED_SESSIONS, type SetMember } from './replica-set';
 
 /** Seconds in which it is not elected again, and in which the others may catch up first. */
 const STEP_DOWN = { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 2, force: true };

@@ -3,7 +3,7 @@
  * nothing for seconds holds up every caller, and the service can do nothing about it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster';
+import type { Cluster } from '../harness/cluster';
 import type { Span } from './history';
 
 interface ServerWatch {

@@ -1,9 +1,13 @@
 /**
  * The process that pushes: as many connections as a round wants, each sending its next push as soon as
- * the last one was answered. Told what to do over IPC, a round at a time; see `run-round.ts`.
+ * the last one was answered. Told what to do over IPC, a round at a time.
  */
-import { type Round, runRound } from './run-round';
-import type { Turning } from './window';
+import { createHmac, createSecretKey } from 'node:crypto';
+import { summarize } from '../../harness/figures';
+import { timestampNow } from '../../harness/sender';
+import { type LeanAnswer, type LeanConnection, openConnection } from './connection';
+import { type BenchPush, createFilePushes, createPushes, type KeyChoice } from './pushes';
+import { openWindow, type Turning, type Until, type Window } from './window';
 
 process.on('message', (round) => {
   const turning: Turning = (turn) => process.send?.({ turn });
@@ -16,3 +20,131 @@ process.on('message', (round) => {
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit());
 process.send?.({ ready: true });
+
+export interface Round {
+  /** Of the web processes; the connections are spread over them. */
+  readonly ports: readonly number[];
+  readonly clientId: string;
+  readonly secret: string;
+  readonly connections: number;
+  readonly keys: KeyChoice | 'file';
+  /** Where that is what is pushed: its path. */
+  readonly file?: string;
+  /** Part of all keys of the round. */
+  readonly name: string;
+  /** When it ends: by the clock, or after so many pushes, all of which count. */
+  readonly until: Until;
+}
+
+export interface RoundResult {
+  /** Answered with code 0 within the counted time. */
+  readonly accepted: number;
+  /** Whatever else was answered at any time, by status and the envelope's reason (or else its code). */
+  readonly others: Readonly<Record<string, number>>;
+  /** Milliseconds that were counted. */
+  readonly elapsed: number;
+  /** Of what was sent within the counted time and accepted, then or later; milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+const PATH = '/api/open/matters/';
+
+/** @throws Error where a connection cannot be opened, or breaks */
+async function runRound(round: Round, turning: Turning): Promise<RoundResult> {
+  const next = pushesOf(round);
+  const request = createRequests(round);
+  const connections = await Promise.all(
+    Array.from({ length: round.connections }, (_, n) =>
+      openConnection(round.ports[n % round.ports.length] as number),
+    ),
+  );
+  const about = { connections: connections.length, now: performance.now(), turning };
+  const tally = new Tally(openWindow(round.until, about));
+  try {
+    await Promise.all(
+      connections.map((connection, n) => pushOver(connection, () => request(next(n)), tally)),
+    );
+    return tally.result();
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+/** Until the round is over. */
+async function pushOver(
+  connection: LeanConnection,
+  next: () => Buffer,
+  tally: Tally,
+): Promise<void> {
+  for (let sent = 0; ; sent += 1) {
+    const sentAt = performance.now();
+    if (!tally.window.isOpen(sentAt)) return;
+    const answer = await connection.send(next());
+    const endedAt = performance.now();
+    tally.window.answered(endedAt, sent === 0);
+    tally.add(answer, sentAt, endedAt);
+  }
+}
+
+/** What was answered in a round. */
+class Tally {
+  private accepted = 0;
+  private readonly times: number[] = [];
+  private readonly others: Record<string, number> = {};
+
+  constructor(readonly window: Window) {}
+
+  add({ status, body }: LeanAnswer, sentAt: number, endedAt: number): void {
+    const code = codeOf(body);
+    if (code === 0) {
+      if (this.window.counts(endedAt)) this.accepted += 1;
+      if (this.window.counts(sentAt)) this.times.push(endedAt - sentAt);
+      return;
+    }
+    const what = `${status} ${reasonOf(body) ?? code}`;
+    this.others[what] = (this.others[what] ?? 0) + 1;
+  }
+
+  result(): RoundResult {
+    const { accepted, others, times, window } = this;
+    const max = times.reduce((most, time) => Math.max(most, time), 0);
+    return { accepted, others, elapsed: window.elapsed(), ...summarize(times), max };
+  }
+}
+
+function pushesOf({ keys, name, file, connections }: Round): (connection: number) => BenchPush {
+  if (keys !== 'file') return createPushes(keys, name);
+  if (file === undefined) throw new Error('a round of the pushes of a file, without the file');
+  return createFilePushes(file, connections);
+}
+
+/** The code stands at the front of every envelope: parsing all of it would be the caller's work. */
+const CODE = /"code":(\d+)/;
+
+function codeOf(body: Buffer): number {
+  return Number(CODE.exec(body.toString('latin1', 0, 64))?.[1] ?? Number.NaN);
+}
+
+const REASON = /"reason":"(\w+)"/;
+
+function reasonOf(body: Buffer): string | undefined {
+  return REASON.exec(body.toString('latin1'))?.[1];
+}
+
+/** @returns signed requests, ready to be written to a socket */
+function createRequests({ clientId, secret }: Round) {
+  const key = createSecretKey(Buffer.from(secret));
+  return ({ operation, body }: { operation: string; body: string }): Buffer => {
+    const timestamp = timestampNow();
+    const signature = createHmac('sha256', key)
+      .update(`${clientId}\n${timestamp}\n${body}`)
+      .digest('hex');
+    return Buffer.from(
+      `POST ${PATH}${operation} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nX-Client-Id: ${clientId}\r\n` +
+        `X-Timestamp: ${timestamp}\r\nX-Signature: ${signature}\r\n\r\n${body}`,
+    );
+  };
+}

@@ -2,6 +2,7 @@
  * What every peer has in common: Koa, the raw body, the signature, the validation. They use the
  * product's own checks, so that only the way of a push after them differs.
  */
+
 import { createHash, randomBytes } from 'node:crypto';
 import Koa from 'koa';
 import getRawBody from 'raw-body';
@@ -9,7 +10,7 @@ import { OPERATIONS, type Operation, type OperationName } from '../../../src/dom
 import { parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { verify } from '../../../src/protocol/signature';
-import { announceReady } from '../../../src/runtime/lifecycle';
+import { announceReady, runMain } from '../../../src/runtime/lifecycle';
 
 /** A push that passed, JSON-safe. */
 export interface PeerPush {
@@ -79,4 +80,11 @@ export function serve(handle: (push: PeerPush) => Promise<PeerOutcome>): void {
     }
   });
   app.listen(Number(process.env.PORT), '127.0.0.1', () => announceReady({}));
+}
+
+/** How a peer lives: until its channel closes, whoever started it being gone or done with it. */
+export function runPeer(main: () => Promise<void>): void {
+  process.on('disconnect', () => process.exit());
+  process.on('SIGTERM', () => process.exit());
+  runMain(main);
 }

@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'groupmq';
 import { Redis } from 'ioredis';
 import { announceReady } from '../../../src/runtime/lifecycle';
-import { type PeerOutcome, type PeerPush, serve } from './front';
+import { type PeerOutcome, type PeerPush, runPeer, serve } from './front';
 import { connectLedger } from './ledger';
-import { runPeer } from './run-peer';
 
 const CONCURRENCY = 64;
 const TIMEOUT = 30_000;

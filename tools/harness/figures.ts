@@ -1,0 +1,81 @@
+/** What times and answers come to: percentiles, rates, counts. Pure. */
+import type { LoadAnswer } from './load';
+
+/** Milliseconds. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** @param times milliseconds; zeros where there is none */
+export function summarize(times: readonly number[]): Percentiles {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share: number) =>
+    sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)];
+  return { p50: at(0.5) ?? 0, p99: at(0.99) ?? 0 };
+}
+
+export interface Latency extends Percentiles {
+  readonly count: number;
+  /** Milliseconds. */
+  readonly max: number;
+}
+
+type Span = readonly [from: number, to: number];
+
+/**
+ * Pushes are done in batches, so answers come in bursts. Counted from the first answer in the span
+ * to the first one after it, a burst that falls just inside or outside makes no difference.
+ *
+ * @returns answers of code 0 per second
+ */
+export function goodput(answers: readonly LoadAnswer[], [from, to]: Span): number {
+  const ends = ofKind(answers, '0').map(({ endedAt }) => endedAt);
+  const firstSince = (time: number) =>
+    ends.reduce((first, end) => (end >= time && end < first ? end : first), Infinity);
+  const start = firstSince(from);
+  const end = Math.min(firstSince(to), Math.max(start, to) + (to - from));
+  const counted = ends.filter((time) => time >= start && time < end);
+  return start < to ? (counted.length * 1_000) / (end - start) : 0;
+}
+
+export function latencyOf(answers: readonly LoadAnswer[]): Latency {
+  const times = answers.map(({ sentAt, endedAt }) => endedAt - sentAt);
+  const max = times.reduce((longest, ms) => Math.max(longest, ms), 0);
+  return { ...summarize(times), count: times.length, max };
+}
+
+export function ofKind(answers: readonly LoadAnswer[], kind: string): LoadAnswer[] {
+  return answers.filter((answer) => answer.kind === kind);
+}
+
+/** @returns how many there are of each kind, but for the kinds named */
+export function othersThan(
+  answers: readonly LoadAnswer[],
+  ...expected: readonly string[]
+): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { kind } of answers) {
+    if (!expected.includes(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const NO_ANSWER = /^(lost .*|hung|not JSON)$/;
+
+/** Of the counts by kind those of pushes that got no answer of the service at all. */
+export function withoutAnswer(counts: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([kind]) => NO_ANSWER.test(kind)));
+}
+
+/** Zero where there is none. */
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [low = 0, high = low] = sorted.slice(Math.ceil(middle) - 1, Math.floor(middle) + 1);
+  return sorted.length % 2 === 1 ? low : (low + high) / 2;
+}
+
+export function mean(numbers: readonly number[]): number {
+  return numbers.length === 0 ? 0 : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+}

@@ -1,0 +1,122 @@
+/**
+ * A Redis behind one address, and where it is to fail over a second one that follows it: whoever is the
+ * primary takes the new connections.
+ */
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { freePort } from '../local/ports';
+import { startRedis } from '../local/servers';
+import { allSettledOrThrow } from '../local/waiting';
+import { type Ground, type Member, startMember } from './member';
+import { startProxy, type TcpProxy } from './proxy';
+
+export async function startRedisPair(ground: Ground, size: 1 | 2): Promise<RedisPair> {
+  const servers = await allSettledOrThrow(
+    Array.from({ length: size }, (_, number) => startOne(ground, number)),
+  );
+  const [primary, other] = servers as [Server, Server | undefined];
+  if (other) await follow(other, primary);
+  const proxy = await startProxy(primary.port, '127.0.0.1');
+  const looking = await startProxy(primary.port, '127.0.0.1');
+  return new RedisPair(primary, other, proxy, looking);
+}
+
+/** Its `kill`, `restart` and `pid` are of the server that is the primary at the moment. */
+export class RedisPair implements Member {
+  readonly name = 'redis';
+  /** Past the proxy with the faults, to whoever is the primary. */
+  readonly url: string;
+  /** The way that the processes take. */
+  readonly proxiedUrl: string;
+  /** How many servers there are. */
+  readonly size: number;
+
+  constructor(
+    private primary: Server,
+    private other: Server | undefined,
+    readonly proxy: TcpProxy,
+    private readonly looking: TcpProxy,
+  ) {
+    this.url = urlOf(looking);
+    this.proxiedUrl = urlOf(proxy);
+    this.size = other ? 2 : 1;
+  }
+
+  /**
+   * The other server becomes the primary, and this one follows it and forgets what that one never
+   * had. Connections stay with the server that they were made to.
+   *
+   * @param meanwhile lasts while the new primary hears of no write any more and the old one still
+   *   takes them
+   * @throws Error where one of them does not answer
+   */
+  async failOver(meanwhile: () => Promise<void>): Promise<void> {
+    const { primary, other } = this;
+    if (!other) throw new Error('there is no second Redis to fail over to');
+    await ask(other, 'REPLICAOF', 'NO', 'ONE');
+    await meanwhile();
+    [this.primary, this.other] = [other, primary];
+    for (const way of [this.proxy, this.looking]) way.setTarget(other.port);
+    this.looking.reset();
+    await follow(primary, other);
+  }
+
+  pid(): number | undefined {
+    return this.primary.pid();
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.primary.kill(signal);
+  }
+
+  restart(): Promise<void> {
+    return this.primary.restart();
+  }
+
+  async stop(): Promise<void> {
+    this.proxy.close();
+    this.looking.close();
+    await allSettledOrThrow([this.primary, ...(this.other ? [this.other] : [])].map(end));
+  }
+}
+
+interface Server extends Member {
+  readonly port: number;
+}
+
+const end = (server: Server) => server.stop();
+
+async function startOne(ground: Ground, number: number): Promise<Server> {
+  const port = await freePort();
+  const name = `redis-${number}`;
+  const logFile = join(ground.folder, 'logs', `${name}.log`);
+  const options = { dir: join(ground.folder, name), port, logFile, signal: ground.signal };
+  const launch = () => startRedis(options);
+  return Object.assign(await startMember({ ...ground, name, logFile, launch }), { port });
+}
+
+async function follow(replica: Server, primary: Server): Promise<void> {
+  // It waits for more replicas to come, which there are none of.
+  await ask(primary, 'CONFIG', 'SET', 'repl-diskless-sync-delay', '0');
+  await ask(replica, 'REPLICAOF', '127.0.0.1', String(primary.port));
+}
+
+/** Milliseconds for a command of ours. */
+const TIMEOUT = 5_000;
+
+async function ask({ port }: Server, command: string, ...args: readonly string[]): Promise<void> {
+  const redis = new Redis(urlOf({ port }), {
+    connectTimeout: TIMEOUT,
+    commandTimeout: TIMEOUT,
+    maxRetriesPerRequest: 1,
+  });
+  // Told by the rejection of the command.
+  redis.on('error', () => undefined);
+  try {
+    await redis.call(command, ...args);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const urlOf = ({ port }: { readonly port: number }) => `redis://127.0.0.1:${port}/0`;

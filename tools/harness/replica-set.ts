@@ -1,0 +1,114 @@
+/** A replica set whose members die and come back, each behind a proxy of its own. */
+import { join } from 'node:path';
+import { type ReplicaSet, type RunningServer, startReplicaSet } from '../local/servers';
+import { allSettledOrThrow } from '../local/waiting';
+import { type Ground, type Member, startMember } from './member';
+import { allWays, startProxy, type TcpProxy, type Way } from './proxy';
+
+export interface SetMember extends Member {
+  /** Straight to this member, whatever it is at the moment. */
+  readonly url: string;
+}
+
+interface SetOptions {
+  readonly members: number;
+  /** Every member rejects killSessions, from its start on. */
+  readonly rejectsKillSessions: boolean;
+}
+
+/** What rejects it as Atlas does: AtlasError, not allowed in this tier. */
+export const REFUSED_SESSIONS = { failCommands: ['killSessions'], errorCode: 8_000 };
+const ALWAYS = JSON.stringify({ mode: 'alwaysOn', data: REFUSED_SESSIONS });
+/** For failpoints; and nobody is to be waited for where a member ends for good. */
+const PARAMETERS = { enableTestCommands: 1, shutdownTimeoutMillisForSignaledShutdown: 0 };
+
+/** @throws Error with the end of a log where a member does not start; nothing is left running then */
+export async function startSet(ground: Ground, options: SetOptions): Promise<ClusterSet> {
+  const { folder, signal } = ground;
+  const { rejectsKillSessions } = options;
+  const set = await startReplicaSet({
+    dir: join(folder, 'mongo'),
+    members: options.members,
+    parameters: {
+      ...PARAMETERS,
+      ...(rejectsKillSessions && { 'failpoint.failCommand': ALWAYS }),
+    },
+    logFile: (index) => logFileOf(ground, index),
+    signal,
+  });
+  const members = await Promise.all(set.members.map((_, index) => asMember(ground, set, index)));
+  const ports = set.members.map(({ port }) => port);
+  const proxies = await Promise.all(ports.map((port) => startProxy(port, '127.0.0.1')));
+  return new ClusterSet(set, members, proxies);
+}
+
+const logFileOf = ({ folder }: Ground, index: number) => join(folder, 'logs', `mongo-${index}.log`);
+
+/** One that runs already, started again by the set. */
+async function asMember(ground: Ground, set: ReplicaSet, index: number): Promise<SetMember> {
+  let running = set.members[index];
+  const url = String(running?.url);
+  const launch = async (): Promise<RunningServer> => {
+    const next = running ?? (await set.restart(index));
+    running = undefined;
+    return next;
+  };
+  const logFile = logFileOf(ground, index);
+  const member = await startMember({ ...ground, name: `mongo-${index}`, logFile, launch });
+  return Object.assign(member, { url });
+}
+
+/** Its `kill`, `restart` and `stop` are of all members at once. */
+export class ClusterSet implements Member {
+  readonly name = 'mongo';
+  /** Of the whole set, straight to its members; a process with `ways` goes through the proxies. */
+  readonly url: string;
+  /** By the port of a member, the port of its proxy. */
+  readonly ways: Readonly<Record<string, number>>;
+  /** Between the processes and all members; those reach each other past it. */
+  readonly proxy: Way;
+
+  constructor(
+    private readonly set: ReplicaSet,
+    readonly members: readonly SetMember[],
+    private readonly proxies: readonly TcpProxy[],
+  ) {
+    this.url = set.url;
+    this.proxy = allWays(proxies);
+    this.ways = Object.fromEntries(
+      set.members.map(({ port }, index) => [port, proxies[index]?.port ?? port]),
+    );
+  }
+
+  /** @throws Error where no member becomes the primary within a minute */
+  async primary(): Promise<SetMember> {
+    const { url } = await this.set.primary();
+    return this.members.find((member) => member.url === url) as SetMember;
+  }
+
+  /** One that is not the primary; @throws as above, and where there is no other one */
+  async secondary(): Promise<SetMember> {
+    const { url } = await this.primary();
+    const found = this.members.find((member) => member.url !== url);
+    if (!found) throw new Error('the replica set has no secondary');
+    return found;
+  }
+
+  pid(): number | undefined {
+    return this.members.find((member) => member.pid() !== undefined)?.pid();
+  }
+
+  kill(how: NodeJS.Signals): void {
+    for (const member of this.members) member.kill(how);
+  }
+
+  async restart(): Promise<void> {
+    await allSettledOrThrow(this.members.map((member) => member.restart()));
+    await this.set.primary();
+  }
+
+  async stop(): Promise<void> {
+    for (const proxy of this.proxies) proxy.close();
+    await allSettledOrThrow(this.members.map((member) => member.stop()));
+  }
+}
