@@ -9,13 +9,12 @@ import { startProcess } from './process';
 import { OPEN_PATH } from './protocol/paths';
 import { createBodyParsers } from './protocol/requests';
 import { hourAt } from './protocol/time';
-import { createAcceptPush } from './pushes/accept-push';
 import { createAdmit } from './pushes/admit';
-import { createPushFinalizer } from './pushes/finalize-push';
-import { createLoadShedder } from './pushes/load-shedder';
-import { watchLostReplies } from './pushes/lost-replies';
+import { PushFinalizer } from './pushes/finalize-push';
+import { LoadShedder } from './pushes/load-shedder';
 import { createRejectionLog, REJECTIONS, SHED } from './pushes/rejection-log';
-import { createSettlePush } from './pushes/settle-push';
+import { createSettlePush, watchLostReplies } from './pushes/settle-push';
+import { createSubmitPush } from './pushes/submit-push';
 import { createCheckBody, createValidatePush } from './pushes/validate-push';
 import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
@@ -76,7 +75,8 @@ async function main(): Promise<void> {
   });
   lifecycle.onStop('counts', () => counts.stop());
   const lookups = createLogLookups(mongo);
-  lifecycle.onStop('lost replies', watchLostReplies(inbox, lookups, logger, metrics));
+  const lostReplies = watchLostReplies({ inbox, lookups, logger, metrics });
+  lifecycle.onStop('lost replies', () => lostReplies.stop());
 
   // The way of a push. Who sent it?
   const keyRing = createKeyRing(config.SECRET_KEYS);
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
 
   // Into its partition, and the wait for what becomes of it.
   const finalize = createFinalize(pushLog, lookups);
-  const finalizer = createPushFinalizer({
+  const finalizer = new PushFinalizer({
     finalize,
     name: processName('web'),
     clock,
@@ -123,8 +123,8 @@ async function main(): Promise<void> {
   const queue = createGroupQueue(partitions, jobs, logger, metrics, tracing);
   const settle = createSettlePush({ queue, inbox, finalizer, ingressId, clock, logger });
 
-  const accept = createAcceptPush({
-    loadShedder: createLoadShedder({ timeout, clock: () => performance.now() }),
+  const submit = createSubmitPush({
+    loadShedder: new LoadShedder({ timeout, clock: () => performance.now() }),
     admit,
     validate: createValidatePush(checkBody),
     pushLog,
@@ -149,7 +149,7 @@ async function main(): Promise<void> {
       config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
     auth,
     admit,
-    accept,
+    submit,
     checkBody,
     ...openQueries({
       config,

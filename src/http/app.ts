@@ -13,8 +13,8 @@ import {
   READY_PATH,
   VERIFY,
 } from '../protocol/paths';
-import type { AcceptPush } from '../pushes/accept-push';
 import type { Admit } from '../pushes/admit';
+import type { SubmitPush } from '../pushes/submit-push';
 import type { CheckBody } from '../pushes/validate-push';
 import { foldedLog } from '../runtime/folded-log';
 import type { Tracing } from '../telemetry/tracing';
@@ -48,7 +48,7 @@ export interface AppOptions {
   readonly auth: HmacAuthDependencies;
   /** How often. */
   readonly admit: Admit;
-  readonly accept: AcceptPush;
+  readonly submit: SubmitPush;
   readonly checkBody: CheckBody;
   readonly query: QueryRouteDependencies;
   /** Every query of the contract, and no other. */
@@ -95,13 +95,13 @@ export function createApp(options: AppOptions): Koa<RequestState> {
 }
 
 function createRouter(options: AppOptions): Router<RequestState> {
-  const { auth, accept, checkBody, queries, health, maxInFlight, bodyLimit, timeout } = options;
+  const { auth, submit, checkBody, queries, health, maxInFlight, bodyLimit, timeout } = options;
   const router = new Router<RequestState>({ strict: true, sensitive: true });
   const inFlight = koaInFlight(maxInFlight);
   const body = koaRawBody(bodyLimit);
   const rateLimit = koaRateLimit(options.admit, timeout);
   for (const name of OPERATIONS) {
-    router.post(pushPath(name), inFlight, body, koaHmacAuth(auth, name), pushRoute(name, accept));
+    router.post(pushPath(name), inFlight, body, koaHmacAuth(auth, name), pushRoute(name, submit));
   }
   const checkRoute = verifyRoute(checkBody, timeout);
   router.post(queryPath(VERIFY), inFlight, body, koaHmacAuth(auth, VERIFY), rateLimit, checkRoute);

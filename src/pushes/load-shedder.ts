@@ -16,11 +16,6 @@ export interface Permit {
   release(ok: boolean): void;
 }
 
-export interface LoadShedder {
-  /** @throws PushError BACKLOG_FULL with the seconds after which a push may be let in */
-  acquire(clientId: string): Permit;
-}
-
 export interface LoadShedderOptions {
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
@@ -45,86 +40,104 @@ interface InFlight {
   readonly clientId: string;
 }
 
-export function createLoadShedder({ timeout, clock }: LoadShedderOptions): LoadShedder {
-  // Half of the deadline for the wait: the other half is for what the estimate does not see.
-  const maxWait = timeout / 2;
-  // While the oldest push in flight is younger than this, pushes do not queue.
-  const latencyFloor = timeout / 10;
-  const inFlight = new Set<InFlight>();
-  const byClient = new Map<string, number>();
-  const answered = createRate(clock);
+export class LoadShedder {
+  /** The oldest first. */
+  private readonly inFlight = new Set<InFlight>();
+  private readonly byClient = new Map<string, number>();
+  private readonly answered: AnswerRate;
+  /** Half of the deadline for the wait: the other half is for what the estimate does not see. */
+  private readonly maxWait: number;
+  /** While the oldest push in flight is younger than this, pushes do not queue. */
+  private readonly latencyFloor: number;
 
-  const check = (clientId: string) => {
+  constructor(private readonly options: LoadShedderOptions) {
+    this.maxWait = options.timeout / 2;
+    this.latencyFloor = options.timeout / 10;
+    this.answered = new AnswerRate(options.clock);
+  }
+
+  /** @throws PushError BACKLOG_FULL with the seconds after which a push may be let in */
+  acquire(clientId: string): Permit {
+    this.check(clientId);
+    const push = { since: this.options.clock(), clientId };
+    this.answered.note(0, this.inFlight.size > 0);
+    this.inFlight.add(push);
+    this.byClient.set(clientId, this.inFlightOf(clientId) + 1);
+    return { release: (ok) => this.release(push, ok) };
+  }
+
+  private check(clientId: string): void {
+    const { inFlight, answered, maxWait } = this;
     const [oldest] = inFlight;
     if (!oldest || inFlight.size < MIN_CONCURRENCY) return;
-    if (clock() - oldest.since < latencyFloor) return;
+    if (this.options.clock() - oldest.since < this.latencyFloor) return;
     answered.note(0, true);
     const rate = answered.perSecond();
     const limit = Math.max(MIN_CONCURRENCY, (rate * maxWait) / 1000);
     // A client below its fair share gets in beyond the limit: the crowd is another client's.
-    const fairShare = limit / Math.max(1, byClient.size);
-    const isBelowShare = (byClient.get(clientId) ?? 0) < fairShare;
+    const fairShare = limit / Math.max(1, this.byClient.size);
+    const isBelowShare = this.inFlightOf(clientId) < fairShare;
     // The age of the oldest push decides nothing more: one partition may stand still while the others do not.
     if (inFlight.size < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
     const over = Math.ceil((inFlight.size - limit) / Math.max(rate, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(maxWait / 1000));
     throw new PushError('BACKLOG_FULL', { retryAfter });
-  };
+  }
 
-  return {
-    acquire: (clientId) => {
-      check(clientId);
-      const push = { since: clock(), clientId };
-      answered.note(0, inFlight.size > 0);
-      inFlight.add(push);
-      byClient.set(clientId, (byClient.get(clientId) ?? 0) + 1);
-      const release = (ok: boolean) => {
-        if (!inFlight.delete(push)) return;
-        answered.note(ok ? 1 : 0, true);
-        const left = (byClient.get(clientId) ?? 1) - 1;
-        if (left > 0) byClient.set(clientId, left);
-        else byClient.delete(clientId);
-      };
-      return { release };
-    },
-  };
+  private release(push: InFlight, ok: boolean): void {
+    if (!this.inFlight.delete(push)) return;
+    this.answered.note(ok ? 1 : 0, true);
+    const left = this.inFlightOf(push.clientId) - 1;
+    if (left > 0) this.byClient.set(push.clientId, left);
+    else this.byClient.delete(push.clientId);
+  }
+
+  private inFlightOf(clientId: string): number {
+    return this.byClient.get(clientId) ?? 0;
+  }
 }
 
 /** Answers per second of the time in which something waited, over the last seconds. */
-function createRate(clock: () => number) {
-  const buckets = new Map<number, { answers: number; busy: number }>();
-  let last = clock();
-  const current = (now: number) => {
-    const number = Math.floor(now / BUCKET);
-    for (const old of buckets.keys()) {
-      if (old > number - MEMORY / BUCKET) break;
-      buckets.delete(old);
+class AnswerRate {
+  private readonly buckets = new Map<number, { answers: number; busy: number }>();
+  private last: number;
+
+  constructor(private readonly clock: () => number) {
+    this.last = clock();
+  }
+
+  /** To be called at every change. Time in which nothing waited says nothing about the speed. */
+  note(answers: number, wasBusy: boolean): void {
+    const now = this.clock();
+    // A long silence belongs to all of the time that it took, and is forgotten like it.
+    let at = Math.max(this.last, now - MEMORY);
+    while (wasBusy && at < now) {
+      const end = Math.min(now, (Math.floor(at / BUCKET) + 1) * BUCKET);
+      this.bucketAt(at).busy += end - at;
+      at = end;
     }
-    const bucket = buckets.get(number) ?? { answers: 0, busy: 0 };
-    buckets.set(number, bucket);
+    this.last = now;
+    this.bucketAt(now).answers += answers;
+  }
+
+  perSecond(): number {
+    let answers = 0;
+    let busy = 0;
+    for (const bucket of this.buckets.values()) {
+      answers += bucket.answers;
+      busy += bucket.busy;
+    }
+    return (answers * 1000) / Math.max(busy, BUCKET);
+  }
+
+  private bucketAt(time: number): { answers: number; busy: number } {
+    const number = Math.floor(time / BUCKET);
+    for (const old of this.buckets.keys()) {
+      if (old > number - MEMORY / BUCKET) break;
+      this.buckets.delete(old);
+    }
+    const bucket = this.buckets.get(number) ?? { answers: 0, busy: 0 };
+    this.buckets.set(number, bucket);
     return bucket;
-  };
-  return {
-    /** To be called at every change. Time in which nothing waited says nothing about the speed. */
-    note: (answers: number, wasBusy: boolean) => {
-      const now = clock();
-      // A long silence belongs to all of the time that it took, and is forgotten like it.
-      for (last = Math.max(last, now - MEMORY); wasBusy && last < now; ) {
-        const end = Math.min(now, (Math.floor(last / BUCKET) + 1) * BUCKET);
-        current(last).busy += end - last;
-        last = end;
-      }
-      last = now;
-      current(now).answers += answers;
-    },
-    perSecond: () => {
-      let answers = 0;
-      let busy = 0;
-      for (const bucket of buckets.values()) {
-        answers += bucket.answers;
-        busy += bucket.busy;
-      }
-      return (answers * 1000) / Math.max(busy, BUCKET);
-    },
-  };
+  }
 }

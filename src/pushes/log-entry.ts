@@ -7,6 +7,7 @@ import { BY_ANYBODY, WRONG_SIGNATURE } from '../storage/push-log/by-anybody';
 import type { LogEntry } from '../storage/push-log/entry-model';
 import { sentSignature } from '../storage/push-log/sent-signature';
 import { resultOf } from '../storage/push-log/settlement';
+import { externalIdIn, type ValidPush } from './validate-push';
 
 export interface EntrySource {
   readonly requestId: string;
@@ -41,6 +42,19 @@ export function newEntry(source: EntrySource): LogEntry {
     state: 'QUEUED',
     ...(source.traceId !== undefined && { traceId: source.traceId }),
   };
+}
+
+/** The same, of a push that is valid. */
+export const withValid = (entry: LogEntry, { externalId, warnings }: ValidPush): LogEntry => ({
+  ...entry,
+  externalId,
+  ...(warnings.length > 0 && { warnings }),
+});
+
+/** The same, of a push that was not looked into, with the matter that it names. */
+export function withMatter(entry: LogEntry, rawBody: Uint8Array): LogEntry {
+  const externalId = externalIdIn(rawBody);
+  return externalId === undefined ? entry : { ...entry, externalId };
 }
 
 /** Digest of what a retry shares with its first try: client, operation, idempotency key and body. */

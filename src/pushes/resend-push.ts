@@ -8,7 +8,7 @@ import { PushError } from '../protocol/errors';
 import type { LogEntry } from '../storage/push-log/entry-model';
 import type { PushLog } from '../storage/push-log/log';
 import type { Settlement } from '../storage/push-log/settlement';
-import { idempotencyFingerprintOf, newEntry } from './log-entry';
+import { idempotencyFingerprintOf, newEntry, withValid } from './log-entry';
 import type { SettlePush } from './settle-push';
 import type { ValidatePush, ValidPush } from './validate-push';
 
@@ -50,9 +50,7 @@ export function createResendPush(deps: ResendDependencies): ResendPush {
     const requestId = deps.newRequestId(receivedAt);
     const about = { requestId, clientId, systemCode, operation, receivedAt };
     const entry: LogEntry = {
-      ...newEntry({ ...about, rawBody: body, timeout: deps.timeout }),
-      externalId: valid.externalId,
-      ...(valid.warnings.length > 0 && { warnings: valid.warnings }),
+      ...withValid(newEntry({ ...about, rawBody: body, timeout: deps.timeout }), valid),
       resentFrom: logged._id,
       operator: deps.operator,
     };

@@ -4,13 +4,15 @@
  * after the deadline.
  */
 import type { Clock } from '../concurrency/clock';
-import { PushError } from '../protocol/errors';
+import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
 import type { GroupQueue } from '../queue/group-queue';
 import type { QueuedPush } from '../queue/push';
 import type { ReplyInbox } from '../queue/replies';
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
+import type { LogLookups } from '../storage/push-log/lookups';
 import type { Settlement } from '../storage/push-log/settlement';
+import { type Metrics, NO_METRICS } from '../telemetry/metrics';
 import { queueCall } from './availability';
 import type { PushFinalizer } from './finalize-push';
 
@@ -41,18 +43,9 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
   return async (push, deadline) => {
     const { id } = push;
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
-    const rejection = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
-    if (rejection) {
-      // Without an answer of Redis the push may be in its partition all the same. Once it is finalized here it
-      // can take no effect there; or a worker settled it first, and then the worker's settlement counts.
-      const isCertain = rejection.reason !== 'QUEUE_UNAVAILABLE';
-      const finalizing = finalizer.finalize(
-        { id, settlement: rejection },
-        (isCertain ? clock() : deadline) + FINALIZE_GRACE_MS,
-      );
-      const finalState = isCertain
-        ? ((await finalizing) ?? rejection)
-        : await Promise.race([finalizing, reply]);
+    const enqueued = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
+    if (enqueued !== 'QUEUED') {
+      const finalState = await finalizeUnqueued(deps, { id, enqueued, reply, deadline });
       if (finalState) {
         inbox.deliver(id, finalState);
         return finalState;
@@ -69,19 +62,90 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
 
 type Rejected = Extract<Settlement, { state: 'REFUSED' }>;
 
-/** @returns undefined once the push is queued; why, where it could not be */
+/** UNKNOWN: the queue did not answer, and the push may be in its partition all the same. */
+type Enqueued = 'QUEUED' | 'UNKNOWN' | Rejected;
+
 async function enqueue(
-  deps: SettleDependencies,
+  { queue, logger }: SettleDependencies,
   push: QueuedPush,
   timeout: number,
-): Promise<Rejected | undefined> {
+): Promise<Enqueued> {
   try {
-    const how = await queueCall(deps.queue.enqueue(push, timeout), timeout);
-    return how === 'APPENDED' ? undefined : { state: 'REFUSED', reason: how };
+    const how = await queueCall(queue.enqueue(push, timeout), timeout);
+    return how === 'APPENDED' ? 'QUEUED' : { state: 'REFUSED', reason: how };
   } catch (error) {
     const details = { requestId: push.id, error: String(error) };
-    foldedLog(deps.logger)({ level: 'warn', text: 'not queued', dueTo: ['redis'] }, details);
-    const reason = error instanceof PushError ? error.reason : 'QUEUE_UNAVAILABLE';
-    return { state: 'REFUSED', reason };
+    foldedLog(logger)({ level: 'warn', text: 'not queued', dueTo: ['redis'] }, details);
+    return 'UNKNOWN';
+  }
+}
+
+interface Unqueued {
+  readonly id: string;
+  readonly enqueued: Exclude<Enqueued, 'QUEUED'>;
+  readonly reply: Promise<Settlement | undefined>;
+  readonly deadline: number;
+}
+
+/**
+ * Once the push is finalized here it can take no effect in its partition; or a worker settled it first, and
+ * then the worker's settlement counts.
+ *
+ * @returns its final state; undefined where neither the database nor a worker tells by the deadline
+ */
+async function finalizeUnqueued(
+  { finalizer, clock }: SettleDependencies,
+  { id, enqueued, reply, deadline }: Unqueued,
+): Promise<Settlement | undefined> {
+  if (enqueued === 'UNKNOWN') {
+    const settlement = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
+    const until = deadline + FINALIZE_GRACE_MS;
+    return Promise.race([finalizer.finalize({ id, settlement }, until), reply]);
+  }
+  const until = clock() + FINALIZE_GRACE_MS;
+  return (await finalizer.finalize({ id, settlement: enqueued }, until)) ?? enqueued;
+}
+
+/** Milliseconds between two looks for lost replies. */
+const LOOK_EVERY = 400;
+/** A push that waits longer, in milliseconds, is looked up. */
+const SUSPICIOUS_AGE = 1_000;
+const MAX_LOOKUPS = 1_000;
+
+export interface LostReplyDependencies {
+  readonly inbox: ReplyInbox<Settlement>;
+  readonly lookups: Pick<LogLookups, 'settlements'>;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+}
+
+/**
+ * Replies can be lost (a Redis restart, a worker that died after its commit). Pushes that have waited a
+ * while are looked up in the push log, which knows.
+ */
+export function watchLostReplies(deps: LostReplyDependencies): PollLoop {
+  return startPollLoop(
+    () => lookUpOverdue(deps),
+    LOOK_EVERY,
+    (error) => {
+      const text = 'lookup of overdue pushes failed, tried again soon';
+      deps.logger.debug({ error: String(error) }, text);
+    },
+  );
+}
+
+async function lookUpOverdue(deps: LostReplyDependencies): Promise<void> {
+  const { inbox, lookups, metrics = NO_METRICS } = deps;
+  const overdue = inbox.overdue(SUSPICIOUS_AGE);
+  if (overdue.length === 0) return;
+  // Some at random where there are too many: those at the front may all be waiting rightly.
+  const from = Math.floor(Math.random() * Math.max(0, overdue.length - MAX_LOOKUPS + 1));
+  const ids = overdue.slice(from, from + MAX_LOOKUPS);
+  for (const [id, settlement] of await lookups.settlements(ids)) {
+    if (!settlement) continue;
+    const waiting = inbox.size;
+    inbox.deliver(id, settlement);
+    // Where nobody waits any more the reply has come meanwhile.
+    if (inbox.size < waiting) metrics.replyLost();
   }
 }

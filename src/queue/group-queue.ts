@@ -10,17 +10,19 @@ import type { Tracing } from '../telemetry/tracing';
 import type { PartitionJobs } from './partition-jobs';
 import type { Appended, Partitions, TimedPush } from './partitions';
 import type { QueuedPush } from './push';
+import { isOutOfMemory } from './redis';
+
+export type Enqueued = Appended | 'QUEUE_MEMORY_FULL';
 
 export interface GroupQueue {
   /**
    * Queues a push behind all pushes of its group that were queued before.
    *
    * @param timeout milliseconds after which it must not be applied any more
-   * @returns whether it is in its partition, or which limit of that rejects it
-   * @throws the connection's error where Redis does not answer; the push may or may not be queued, but
-   *   for `isOutOfMemory`: it is not
+   * @returns whether it is in its partition, or which limit rejects it
+   * @throws the connection's error where Redis does not answer: the push may or may not be queued
    */
-  enqueue(push: QueuedPush, timeout: number): Promise<Appended>;
+  enqueue(push: QueuedPush, timeout: number): Promise<Enqueued>;
 }
 
 const SCHEDULE_FAILED = {
@@ -28,6 +30,8 @@ const SCHEDULE_FAILED = {
   text: 'scheduling partition jobs failed, the sweep will do it',
   dueTo: ['redis'],
 } as const;
+
+const NOT_QUEUED = { level: 'warn', text: 'not queued', dueTo: ['redis'] } as const;
 
 export function createGroupQueue(
   partitions: Partitions,
@@ -37,27 +41,25 @@ export function createGroupQueue(
   tracing?: Tracing,
 ): GroupQueue {
   const tell = foldedLog(logger);
-  const batcher = createBatcher<{ push: QueuedPush; until: number }, Appended>({
-    run: async (waiting) => {
-      metrics.batch('queue', waiting.length);
-      const pushes = waiting.map(
-        ({ push, until }): TimedPush => ({
-          push,
-          timeout: until - performance.now(),
-        }),
-      );
-      const { appended, toSchedule } = await partitions.append(pushes);
+  const run = async (waiting: readonly Waiting[]): Promise<Enqueued[]> => {
+    metrics.batch('queue', waiting.length);
+    try {
+      const { appended, toSchedule } = await partitions.append(waiting.map(timedPush));
       // The pushes are in their partitions now: a job that was not scheduled costs time, until the
       // sweep, not a push.
       jobs.schedule(toSchedule).catch((error: Error) => {
         tell(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
       });
       return appended;
-    },
-    maxBatch: 500,
-    // One at a time keeps the order of acceptance within this web process.
-    maxRunning: 1,
-  });
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      // Redis rejected the whole append: nothing of it is queued.
+      tell(NOT_QUEUED, { pushes: waiting.length, error: String(error) });
+      return waiting.map(() => 'QUEUE_MEMORY_FULL');
+    }
+  };
+  // One at a time keeps the order of acceptance within this web process.
+  const batcher = createBatcher<Waiting, Enqueued>({ run, maxBatch: 500, maxRunning: 1 });
   return {
     enqueue: (push, timeout) => {
       const until = performance.now() + timeout;
@@ -67,3 +69,14 @@ export function createGroupQueue(
     },
   };
 }
+
+interface Waiting {
+  readonly push: QueuedPush;
+  /** Of a clock that never goes back, milliseconds. */
+  readonly until: number;
+}
+
+const timedPush = ({ push, until }: Waiting): TimedPush => ({
+  push,
+  timeout: until - performance.now(),
+});

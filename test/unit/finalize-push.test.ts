@@ -1,7 +1,7 @@
 /** Every push that a web process gives up on gets a final state in the log, at once or later. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { createPushFinalizer, type PushFinalizer } from '../../src/pushes/finalize-push';
+import { PushFinalizer } from '../../src/pushes/finalize-push';
 import type { Finalize } from '../../src/storage/push-log/finalize';
 import type { SettledPush } from '../../src/storage/push-log/log';
 import type { Settlement } from '../../src/storage/push-log/settlement';
@@ -24,7 +24,7 @@ function finalizerOver(answer: (asked: readonly string[]) => Promise<Settlement 
     return pushes.map((one) => settlement ?? one.settlement);
   };
   const logger = pino({ level: 'silent' });
-  finalizer = createPushFinalizer({ finalize, name: 'web', clock: Date.now, logger });
+  finalizer = new PushFinalizer({ finalize, name: 'web', clock: Date.now, logger });
   return asked;
 }
 
@@ -82,7 +82,7 @@ test('pushes that a transaction holds do not keep the others from being retried'
     return pushes.map(({ id }) => (id.startsWith('held') ? undefined : EXPIRED));
   };
   const logger = pino({ level: 'silent' });
-  finalizer = createPushFinalizer({ finalize, name: 'web', clock: Date.now, logger });
+  finalizer = new PushFinalizer({ finalize, name: 'web', clock: Date.now, logger });
   const ids = [...Array.from({ length: HELD }, (_, index) => `held-${index}`), 'free'];
   await Promise.all(ids.map((id) => finalizer.finalize(push(id), Date.now())));
   isAway = false;

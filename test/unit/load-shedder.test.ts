@@ -1,13 +1,13 @@
 /** Load shedding: a push that would wait too long is rejected at once, and no other push is. */
 import { PushError } from '../../src/protocol/errors';
-import { createLoadShedder, type Permit } from '../../src/pushes/load-shedder';
+import { LoadShedder, type Permit } from '../../src/pushes/load-shedder';
 
 const TIMEOUT = 10_000;
 
 /** A service that answers `capacity` pushes per second, first come, first served. */
 function simulate(capacity: number) {
   let now = 50_000;
-  const shedder = createLoadShedder({ timeout: TIMEOUT, clock: () => now });
+  const shedder = new LoadShedder({ timeout: TIMEOUT, clock: () => now });
   const queue: { since: number; permit: Permit; clientId: string }[] = [];
   const seen = { admitted: 0, rejected: [] as PushError[], waits: [] as number[] };
   const rejectedOf = new Map<string, number>();

@@ -1,7 +1,7 @@
 /** What a caller is told where the queue fails: never a guess. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { createPushFinalizer, type PushFinalizer } from '../../src/pushes/finalize-push';
+import { PushFinalizer } from '../../src/pushes/finalize-push';
 import { createSettlePush, type SettleDependencies } from '../../src/pushes/settle-push';
 import type { Finalize } from '../../src/storage/push-log/finalize';
 import type { Settlement } from '../../src/storage/push-log/settlement';
@@ -35,7 +35,7 @@ function settling(finalize: Finalize) {
   const queue = { enqueue: async () => Promise.reject(new Error('the connection is closed')) };
   const logger = pino({ level: 'silent' });
   const about = { ingressId: 'web', name: 'web', clock: Date.now, logger };
-  const finalizer = createPushFinalizer({ ...about, finalize });
+  const finalizer = new PushFinalizer({ ...about, finalize });
   open.push(finalizer);
   const settle = createSettlePush({ ...about, queue, inbox, finalizer });
   return { settle, inbox };

@@ -2,11 +2,11 @@
 import type { Middleware } from 'koa';
 import type { OperationName } from '../../domain/operation';
 import { renderWarnings } from '../../protocol/envelope';
-import type { AcceptPush } from '../../pushes/accept-push';
-import { readPushHeaders } from '../../pushes/push-headers';
+import { readPushHeaders } from '../../pushes/push-request';
+import type { SubmitPush } from '../../pushes/submit-push';
 import type { RequestState } from '../request-state';
 
-export function pushRoute(operation: OperationName, accept: AcceptPush): Middleware<RequestState> {
+export function pushRoute(operation: OperationName, submit: SubmitPush): Middleware<RequestState> {
   return async (ctx) => {
     const { signed, rawBody, stages, language } = ctx.state;
     const headers = readPushHeaders(ctx.req.rawHeaders);
@@ -14,7 +14,7 @@ export function pushRoute(operation: OperationName, accept: AcceptPush): Middlew
       ctx.state.rate = rate;
     };
     const about = { operation, path: ctx.path, rawBody, admitted, stages };
-    const { data, replayed } = await accept({ ...signed, ...headers, ...about });
+    const { data, replayed } = await submit({ ...signed, ...headers, ...about });
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     const { warnings, ...rest } = data;
     const rendered = warnings && { warnings: renderWarnings(warnings, language) };

@@ -6,7 +6,7 @@ import type { Middleware } from 'koa';
 import { renderWarnings, type Verified } from '../../protocol/envelope';
 import { readVerifyBody } from '../../protocol/verify-body';
 import { databaseCall } from '../../pushes/availability';
-import { readPushHeaders } from '../../pushes/push-headers';
+import { readPushHeaders } from '../../pushes/push-request';
 import type { CheckBody } from '../../pushes/validate-push';
 import type { RequestState } from '../request-state';
 

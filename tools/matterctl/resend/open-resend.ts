@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { systemClock } from '../../../src/concurrency/clock';
 import { createBodyParsers } from '../../../src/protocol/requests';
-import { createPushFinalizer } from '../../../src/pushes/finalize-push';
-import { watchLostReplies } from '../../../src/pushes/lost-replies';
+import { PushFinalizer } from '../../../src/pushes/finalize-push';
 import { createResendPush, type ResendPush } from '../../../src/pushes/resend-push';
-import { createSettlePush } from '../../../src/pushes/settle-push';
+import { createSettlePush, watchLostReplies } from '../../../src/pushes/settle-push';
 import {
   createCheckBody,
   createValidatePush,
@@ -84,7 +83,7 @@ export async function withResend<T>(
     const keepBodies = PUSH_BODY_RETENTION > 0;
     const pushLog = createPushLog(connection, { keepBodies, clock: systemClock });
     const lookups = createLogLookups(connection);
-    const stopWatching = watchLostReplies(inbox, lookups, logger);
+    const lostReplies = watchLostReplies({ inbox, lookups, logger });
     const redisTime = createRedisTime(redis, () => performance.now());
     await redisTime.now();
     const { PARTITION_LIMIT: pushes, PARTITION_BYTES: bytes } = limits;
@@ -92,7 +91,7 @@ export async function withResend<T>(
     const queue = createGroupQueue(partitions, jobs, logger);
     const name = processName('matterctl');
     const about = { ingressId, name, clock: systemClock, logger };
-    const finalizer = createPushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
+    const finalizer = new PushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
     const resend = createResendPush({
       validate: openValidation(connection, settings),
       pushLog,
@@ -106,7 +105,7 @@ export async function withResend<T>(
     try {
       return await work(resend);
     } finally {
-      stopWatching();
+      await lostReplies.stop();
       await finalizer.stop();
     }
   } finally {

@@ -1,8 +1,22 @@
-/** The headers of a push beside its signature: X-Idempotency-Key and X-Strict-Fields (decisions). */
+/** A push as it is submitted: a signed request, and its headers X-Idempotency-Key and X-Strict-Fields. */
 import { headerValues } from '../auth/auth-headers';
-import { type Problem, problem } from '../protocol/errors';
+import type { SignedRequest } from '../auth/signed-request';
+import type { OperationName } from '../domain/operation';
+import { type Problem, problem, type RateState } from '../protocol/errors';
 import { IDEMPOTENCY_KEY } from '../protocol/headers';
 import { TEXTS } from '../protocol/texts';
+import type { StageTimes } from '../telemetry/stage-times';
+
+/** An authenticated request, not yet looked into. */
+export interface PushRequest extends SignedRequest, PushHeaders {
+  readonly operation: OperationName;
+  readonly rawBody: Uint8Array;
+  readonly path: string;
+  /** Told where the client stands with its rate. */
+  readonly admitted: (rate: RateState | undefined) => void;
+  /** Where LOG_REQUESTS is on. */
+  readonly stages?: StageTimes | undefined;
+}
 
 export interface PushHeaders {
   /** As sent; undefined where it was not sent or is itself a problem (decisions, "Idempotency key"). */
