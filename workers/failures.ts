@@ -1,8 +1,7 @@
-/** Which failures of a batch mean what. */
-import { mongo } from 'mongoose';
+/** What the failure of a batch means: that it ends as a whole, or that some group is to be tried again. */
 import { LeaseLost } from '../src/queue/worker-number';
-import { AWAY, isSocketError } from '../src/storage/mongo';
-import { SessionReplaced } from '../src/storage/session-pool';
+import { isConflict, isOutage } from '../src/storage/driver-errors';
+import { SessionReplaced } from '../src/storage/sessions/session-pool';
 
 /** A guard failed: what was read is no longer so. Read again, and decide again. */
 export class CommitConflict extends Error {
@@ -12,27 +11,9 @@ export class CommitConflict extends Error {
 /**
  * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, or the batch was
  * given up: it must fail as a whole, and the partition be read again when the sweep schedules it.
- * Conflicts between transactions are not that.
  */
-export function isOutage(error: unknown): boolean {
-  if (error instanceof LeaseLost || error instanceof SessionReplaced) return true;
-  if (isSocketError(error)) return true;
-  if (!(error instanceof mongo.MongoError)) return false;
-  if (error.hasErrorLabel('UnknownTransactionCommitResult')) return true;
-  if (error.code === WRITE_CONFLICT) return false;
-  if (typeof error.code === 'number' && AWAY.has(error.code)) return true;
-  // The driver puts a connection that broke in a bulk write into this one; a server's word has a code.
-  if (error instanceof mongo.MongoBulkWriteError && typeof error.code !== 'number') return true;
-  return (
-    error instanceof mongo.MongoNetworkError ||
-    error instanceof mongo.MongoServerSelectionError ||
-    error instanceof mongo.MongoNotConnectedError ||
-    error.name === 'MongoWaitQueueTimeoutError' ||
-    error instanceof mongo.MongoTopologyClosedError ||
-    error instanceof mongo.MongoClientClosedError ||
-    error.hasErrorLabel('TransientTransactionError') ||
-    error.hasErrorLabel('RetryableWriteError')
-  );
+export function failsWholeBatch(error: unknown): boolean {
+  return error instanceof LeaseLost || error instanceof SessionReplaced || isOutage(error);
 }
 
 /**
@@ -40,10 +21,5 @@ export function isOutage(error: unknown): boolean {
  * may go through a moment later.
  */
 export function isContention(error: unknown): boolean {
-  if (error instanceof CommitConflict) return true;
-  const code = error instanceof mongo.MongoError ? error.code : undefined;
-  return code === WRITE_CONFLICT || code === DUPLICATE_KEY;
+  return error instanceof CommitConflict || isConflict(error);
 }
-
-const WRITE_CONFLICT = 112;
-const DUPLICATE_KEY = 11_000;

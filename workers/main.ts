@@ -1,7 +1,7 @@
 /** Composition root of the worker: takes partition jobs, sweeps partitions, ends what was lost. */
 import { systemClock } from '../src/concurrency/clock';
 import { startProcess } from '../src/process';
-import { createGroupWorker } from '../src/queue/group-worker';
+import { GroupWorker } from '../src/queue/group-worker';
 import { ownerText } from '../src/queue/owner';
 import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { connectBlocking } from '../src/queue/redis';
@@ -16,7 +16,7 @@ import { createExpireLost } from '../src/storage/push-log/expire-lost';
 import { createFinalize } from '../src/storage/push-log/finalize';
 import { createPushLog } from '../src/storage/push-log/log';
 import { createLogLookups } from '../src/storage/push-log/lookups';
-import { createSessionPool } from '../src/storage/session-pool';
+import { SessionPool } from '../src/storage/sessions/session-pool';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
 
-  const sessions = createSessionPool(mongo, logger, workerName);
+  const sessions = new SessionPool(mongo, logger, workerName);
   lifecycle.onStop('session pool', () => sessions.end());
 
   const processBatch = createProcessBatch({
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     logger,
   });
   lifecycle.onStop('expiry', () => expiry.stop());
-  const worker = createGroupWorker({
+  const worker = new GroupWorker({
     connection: blocking,
     keys,
     partitions,
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
     processBatch: tracing
       ? (batch) => tracing.batch(batch, () => processBatch(batch))
       : processBatch,
-    onTimeout: sessions.replace,
+    onTimeout: (index) => sessions.replace(index),
     concurrency: config.WORKER_CONCURRENCY,
     logger,
     metrics,

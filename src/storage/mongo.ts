@@ -1,5 +1,4 @@
 /** The connection to the ledger's database and how writes on it are made sure. */
-import { types } from 'node:util';
 import mongoose, { type Connection, type Model, type mongo } from 'mongoose';
 import { withoutOverrides } from '../runtime/mongo-url';
 
@@ -56,56 +55,6 @@ export async function connectMongo(
   }
 }
 
-/**
- * Whether an error is a socket's own: the driver hands it on as it is, without a class or label of
- * its own, where a connection breaks while a command is still being written.
- */
-export function isSocketError(error: unknown): boolean {
-  // By its nature, not its class: it may come from another realm, as under jest.
-  return types.isNativeError(error) && 'syscall' in error;
-}
-
-/**
- * Whether the same write may succeed a moment later: the server could not be reached, or changed its
- * place, or had something else to do with what was to be written (a conflict, an index build). Whether
- * the write took effect all the same is open.
- */
-export function isTransient(error: unknown): boolean {
-  if (isSocketError(error)) return true;
-  if (!(error instanceof mongoose.mongo.MongoError)) return false;
-  if (TRANSIENT.has(Number(error.code))) return true;
-  return (
-    error instanceof mongoose.mongo.MongoNetworkError ||
-    error instanceof mongoose.mongo.MongoServerSelectionError ||
-    error.name === 'MongoWaitQueueTimeoutError' ||
-    // The driver puts a connection that broke in a bulk write into this one; a server's word has a code.
-    (error instanceof mongoose.mongo.MongoBulkWriteError && typeof error.code !== 'number') ||
-    error.hasErrorLabel('RetryableWriteError')
-  );
-}
-
-/**
- * The server's codes (its list error_codes.yml) for what has no one to do it now: it is no primary (any
- * more, or yet), on its way there or to its end, or cannot reach another member or shard. On a read the
- * driver gives these no label.
- */
-export const AWAY: ReadonlySet<number> = new Set([
-  ...[6, 7, 89, 202, 9001], // the network between members, and from mongos to a shard
-  133, // FailedToSatisfyReadPreference: mongos finds no primary of a shard
-  262, // ExceededTimeLimit
-  ...[91, 11600, 11602], // ending, or interrupted by a change of its place
-  ...[134, 189, 10107, 13435, 13436], // its place in the set, and what the majority has
-]);
-
-/** Those for what passes. */
-const TRANSIENT: ReadonlySet<number> = new Set([
-  ...AWAY,
-  ...[24, 46, 112, 117, 276, 314], // locks, conflicts, index builds
-  50, // took too long
-  ...[64, 79, 100, 10058], // confirmation
-  11601, // interrupted
-]);
-
 /** Whether the driver knows a primary right now: lets callers be rejected at once, not after a wait. */
 export function isMongoReady(connection: Connection): boolean {
   return connection.readyState === mongoose.ConnectionStates.connected;
@@ -114,39 +63,6 @@ export function isMongoReady(connection: Connection): boolean {
 /** A round trip to the database, for readiness. */
 export async function pingMongo(connection: Connection): Promise<void> {
   await adminOf(connection).command({ ping: 1, maxTimeMS: 2_000 });
-}
-
-/**
- * Runs `work` in one transaction: everything in it is confirmed by one journal sync, or none is.
- * Nothing is retried here; a caller knows better what has to be read again.
- *
- * @param session of the caller's, which may be used again afterwards
- */
-export async function inTransaction<T>(
-  session: mongo.ClientSession,
-  work: (session: mongo.ClientSession) => Promise<T>,
-): Promise<T> {
-  // Outside: one that is open already is somebody else's, and not to be aborted here.
-  session.startTransaction({ writeConcern: CONFIRMED });
-  try {
-    const result = await work(session);
-    await session.commitTransaction().catch(asDriverError);
-    return result;
-  } catch (error) {
-    if (session.inTransaction()) await session.abortTransaction();
-    throw error;
-  }
-}
-
-/**
- * Where a connection breaks while a commit is still being written, the driver fails over its own error
- * handling (a TypeError): what it is about is a commit whose outcome nobody knows.
- */
-function asDriverError(error: unknown): never {
-  if (error instanceof mongoose.mongo.MongoError) throw error;
-  throw new mongoose.mongo.MongoNetworkError('the connection broke in a commit', {
-    cause: error instanceof Error ? error : new Error(String(error)),
-  });
 }
 
 /**

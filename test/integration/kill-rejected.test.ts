@@ -10,7 +10,7 @@ import { createLogger } from '../../src/runtime/logger';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { connectMongo } from '../../src/storage/mongo';
 import { entryModel } from '../../src/storage/push-log/entry-model';
-import { createSessionPool } from '../../src/storage/session-pool';
+import { SessionPool } from '../../src/storage/sessions/session-pool';
 import { type RunningServer, startMongo } from '../../tools/local/servers';
 import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { anUpsert } from '../support/builders';
@@ -97,7 +97,7 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
   const owners = db.collection<{ _id: string }>('session_owners');
   await owners.insertOne({ _id: 'gone', heartbeat: 1, sessions: [ofGone] } as { _id: string });
   await failCommands(FAILED);
-  const sessions = createSessionPool(db, logger);
+  const sessions = new SessionPool(db, logger);
   try {
     await sessions.kill([ofFenced]);
     for (const id of [ofGone, ofFenced]) {

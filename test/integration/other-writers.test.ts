@@ -3,7 +3,8 @@ import type { mongo } from 'mongoose';
 import type { Operation } from '../../src/domain/operation';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { createLedger } from '../../src/storage/ledger/matters';
-import { connectMongo, inTransaction } from '../../src/storage/mongo';
+import { connectMongo } from '../../src/storage/mongo';
+import { inTransaction } from '../../src/storage/transactions';
 import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { type Service, startService } from '../support/service';
 

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
-import { createGroupWorker, type GroupWorker } from '../../src/queue/group-worker';
+import { GroupWorker } from '../../src/queue/group-worker';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import type { Partitions } from '../../src/queue/partitions';
@@ -61,7 +61,7 @@ interface More {
 /** A worker that writes down what it applies. */
 function start(more: More = {}): string[] {
   const applied: string[] = [];
-  worker = createGroupWorker({
+  worker = new GroupWorker({
     connection: blocking,
     keys,
     partitions: more.partitions ?? partitions,

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import pino from 'pino';
 import { connectMongo } from '../../src/storage/mongo';
-import { createSessionPool, type SessionPool } from '../../src/storage/session-pool';
-import { isOutage } from '../../workers/failures';
+import { SessionPool } from '../../src/storage/sessions/session-pool';
+import { failsWholeBatch } from '../../workers/failures';
 import { loseAborts } from '../support/lost-aborts';
 import { testServers, withDatabase } from '../support/service';
 import { until } from '../support/wait';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const name = `t-${randomBytes(5).toString('hex')}`;
   db = await connectMongo(withDatabase(testServers().mongoUrl, name));
   await db.createCollection('marks');
-  sessions = createSessionPool(db, pino({ level: 'silent' }));
+  sessions = new SessionPool(db, pino({ level: 'silent' }));
 }, 60_000);
 afterAll(async () => {
   await sessions.end();
@@ -42,7 +42,7 @@ test('work that was given up does not commit in the session of its successor', a
   const error = await late.catch((caught: unknown) => caught);
   expect(String(error)).toContain('another session');
   // The batch fails as a whole, and nothing is said of its pushes.
-  expect(isOutage(error)).toBe(true);
+  expect(failsWholeBatch(error)).toBe(true);
   await now;
   expect(await marks().distinct('_id')).toEqual(['now']);
 });
@@ -135,7 +135,8 @@ test('a connection that breaks while a commit is written leaves its outcome unkn
     const work = (session: mongo.ClientSession) => marks().insertOne({ _id: 'cut' }, { session });
     const error = await sessions.commit(id, work).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(Error);
-    expect({ error: String(error), isOutage: isOutage(error) }).toMatchObject({ isOutage: true });
+    const isUnknown = failsWholeBatch(error);
+    expect({ error: String(error), isUnknown }).toMatchObject({ isUnknown: true });
   } finally {
     breaks.mockRestore();
   }

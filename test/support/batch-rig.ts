@@ -13,7 +13,7 @@ import { connectMongo } from '../../src/storage/mongo';
 import { createFinalize } from '../../src/storage/push-log/finalize';
 import { createPushLog, type PushLog } from '../../src/storage/push-log/log';
 import { createLogLookups } from '../../src/storage/push-log/lookups';
-import { createSessionPool, type SessionPool } from '../../src/storage/session-pool';
+import { SessionPool } from '../../src/storage/sessions/session-pool';
 import { NO_METRICS } from '../../src/telemetry/metrics';
 import { createProcessBatch } from '../../workers/process-batch';
 import { testServers, withDatabase } from './service';
@@ -50,7 +50,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   const logger = pino({ level: 'silent' });
   const sessions: SessionPool[] = [];
   const newSessions = () => {
-    const one = createSessionPool(db, logger);
+    const one = new SessionPool(db, logger);
     sessions.push(one);
     return one;
   };

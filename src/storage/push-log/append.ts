@@ -3,12 +3,13 @@
  * for a moment (a conflict, an election, a cut connection) is tried again within the push's own time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, mongo } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import { createBatcher } from '../../concurrency/batcher';
 import { type Clock, systemClock } from '../../concurrency/clock';
 import { type Metrics, NO_METRICS } from '../../telemetry/metrics';
 import type { Tracing } from '../../telemetry/tracing';
-import { CONFIRMED, isTransient, nativeCollection } from '../mongo';
+import { errorsOfDocuments, isDuplicateKey, isTransient, isUnconfirmed } from '../driver-errors';
+import { CONFIRMED, nativeCollection } from '../mongo';
 import { bodyModel, type LoggedBody } from './body-model';
 import { entryModel, type LogEntry } from './entry-model';
 
@@ -43,7 +44,6 @@ const RESERVE = 0.2;
 /** Milliseconds before the first retry, doubled with each one, and at random up to half longer. */
 const FIRST_PAUSE = 20;
 const LONGEST_PAUSE = 640;
-const DUPLICATE_KEY = 11_000;
 
 /** What a write of one document came to: nothing, or why it failed. */
 type Failure = Error | undefined;
@@ -107,25 +107,18 @@ async function insertAll<T extends { _id: unknown }>(
     await collection.insertMany(documents, { ordered: false, writeConcern: CONFIRMED });
     return new Map();
   } catch (error) {
-    const each = errorsOf(error);
-    if (!each) return new Map(items.map((item) => [item, asError(error)]));
-    const failed = each.flatMap((one): [Appending, Error][] => {
-      const item = items[one.index];
+    const each = errorsOfDocuments(error);
+    if (each.size === 0 || isUnconfirmed(error)) {
+      return new Map(items.map((item) => [item, asError(error)]));
+    }
+    const failed = [...each].flatMap(([index, one]): [Appending, Error][] => {
+      const item = items[index];
       // A try before this one got through, and nobody was told. That it was met means that it is
       // confirmed by now: the server waits for that here too.
-      if (!item || (item.isRetry && one.code === DUPLICATE_KEY)) return [];
-      return [[item, new mongo.MongoServerError({ message: one.errmsg ?? '', code: one.code })]];
+      return !item || (item.isRetry && isDuplicateKey(one)) ? [] : [[item, one]];
     });
     return new Map(failed);
   }
-}
-
-/** The server's word on single documents; undefined where the error is about all of them. */
-function errorsOf(error: unknown): readonly mongo.WriteError[] | undefined {
-  if (!(error instanceof mongo.MongoBulkWriteError)) return undefined;
-  if (error.result.getWriteConcernError()) return undefined;
-  const errors = [error.writeErrors].flat();
-  return errors.length > 0 ? errors : undefined;
 }
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));

@@ -1,5 +1,5 @@
 /** Writes the final state of pushes that take no effect; the first settlement counts. */
-import { mongo } from 'mongoose';
+import { outOfTime } from '../driver-errors';
 import type { PushLog, SettledPush, Settling } from './log';
 import type { LogLookups } from './lookups';
 import type { Settlement } from './settlement';
@@ -21,7 +21,6 @@ const COMMAND_TIMEOUT = 500;
 /** If some entries are held: concurrent commands for single pushes, and milliseconds for all of them. */
 const AT_ONCE = 8;
 const RETRY_ALONE_TIMEOUT = 1_000;
-const MAX_TIME_EXPIRED = 50;
 
 /**
  * Result of one settle command: all entries are settled; some are held by a transaction and the ones
@@ -35,11 +34,10 @@ export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize 
       await pushLog.settle(pushes, { ...by, timeout: COMMAND_TIMEOUT });
       return 'settled';
     } catch (error) {
-      if (!(error instanceof mongo.MongoError && error.code === MAX_TIME_EXPIRED)) throw error;
-      // The same code for two things: the more commands, the later a slow majority comes.
-      const isWritten =
-        error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError();
-      return isWritten ? 'unconfirmed' : 'held';
+      const how = outOfTime(error);
+      if (!how) throw error;
+      // The more commands, the later a slow majority comes.
+      return how;
     }
   };
 

@@ -4,15 +4,8 @@
  * the server itself gives an open transaction up after `transactionLifetimeLimitSeconds`.
  */
 import { mongo } from 'mongoose';
-import type { Logger } from '../runtime/logger';
-
-/** The server's codes for what it never does (its list error_codes.yml). */
-const NEVER: ReadonlySet<unknown> = new Set([
-  13, // Unauthorized
-  59, // CommandNotFound
-  115, // CommandNotSupported
-  8000, // AtlasError
-]);
+import type { Logger } from '../../runtime/logger';
+import { isRejectedForGood } from '../driver-errors';
 
 /**
  * @param ids of sessions, hex
@@ -30,7 +23,7 @@ export function createKillSessions(client: mongo.MongoClient, logger: Logger): K
       await client.db('admin').command({ killSessions: wanted });
       return true;
     } catch (error) {
-      if (!(error instanceof mongo.MongoServerError && NEVER.has(error.code))) throw error;
+      if (!isRejectedForGood(error)) throw error;
       if (!isTold) logger.warn({ error: String(error) }, REFUSED);
       isTold = true;
       return false;

@@ -1,0 +1,154 @@
+/**
+ * How a batch gets through where some of it fails: everything is committed together, and when that
+ * fails, the batch is halved until the groups in trouble are on their own, so that neighbours do not
+ * suffer from each other's faults.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { traceIdsOf, type WaitingPush } from '../src/queue/push';
+import { foldedLog } from '../src/runtime/folded-log';
+import type { Logger } from '../src/runtime/logger';
+import type { SettledPush } from '../src/storage/push-log/log';
+import type { LogLookups } from '../src/storage/push-log/lookups';
+import type { Metrics } from '../src/telemetry/metrics';
+import { failsWholeBatch, isContention } from './failures';
+import { splitSettled, withFinalState } from './final-states';
+import { type Group, groupPushes } from './plan-batch';
+
+export interface ApplyDependencies {
+  /** Commits groups in one transaction. @throws where nothing of them, or nothing known, was written */
+  readonly commit: (groups: readonly Group[]) => Promise<readonly SettledPush[]>;
+  readonly lookups: Pick<LogLookups, 'settlements'>;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What became of the pushes of some groups. */
+export interface Applied {
+  /** Settled in the log, by this batch or before it. */
+  readonly settled: readonly SettledPush[];
+  /** They take no effect; the log is still to be told their final state. */
+  readonly unsettled: readonly SettledPush[];
+}
+
+/** Tries of one group on its own before it is given up. */
+const MAX_TRIES = 4;
+/** Milliseconds of a batch for such tries, all groups together: what else waits does so meanwhile. */
+const RETRY_TIMEOUT = 1_000;
+/** Groups that are given up together once that time is over: one by one would hold up the partition. */
+const FEW = 8;
+/** Traces in one line of the log. */
+const MAX_NAMED = 20;
+
+const SPLIT = { level: 'info', text: 'batch split' } as const;
+const GIVEN_UP = { level: 'error', text: 'group given up', most: 5 } as const;
+
+/** The dependencies, and until when groups are tried again, by the process' own clock. */
+interface Applying extends ApplyDependencies {
+  readonly retryUntil: number;
+}
+
+/** @throws what `failsWholeBatch`: the outcome of some pushes is unknown then */
+export function applyGroups(deps: ApplyDependencies, groups: readonly Group[]): Promise<Applied> {
+  return applyAll({ ...deps, retryUntil: performance.now() + RETRY_TIMEOUT }, groups);
+}
+
+async function applyAll(applying: Applying, groups: readonly Group[]): Promise<Applied> {
+  const [only] = groups;
+  if (!only) return { settled: [], unsettled: [] };
+  return groups.length === 1 ? applyAlone(applying, only) : applyTogether(applying, groups);
+}
+
+/**
+ * Everything together; in parts where that fails. Where so many groups are in trouble that this takes
+ * too long, a few end together, and may be sent again.
+ */
+async function applyTogether(applying: Applying, groups: readonly Group[]): Promise<Applied> {
+  const { commit, metrics, logger, retryUntil } = applying;
+  try {
+    return { settled: await commit(groups), unsettled: [] };
+  } catch (error) {
+    noteFailure(metrics, error);
+    metrics.retried();
+    const isOver = isContention(error) && performance.now() > retryUntil;
+    if (isOver && groups.length <= FEW) return giveUpTogether(applying, groups, error);
+    foldedLog(logger)(SPLIT, { error: String(error), groups: groups.length });
+    return applyInParts(applying, groups);
+  }
+}
+
+/**
+ * Usually some pushes were settled before (a batch taken up again, a deadline meanwhile): without them
+ * the rest still goes together. Where that is not it, each half goes on its own: one group in trouble
+ * is found in a few steps, not in one per group.
+ */
+async function applyInParts(applying: Applying, groups: readonly Group[]): Promise<Applied> {
+  const pushes = pushesOf(groups);
+  const { open, ...known } = await splitSettled(applying.lookups, pushes);
+  const left = groupPushes(open);
+  if (open.length < pushes.length) return joined(known, await applyAll(applying, left));
+  const middle = Math.ceil(left.length / 2);
+  const first = await applyAll(applying, left.slice(0, middle));
+  return joined(first, await applyAll(applying, left.slice(middle)));
+}
+
+/** Groups some of which are held, after so many others that nobody has time to find out which. */
+async function giveUpTogether(
+  { lookups, logger }: Applying,
+  groups: readonly Group[],
+  error: unknown,
+): Promise<Applied> {
+  const { open, ...known } = await splitSettled(lookups, pushesOf(groups));
+  const givenUp = groupPushes(open).flatMap((group) => giveUp(logger, group, error));
+  return joined(known, { settled: [], unsettled: givenUp });
+}
+
+/** One group, careful: pushes that are settled already keep their settlement and take no effect. */
+async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
+  const { commit, lookups, metrics, logger, retryUntil } = applying;
+  let known: Applied = { settled: [], unsettled: [] };
+  let left = group;
+  for (let tries = 1; ; tries += 1) {
+    const { open, ...found } = await splitSettled(lookups, left.pushes);
+    known = joined(known, found);
+    if (open.length === 0) return known;
+    left = { ...group, pushes: open };
+    try {
+      return joined(known, { settled: await commit([left]), unsettled: [] });
+    } catch (error) {
+      noteFailure(metrics, error);
+      if (tries >= MAX_TRIES || performance.now() > retryUntil) {
+        return joined(known, { settled: [], unsettled: giveUp(logger, left, error) });
+      }
+      metrics.retried();
+      await sleep(10 * 2 ** tries * (0.5 + Math.random()));
+    }
+  }
+}
+
+/** @throws the error itself where the batch must fail as a whole */
+function noteFailure(metrics: Metrics, error: unknown): void {
+  if (failsWholeBatch(error)) throw error;
+  if (isContention(error)) metrics.conflict();
+}
+
+/** A group that cannot be written must not hold up its partition: its pushes are rejected without an effect. */
+function giveUp(
+  logger: Logger,
+  { systemCode, externalId, pushes }: Group,
+  error: unknown,
+): SettledPush[] {
+  const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
+  const traceIds = traceIdsOf(pushes).slice(0, MAX_NAMED);
+  const traced = traceIds.length > 0 && { traceIds };
+  const line = { systemCode, externalId, error: String(error), ...traced };
+  foldedLog(logger)({ ...GIVEN_UP, reason }, line);
+  return withFinalState(pushes, { state: 'REFUSED', reason });
+}
+
+const pushesOf = (groups: readonly Group[]): WaitingPush[] =>
+  groups.flatMap(({ pushes }) => pushes);
+
+const joined = (a: Applied, b: Applied): Applied => ({
+  settled: [...a.settled, ...b.settled],
+  unsettled: [...a.unsettled, ...b.unsettled],
+});
