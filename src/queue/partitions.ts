@@ -101,6 +101,13 @@ interface PartitionCommands {
 /** By what the script says of each push. */
 const APPENDED: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
+interface PartitionDependencies {
+  readonly redis: Redis;
+  readonly keys: RedisKeys;
+  readonly limits: PartitionLimits;
+  readonly time: RedisTime;
+}
+
 /**
  * @param time of Redis, which learns from every append
  */
@@ -113,77 +120,99 @@ export function createPartitions(
   redis.defineCommand('appendToPartitions', { lua: APPEND });
   redis.defineCommand('readPartitions', { lua: READ });
   redis.defineCommand('acknowledgeBatch', { lua: ACKNOWLEDGE });
-  const commands = redis as unknown as PartitionCommands;
+  const deps = { redis, keys, limits, time };
   return {
-    append: async (pushes) => {
-      const partitions = pushes.map(({ push }) =>
-        partitionOf(groupOf(push.systemCode, push.externalId)),
-      );
-      const distinct = [...new Set(partitions)];
-      const indexes = new Map(distinct.map((partition, index) => [partition, index + 1]));
-      const asked = performance.now();
-      const start = (await time.now()) - (performance.now() - asked);
-      const [appended, wasEmpty, now] = await commands.appendToPartitions(
-        1 + distinct.length,
-        keys.partitionBytes,
-        ...distinct.map(keys.partition),
-        limits.pushes,
-        limits.bytes,
-        ...distinct,
-        ...pushes.flatMap(({ push, timeout }, i) => [
-          indexes.get(partitions[i] ?? 0) ?? 0,
-          Math.floor(start + Math.max(0, timeout)),
-          encodePush(push),
-        ]),
-      );
-      time.note(now);
-      return {
-        appended: appended.map((how) => APPENDED[how] ?? 'PARTITION_FULL'),
-        toSchedule: distinct.filter((_, index) => wasEmpty[index] === 1),
-      };
-    },
-    read: async (partitions, owner, most = MAX_BATCH_SIZE) => {
-      const share = (whole: number) => Math.max(1, Math.floor(whole / partitions.length));
-      const [now, fencedOwners, records, sizes] = await commands.readPartitions(
-        1 + partitions.length,
-        keys.owners,
-        ...partitions.map(keys.partition),
-        share(most),
-        share(MAX_BATCH_BYTES),
-        owner,
-        MAX_FENCED_OWNERS,
-        ...partitions,
-      );
-      return {
-        owner,
-        fencedOwners: [...new Set(fencedOwners)],
-        now,
-        records: partitions.map((partition, n) => ({
-          partition,
-          pushes: (records[n] ?? []).map(decodeItem),
-          bytes: sizes[n] ?? 0,
-        })),
-      };
-    },
-    acknowledge: ({ owner, records }, replies) =>
-      commands.acknowledgeBatch(
-        2 + records.length,
-        keys.owners,
-        keys.partitionBytes,
-        ...records.map(({ partition }) => keys.partition(partition)),
-        owner,
-        ...records.flatMap(({ partition, pushes, bytes }) => {
-          const last = pushes.at(-1);
-          return [partition, pushes.length, bytes, last ? itemHeader(last) : ''];
-        }),
-        ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
-      ),
-    waiting: async () => {
-      const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-      const lengths = await redis
-        .pipeline(all.map((partition) => ['llen', keys.partition(partition)]))
-        .exec();
-      return all.filter((partition) => Number(lengths?.[partition]?.[1] ?? 0) > 0);
-    },
+    append: (pushes) => append(deps, pushes),
+    read: (partitions, owner, most = MAX_BATCH_SIZE) => read(deps, partitions, { owner, most }),
+    acknowledge: (batch, replies) => acknowledge(deps, batch, replies),
+    waiting: () => waiting(deps),
   };
 }
+
+async function append(
+  { redis, keys, limits, time }: PartitionDependencies,
+  pushes: readonly TimedPush[],
+): ReturnType<Partitions['append']> {
+  const partitions = pushes.map(({ push }) =>
+    partitionOf(groupOf(push.systemCode, push.externalId)),
+  );
+  const distinct = [...new Set(partitions)];
+  const indexes = new Map(distinct.map((partition, index) => [partition, index + 1]));
+  const asked = performance.now();
+  const start = (await time.now()) - (performance.now() - asked);
+  const [appended, wasEmpty, now] = await commandsOf(redis).appendToPartitions(
+    1 + distinct.length,
+    keys.partitionBytes,
+    ...distinct.map(keys.partition),
+    limits.pushes,
+    limits.bytes,
+    ...distinct,
+    ...pushes.flatMap(({ push, timeout }, i) => [
+      indexes.get(partitions[i] ?? 0) ?? 0,
+      Math.floor(start + Math.max(0, timeout)),
+      encodePush(push),
+    ]),
+  );
+  time.note(now);
+  return {
+    appended: appended.map((how) => APPENDED[how] ?? 'PARTITION_FULL'),
+    toSchedule: distinct.filter((_, index) => wasEmpty[index] === 1),
+  };
+}
+
+async function read(
+  { redis, keys }: PartitionDependencies,
+  partitions: readonly number[],
+  { owner, most }: { readonly owner: string; readonly most: number },
+): Promise<Batch> {
+  const share = (whole: number) => Math.max(1, Math.floor(whole / partitions.length));
+  const [now, fencedOwners, records, sizes] = await commandsOf(redis).readPartitions(
+    1 + partitions.length,
+    keys.owners,
+    ...partitions.map(keys.partition),
+    share(most),
+    share(MAX_BATCH_BYTES),
+    owner,
+    MAX_FENCED_OWNERS,
+    ...partitions,
+  );
+  return {
+    owner,
+    fencedOwners: [...new Set(fencedOwners)],
+    now,
+    records: partitions.map((partition, n) => ({
+      partition,
+      pushes: (records[n] ?? []).map(decodeItem),
+      bytes: sizes[n] ?? 0,
+    })),
+  };
+}
+
+function acknowledge(
+  { redis, keys }: PartitionDependencies,
+  { owner, records }: Batch,
+  replies: readonly ReplyMessage[],
+): Promise<number[]> {
+  return commandsOf(redis).acknowledgeBatch(
+    2 + records.length,
+    keys.owners,
+    keys.partitionBytes,
+    ...records.map(({ partition }) => keys.partition(partition)),
+    owner,
+    ...records.flatMap(({ partition, pushes, bytes }) => {
+      const last = pushes.at(-1);
+      return [partition, pushes.length, bytes, last ? itemHeader(last) : ''];
+    }),
+    ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
+  );
+}
+
+async function waiting({ redis, keys }: PartitionDependencies): Promise<number[]> {
+  const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  const lengths = await redis
+    .pipeline(all.map((partition) => ['llen', keys.partition(partition)]))
+    .exec();
+  return all.filter((partition) => Number(lengths?.[partition]?.[1] ?? 0) > 0);
+}
+
+const commandsOf = (redis: Redis) => redis as unknown as PartitionCommands;

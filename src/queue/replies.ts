@@ -49,14 +49,11 @@ export interface ReplyInbox<S> {
 
 /**
  * Replies that are delivered in one tick. Each of them answers a request at once while all other work
- * waits: all replies of a turn in one tick would delay a rejection by tens of milliseconds.
+ * waits: all replies of a batch in one tick would delay a rejection by tens of milliseconds.
  */
 const DELIVERIES_PER_TICK = 8;
 
-interface Waiter<S> {
-  readonly since: number;
-  readonly resolve: (settlement: S | undefined) => void;
-}
+const UNREADABLE = { level: 'error', text: 'unreadable reply message' } as const;
 
 /** Listens on the channel of `ingressId`; the subscription survives reconnects. */
 export async function createReplyInbox<S>(
@@ -66,49 +63,75 @@ export async function createReplyInbox<S>(
   logger: Logger,
   metrics: Metrics = NO_METRICS,
 ): Promise<ReplyInbox<S>> {
-  const waiters = new Map<string, Waiter<S>>();
-  const deliver = (id: string, settlement: S | undefined) => {
-    const waiter = waiters.get(id);
-    waiters.delete(id);
-    waiter?.resolve(settlement);
-  };
-  const arrived: [string, S][] = [];
-  const deliverNext = () => {
-    for (const [id, settlement] of arrived.splice(0, DELIVERIES_PER_TICK)) {
-      if (id === SENT_AT) metrics.replied(Number(settlement));
-      else deliver(id, settlement);
-    }
-    if (arrived.length > 0) setImmediate(deliverNext);
-  };
+  const waiters = new Waiters<S>();
+  const deliver = inTicks<[string, S]>(([id, settlement]) => {
+    if (id === SENT_AT) metrics.replied(Number(settlement));
+    else waiters.deliver(id, settlement);
+  });
   subscriber.on('message', (_channel, payload) => {
-    const isUnderWay = arrived.length > 0;
     try {
-      const replies = JSON.parse(payload) as [string, S][];
-      for (const [id, settlement] of replies) arrived.push([id, settlement]);
+      deliver(readMessage(payload));
     } catch (error) {
-      const kind = { level: 'error', text: 'unreadable reply message' } as const;
-      foldedLog(logger)(kind, { error: String(error) });
+      foldedLog(logger)(UNREADABLE, { error: String(error) });
     }
-    if (!isUnderWay) deliverNext();
   });
   await subscriber.subscribe(keys.replies(ingressId));
-  return {
-    wait: (id, timeout) =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => deliver(id, undefined), timeout);
-        const settle = (settlement: S | undefined) => {
-          clearTimeout(timer);
-          resolve(settlement);
-        };
-        waiters.set(id, { since: performance.now(), resolve: settle });
-      }),
-    overdue: (age) => {
-      const before = performance.now() - age;
-      return [...waiters].filter(([, { since }]) => since <= before).map(([id]) => id);
-    },
-    deliver,
-    get size() {
-      return waiters.size;
-    },
+  return waiters;
+}
+
+/** @throws where it is no message of replies */
+function readMessage<S>(payload: string): [string, S][] {
+  const replies: [string, S][] = JSON.parse(payload);
+  return replies.map(([id, settlement]) => [id, settlement]);
+}
+
+interface Waiter<S> {
+  readonly since: number;
+  readonly resolve: (settlement: S | undefined) => void;
+}
+
+/** Who waits for the reply to which push. */
+class Waiters<S> implements ReplyInbox<S> {
+  private readonly waiters = new Map<string, Waiter<S>>();
+
+  wait(id: string, timeout: number): Promise<S | undefined> {
+    return new Promise((resolve) => {
+      // Its deadline is no failure, and takes it from the list.
+      const timer = setTimeout(() => this.deliver(id, undefined), timeout);
+      const settle = (settlement: S | undefined) => {
+        clearTimeout(timer);
+        resolve(settlement);
+      };
+      this.waiters.set(id, { since: performance.now(), resolve: settle });
+    });
+  }
+
+  overdue(age: number): string[] {
+    const before = performance.now() - age;
+    return [...this.waiters].filter(([, { since }]) => since <= before).map(([id]) => id);
+  }
+
+  deliver(id: string, settlement: S | undefined): void {
+    const waiter = this.waiters.get(id);
+    this.waiters.delete(id);
+    waiter?.resolve(settlement);
+  }
+
+  get size(): number {
+    return this.waiters.size;
+  }
+}
+
+/** Hands items on in their order, a few in each tick, the first ones at once. */
+function inTicks<T>(deliver: (item: T) => void): (items: readonly T[]) => void {
+  const arrived: T[] = [];
+  const deliverNext = () => {
+    for (const item of arrived.splice(0, DELIVERIES_PER_TICK)) deliver(item);
+    if (arrived.length > 0) setImmediate(deliverNext);
+  };
+  return (items) => {
+    const isUnderWay = arrived.length > 0;
+    for (const item of items) arrived.push(item);
+    if (!isUnderWay) deliverNext();
   };
 }
