@@ -11,8 +11,8 @@ import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-o
 import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import { showProgress } from '../progress';
-import { openPreview, withResend } from '../resend/open-resend';
-import { createResendReport, type ResendReport, type ResendSummary } from '../resend/report';
+import { openDryRun, withResend } from '../resend/open-resend';
+import { ResendReport, type ResendSummary } from '../resend/report';
 import { runResend } from '../resend/run-resend';
 import { type Selected, selectPushes } from '../resend/select';
 import { upTo } from '../streams';
@@ -68,25 +68,8 @@ async function resend(options: Options, tool: Tool): Promise<void> {
     );
   }
   const filter = { ...narrowed, to };
-  const report = createResendReport(tool, { timeZone: tool.settings.timeZone(), ...options });
-  const run = async (connection: Connection) => {
-    const entries = createLogSearch(connection).all(filter, { oldestFirst: true });
-    const bounded = upTo(limit, entries, report.cutAt);
-    const selected = selectPushes(bounded, {
-      bodies: createBodies(connection),
-      lookups: createLogLookups(connection),
-      again: options.again ?? false,
-      byId: requestId !== undefined,
-    });
-    const hideProgress = showProgress({
-      stderr: tool.stderr,
-      total: undefined,
-      things: 'pushes',
-      state: report.progress,
-    });
-    const work = options.apply ? apply : preview;
-    await work(selected, { connection, report, tool, options }).finally(hideProgress);
-  };
+  const report = new ResendReport(tool, { timeZone: tool.settings.timeZone(), ...options });
+  const run = (connection: Connection) => runAll({ connection, report, tool, options }, filter);
   const change = resendChange(filter, { again: options.again, limit });
   const runRecorded = () =>
     withTrail(tool, options, change, async (connection, tell) => {
@@ -109,11 +92,33 @@ interface Run {
   readonly options: Options;
 }
 
+async function runAll(run: Run, filter: LogFilter): Promise<void> {
+  const { connection, report, tool, options } = run;
+  const entries = createLogSearch(connection).all(filter, { oldestFirst: true });
+  const selected = selectPushes(
+    upTo(options.limit, entries, () => report.cutOff()),
+    {
+      bodies: createBodies(connection),
+      lookups: createLogLookups(connection),
+      again: options.again ?? false,
+      byId: filter.requestId !== undefined,
+    },
+  );
+  const hideProgress = showProgress({
+    stderr: tool.stderr,
+    total: undefined,
+    things: 'pushes',
+    state: () => report.progress(),
+  });
+  const work = options.apply ? apply : preview;
+  await work(selected, run).finally(hideProgress);
+}
+
 async function preview(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
   const { connection, report, tool } = run;
-  const previewOne = openPreview(connection, tool.settings);
+  const dryRun = openDryRun(connection, tool.settings);
   for await (const one of selected) {
-    if (one.kind === 'push') await report.previewed(await previewOne(one.push));
+    if (one.kind === 'push') await report.previewed(await dryRun.preview(one.push));
     else await report.skipped(one);
   }
 }
@@ -131,8 +136,8 @@ async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void>
     runResend(selected, resendOne, {
       concurrency: options.concurrency,
       stop,
-      onDone: report.sent,
-      onSkipped: report.skipped,
+      onDone: (push) => report.sent(push),
+      onSkipped: (skipped) => report.skipped(skipped),
     }),
   ).finally(interrupt.dispose);
   const signal = interrupt.signal();

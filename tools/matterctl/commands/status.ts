@@ -6,8 +6,8 @@ import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { withDatabase } from '../option-values';
 import { printJson, printLine } from '../print';
 import { lookAtAll, type Status } from '../status/look';
-import { openMongoLook } from '../status/mongo-look';
-import { openRedisLook } from '../status/redis-look';
+import { MongoLook } from '../status/mongo-look';
+import { RedisLook } from '../status/redis-look';
 import { screenOf } from '../status/screen';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, serverOf } from '../with-mongo';
@@ -41,8 +41,8 @@ export function addStatus(program: Command, tool: Tool): void {
 async function showStatus(options: Options, tool: Tool): Promise<void> {
   const { settings } = tool;
   const timeZone = settings.timeZone();
-  const mongo = openMongoLook(serverOf(tool, options).url);
-  const redis = openRedisLook(settings.queue());
+  const mongo = new MongoLook(serverOf(tool, options).url);
+  const redis = new RedisLook(settings.queue());
   const look = () => lookAtAll(mongo, redis);
   const print = (status: Status) =>
     options.json

@@ -2,13 +2,20 @@
 import { formatLocal, parseDateTime } from '../../../src/protocol/time';
 import { showProgress } from '../progress';
 import type { SourceOptions } from '../source/options';
+import type { MatterSource } from '../source/sources';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
-import { createJsonReport, createTableReport, type Summary, summarize } from './report';
+import {
+  createJsonReport,
+  createTableReport,
+  type Report,
+  type Summary,
+  summarize,
+} from './report';
 import type { RepushLine } from './repush';
-import { createCheckRepush, createRepushFile } from './repush-file';
+import { createCheckRepush, createRepushFile, type RepushFile } from './repush-file';
 import { listOrphans, reconcile } from './run-reconcile';
-import { createProblems, type Source } from './source';
+import { createProblems, type Problems, type Source } from './source';
 import { createTally, type Tally } from './tally';
 
 export interface FileJob extends SourceOptions {
@@ -29,33 +36,12 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
   const tally = createTally();
   const report = job.json ? createJsonReport(tool) : createTableReport(tool, job.limit);
   const repushFile = createRepushFile(repushPath);
-  const hideProgress = showTally(tally, source, tool);
   const problems = createProblems(repushPath, tool);
-  let written = 0;
-  const options = { overwriteNewer: job.overwriteNewer, formatLocal: deadlineIn(tool) };
+  const hideProgress = showTally(tally, source, tool);
   try {
-    await withSources(tool, job, async ({ matters: ledger }) => {
-      const { systemCode = '' } = job;
-      const check = createCheckRepush({
-        timeZone: tool.settings.timeZone(),
-        concluded: tool.settings.concluded(),
-        unknownUsers: ledger.unknownUsers,
-      });
-      const onLines = async (lines: readonly RepushLine[]) => {
-        const before = written;
-        written += lines.length;
-        for (const line of lines) repushFile.add(line);
-        for (const [index, problem] of (await check(lines)).entries()) {
-          if (problem === undefined) continue;
-          tally.wouldFail();
-          problems.add(before + index + 1, `${lines[index]?.body.externalId}: ${problem}`);
-        }
-      };
-      const sinks = { onEntry: report.add, onLines };
-      const reconciling = { systemCode, source, ledger, tally, options, ...sinks };
-      await reconcile(reconciling);
-      if (job.orphans) await listOrphans(reconciling);
-    });
+    await withSources(tool, job, ({ matters: ledger }) =>
+      compareAll({ source, job, tool, ledger, tally, report, repushFile, problems }),
+    );
     repushFile.finish();
   } finally {
     hideProgress();
@@ -69,6 +55,52 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
     );
   }
   return summarize(tally.counts(), source, { repushPath, elapsedMs: Date.now() - startedAt });
+}
+
+interface Comparing {
+  readonly source: Source;
+  readonly job: FileJob;
+  readonly tool: Tool;
+  readonly ledger: MatterSource;
+  readonly tally: Tally;
+  readonly report: Report;
+  readonly repushFile: RepushFile;
+  readonly problems: Problems;
+}
+
+async function compareAll(comparing: Comparing): Promise<void> {
+  const { source, job, tool, ledger, tally, report } = comparing;
+  const reconciling = {
+    systemCode: job.systemCode ?? '',
+    source,
+    ledger,
+    tally,
+    options: { overwriteNewer: job.overwriteNewer, formatLocal: deadlineIn(tool) },
+    onEntry: report.add,
+    onLines: createLineSink(comparing),
+  };
+  await reconcile(reconciling);
+  if (job.orphans) await listOrphans(reconciling);
+}
+
+/** @returns takes lines into the re-push file, and names those that the service would reject */
+function createLineSink({ tool, ledger, tally, repushFile, problems }: Comparing) {
+  const check = createCheckRepush({
+    timeZone: tool.settings.timeZone(),
+    concluded: tool.settings.concluded(),
+    unknownUsers: ledger.unknownUsers,
+  });
+  let written = 0;
+  return async (lines: readonly RepushLine[]): Promise<void> => {
+    const before = written;
+    written += lines.length;
+    for (const line of lines) repushFile.add(line);
+    for (const [index, problem] of (await check(lines)).entries()) {
+      if (problem === undefined) continue;
+      tally.wouldFail();
+      problems.add(before + index + 1, `${lines[index]?.body.externalId}: ${problem}`);
+    }
+  };
 }
 
 function showTally(tally: Tally, source: Source, { stderr }: Tool): () => void {

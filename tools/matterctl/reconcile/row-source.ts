@@ -26,34 +26,16 @@ export async function openRows(
   onLine: () => void,
 ): Promise<Source> {
   const parse = createRowParser(timeZone);
-  const lines = new Map<string, number>();
-  const unknownFields = new Set<string>();
-  const ofBadLines = new Set<string>();
-  let unnamed = 0;
-  const leaveOut = (line: number, messages: readonly string[], id: unknown) => {
-    for (const message of messages) problems.add(line, message);
-    const { data } = idRule.safeParse(id);
-    if (data === undefined) unnamed += 1;
-    else if (!lines.has(data)) ofBadLines.add(data);
-  };
-  for await (const { line, fields, problem, isFatal } of read()) {
+  const checked = new CheckedRows(parse, problems);
+  for await (const line of read()) {
     onLine();
-    if (isFatal) {
-      throw new CommandFailure(`nothing was compared: ${file}:${line}: ${problem}`, EXIT_USAGE);
+    if (line.isFatal) {
+      const { line: at, problem } = line;
+      throw new CommandFailure(`nothing was compared: ${file}:${at}: ${problem}`, EXIT_USAGE);
     }
-    if (problem !== undefined) leaveOut(line, [problem], undefined);
-    if (!fields) continue;
-    const parsed = parse(fields);
-    for (const name of parsed.unknown) unknownFields.add(name);
-    if (!parsed.row) {
-      leaveOut(line, parsed.problems, fields.externalId);
-      continue;
-    }
-    const { externalId } = parsed.row.expected;
-    const earlier = lines.get(externalId);
-    if (earlier === undefined) lines.set(externalId, line);
-    else leaveOut(line, [`${externalId} stands on line ${earlier} too`], externalId);
+    checked.add(line);
   }
+  const { lines, ofBadLines, unknownFields, unnamed } = checked;
   return {
     size: lines.size,
     names: (externalId) => lines.has(externalId) || ofBadLines.has(externalId),
@@ -67,9 +49,47 @@ export async function openRows(
   };
 }
 
+class CheckedRows {
+  /** Where each externalId stands. */
+  readonly lines = new Map<string, number>();
+  readonly ofBadLines = new Set<string>();
+  readonly unknownFields = new Set<string>();
+  /** Bad lines that name no matter. */
+  unnamed = 0;
+  readonly #parse: RowParser;
+  readonly #problems: Problems;
+
+  constructor(parse: RowParser, problems: Problems) {
+    this.#parse = parse;
+    this.#problems = problems;
+  }
+
+  add({ line, fields, problem }: FieldLine): void {
+    if (problem !== undefined) this.#leaveOut(line, [problem], undefined);
+    if (!fields) return;
+    const { row, problems, unknown } = this.#parse(fields);
+    for (const name of unknown) this.unknownFields.add(name);
+    if (!row) {
+      this.#leaveOut(line, problems, fields.externalId);
+      return;
+    }
+    const { externalId } = row.expected;
+    const earlier = this.lines.get(externalId);
+    if (earlier === undefined) this.lines.set(externalId, line);
+    else this.#leaveOut(line, [`${externalId} stands on line ${earlier} too`], externalId);
+  }
+
+  #leaveOut(line: number, messages: readonly string[], id: unknown): void {
+    for (const message of messages) this.#problems.add(line, message);
+    const { data } = idRule.safeParse(id);
+    if (data === undefined) this.unnamed += 1;
+    else if (!this.lines.has(data)) this.ofBadLines.add(data);
+  }
+}
+
 async function* rowsOf(
   lines: AsyncIterable<FieldLine>,
-  parse: ReturnType<typeof createRowParser>,
+  parse: RowParser,
   { file, problems }: { readonly file: string; readonly problems: Problems },
 ): AsyncGenerator<Row> {
   for await (const { line, fields, problem } of lines) {
@@ -93,6 +113,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   replaceParties: 'must be true or false',
 };
 
+type RowParser = (fields: Readonly<Record<string, unknown>>) => ParsedRow;
+
 interface ParsedRow {
   readonly row?: Row;
   /** Without a row: everything that is wrong with the line. */
@@ -106,7 +128,7 @@ interface ParsedRow {
  *
  * @param timeZone in which local date-times are read
  */
-function createRowParser(timeZone: string): (fields: Record<string, unknown>) => ParsedRow {
+function createRowParser(timeZone: string): RowParser {
   const schema = z.object({
     externalId: rules.externalId,
     bizStatus: rules.nullIsAbsent(rules.bizStatus),

@@ -1,5 +1,6 @@
 /** What a resend needs: the ledger and the log to look into, and a place in the queue to push from. */
 import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
 import { systemClock } from '../../../src/concurrency/clock';
 import { createBodyParsers } from '../../../src/protocol/requests';
@@ -12,11 +13,11 @@ import {
   type ValidatePush,
 } from '../../../src/pushes/validate-push';
 import { createGroupQueue } from '../../../src/queue/group-queue';
-import { createRedisKeys } from '../../../src/queue/keys';
-import { createPartitionJobs } from '../../../src/queue/partition-jobs';
+import { createRedisKeys, type RedisKeys } from '../../../src/queue/keys';
+import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
 import { createPartitions } from '../../../src/queue/partitions';
 import { connectFailFast, connectSubscriber, redisReady } from '../../../src/queue/redis';
-import { createRedisTime } from '../../../src/queue/redis-time';
+import { createRedisTime, type RedisTime } from '../../../src/queue/redis-time';
 import { createReplyInbox } from '../../../src/queue/replies';
 import { createLogger } from '../../../src/runtime/logger';
 import { processName } from '../../../src/runtime/process-name';
@@ -30,7 +31,7 @@ import type { Settlement } from '../../../src/storage/push-log/settlement';
 import { CommandFailure } from '../failure';
 import type { Settings } from '../tool';
 import type { Operator } from '../with-trail';
-import { createPreview, type PreviewPush } from './preview';
+import { DryRun } from './preview';
 
 /** The checks that a push passes today. */
 function openValidation(connection: Connection, settings: Settings): ValidatePush {
@@ -44,8 +45,8 @@ function openValidation(connection: Connection, settings: Settings): ValidatePus
   return createValidatePush(checkBody);
 }
 
-export function openPreview(connection: Connection, settings: Settings): PreviewPush {
-  return createPreview({
+export function openDryRun(connection: Connection, settings: Settings): DryRun {
+  return new DryRun({
     validate: openValidation(connection, settings),
     ledger: createLedger(connection),
     lookups: createLogLookups(connection),
@@ -66,51 +67,70 @@ export async function withResend<T>(
   { settings, by }: { readonly settings: Settings; readonly by: Operator },
   work: (resend: ResendPush) => Promise<T>,
 ): Promise<T> {
-  const { REDIS_URL, REDIS_NAMESPACE, PUSH_TIMEOUT, PUSH_BODY_RETENTION, ...limits } =
-    settings.queue();
-  // What goes wrong with a push stands in its result.
-  const logger = createLogger('matterctl', 'silent');
-  const redis = connectFailFast(REDIS_URL, logger);
-  const subscriber = connectSubscriber(REDIS_URL, logger);
+  const { REDIS_URL, REDIS_NAMESPACE } = settings.queue();
+  const redis = connectFailFast(REDIS_URL, LOGGER);
+  const subscriber = connectSubscriber(REDIS_URL, LOGGER);
   const keys = createRedisKeys(REDIS_NAMESPACE);
   const jobs = createPartitionJobs(redis, keys);
   try {
     await redisReady(redis).catch((error: Error) => {
       throw new CommandFailure(error.message);
     });
-    const ingressId = randomBytes(6).toString('hex');
-    const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger);
-    const keepBodies = PUSH_BODY_RETENTION > 0;
-    const pushLog = createPushLog(connection, { keepBodies, clock: systemClock });
-    const lookups = createLogLookups(connection);
-    const lostReplies = watchLostReplies({ inbox, lookups, logger });
-    const redisTime = createRedisTime(redis, () => performance.now());
-    await redisTime.now();
-    const { PARTITION_LIMIT: pushes, PARTITION_BYTES: bytes } = limits;
-    const partitions = createPartitions(redis, keys, { pushes, bytes }, redisTime);
-    const queue = createGroupQueue(partitions, jobs, logger);
-    const name = processName('matterctl');
-    const about = { ingressId, name, clock: systemClock, logger };
-    const finalizer = new PushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
-    const resend = createResendPush({
-      validate: openValidation(connection, settings),
-      pushLog,
-      settle: createSettlePush({ ...about, queue, inbox, finalizer }),
-      newRequestId: createRequestIds(() => redisTime.aheadOf(systemClock)),
-      clock: systemClock,
-      timeout: PUSH_TIMEOUT,
-      runId: `run-${ingressId}`,
-      operator: `${by.operator}@${by.host}`,
-    });
-    try {
-      return await work(resend);
-    } finally {
-      await lostReplies.stop();
-      await finalizer.stop();
-    }
+    const servers = { connection, redis, subscriber, keys, jobs };
+    const { resend, leave } = await joinQueue(servers, settings, by);
+    return await work(resend).finally(leave);
   } finally {
     await jobs.close();
     subscriber.disconnect();
     redis.disconnect();
   }
+}
+
+/** What goes wrong with a push stands in its result. */
+const LOGGER = createLogger('matterctl', 'silent');
+
+interface Servers {
+  readonly connection: Connection;
+  readonly redis: Redis;
+  readonly subscriber: Redis;
+  readonly keys: RedisKeys;
+  readonly jobs: PartitionJobs;
+}
+
+async function joinQueue(servers: Servers, settings: Settings, by: Operator) {
+  const { connection, redis, subscriber, keys } = servers;
+  const { PUSH_TIMEOUT, PUSH_BODY_RETENTION } = settings.queue();
+  const ingressId = randomBytes(6).toString('hex');
+  const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, LOGGER);
+  const keepBodies = PUSH_BODY_RETENTION > 0;
+  const pushLog = createPushLog(connection, { keepBodies, clock: systemClock });
+  const lookups = createLogLookups(connection);
+  const lostReplies = watchLostReplies({ inbox, lookups, logger: LOGGER });
+  const redisTime = createRedisTime(redis, () => performance.now());
+  await redisTime.now();
+  const queue = openQueue(servers, settings, redisTime);
+  const name = processName('matterctl');
+  const about = { ingressId, name, clock: systemClock, logger: LOGGER };
+  const finalizer = new PushFinalizer({ ...about, finalize: createFinalize(pushLog, lookups) });
+  const resend = createResendPush({
+    validate: openValidation(connection, settings),
+    pushLog,
+    settle: createSettlePush({ ...about, queue, inbox, finalizer }),
+    newRequestId: createRequestIds(() => redisTime.aheadOf(systemClock)),
+    clock: systemClock,
+    timeout: PUSH_TIMEOUT,
+    runId: `run-${ingressId}`,
+    operator: `${by.operator}@${by.host}`,
+  });
+  const leave = async () => {
+    await lostReplies.stop();
+    await finalizer.stop();
+  };
+  return { resend, leave };
+}
+
+function openQueue({ redis, keys, jobs }: Servers, settings: Settings, redisTime: RedisTime) {
+  const { PARTITION_LIMIT: pushes, PARTITION_BYTES: bytes } = settings.queue();
+  const partitions = createPartitions(redis, keys, { pushes, bytes }, redisTime);
+  return createGroupQueue(partitions, jobs, LOGGER);
 }

@@ -20,7 +20,7 @@ export interface Preview {
   readonly changes: readonly FieldChange[];
 }
 
-export interface PreviewDependencies {
+export interface DryRunDependencies {
   readonly validate: ValidatePush;
   readonly ledger: Pick<Ledger, 'load'>;
   readonly lookups: Pick<LogLookups, 'priorResults'>;
@@ -29,84 +29,81 @@ export interface PreviewDependencies {
   readonly clock: () => number;
 }
 
-/** Previews one push; the pushes of the same matter before it count as applied. */
-export type PreviewPush = (push: LoggedPush) => Promise<Preview>;
+/** Remembers the matters that it was asked about: the pushes of a matter before one count as applied. */
+export class DryRun {
+  readonly #deps: DryRunDependencies;
+  readonly #matters = new Map<string, Matter | undefined>();
+  /** By the fingerprint of their idempotency keys. */
+  readonly #settled = new Map<string, PriorResult>();
 
-/** @returns a function that remembers the matters that it was asked about */
-export function createPreview(deps: PreviewDependencies): PreviewPush {
-  const matters = new Map<string, Matter | undefined>();
-  const settled = new Map<string, PriorResult>();
+  constructor(deps: DryRunDependencies) {
+    this.#deps = deps;
+  }
 
-  const current = async (systemCode: string, externalId: string) => {
-    const group = groupOf(systemCode, externalId);
-    if (!matters.has(group)) {
-      matters.set(group, (await deps.ledger.load([{ systemCode, externalId }]))[0]);
-    }
-    return matters.get(group);
-  };
-
-  const apply = async (push: LoggedPush, { operation, externalId }: ValidPush) => {
-    const { systemCode, _id } = push.entry;
-    const idempotencyFingerprint = resendFingerprint(push.entry);
-    const keys =
-      idempotencyFingerprint === undefined || settled.has(idempotencyFingerprint)
-        ? []
-        : [idempotencyFingerprint];
-    const now = deps.clock();
-    for (const [key, priorResult] of await deps.lookups.priorResults(keys, now - REPLAY_WINDOW)) {
-      settled.set(key, priorResult);
-    }
-    const usernames = operation.op === 'upsert' ? (operation.parties ?? []) : [];
-    const before = await current(systemCode, externalId);
-    const { matter, results } = fold(
-      before,
-      [
-        {
-          id: String(_id),
-          operation,
-          ...(idempotencyFingerprint !== undefined && { idempotencyFingerprint }),
-        },
-      ],
-      {
-        systemCode,
-        externalId,
-        now,
-        // Nothing is created here; the id of a new matter is not shown.
-        newMatterId: before?.matterId ?? 0n,
-        names: await deps.names(usernames.map(({ username }) => username)),
-        concluded: deps.concluded,
-      },
-      settled,
-    );
-    matters.set(groupOf(systemCode, externalId), matter);
-    const [folded] = results;
-    if (!folded) throw new Error('a fold must give one result per push');
-    const { decision, duplicateOf, changed } = folded;
-    if (decision.kind === 'rejected') {
-      return { accepted: false, result: decision.reason, changes: [] };
-    }
-    const { outcome, matter: after } = decision;
-    if (idempotencyFingerprint !== undefined && !duplicateOf) {
-      settled.set(idempotencyFingerprint, {
-        pushId: String(_id),
-        outcome,
-        matterId: after.matterId,
-      });
-    }
-    const changes = changed ? changesOf(folded.before, after) : [];
-    return { accepted: true, result: duplicateOf ? `REPLAYED ${outcome}` : outcome, changes };
-  };
-
-  return async (push) => {
+  async preview(push: LoggedPush): Promise<Preview> {
     const { _id, systemCode, operation } = push.entry;
     const about = { requestId: String(_id), systemCode, operation };
     try {
-      const valid = await validateAgain(deps.validate, push);
-      return { ...about, externalId: valid.externalId, ...(await apply(push, valid)) };
+      const valid = await validateAgain(this.#deps.validate, push);
+      return { ...about, externalId: valid.externalId, ...(await this.#apply(push, valid)) };
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
       const { externalId = null } = push.entry;
       return { ...about, externalId, accepted: false, result: error.reason, changes: [] };
     }
-  };
+  }
+
+  async #apply({ entry }: LoggedPush, valid: ValidPush): Promise<Effect> {
+    const fingerprint = resendFingerprint(entry);
+    const { decision, duplicateOf, changed, before } = await this.#fold(entry, valid, fingerprint);
+    if (decision.kind === 'rejected') {
+      return { accepted: false, result: decision.reason, changes: [] };
+    }
+    const { outcome, matter: after } = decision;
+    if (fingerprint !== undefined && !duplicateOf) {
+      const { matterId } = after;
+      this.#settled.set(fingerprint, { pushId: String(entry._id), outcome, matterId });
+    }
+    const changes = changed ? changesOf(before, after) : [];
+    return { accepted: true, result: duplicateOf ? `REPLAYED ${outcome}` : outcome, changes };
+  }
+
+  /** Applies one push to what is remembered of its matter. */
+  async #fold(
+    { _id, systemCode }: LoggedPush['entry'],
+    { operation, externalId }: ValidPush,
+    idempotencyFingerprint: string | undefined,
+  ) {
+    const now = this.#deps.clock();
+    await this.#learnPriorResult(idempotencyFingerprint, now - REPLAY_WINDOW);
+    const before = await this.#current(systemCode, externalId);
+    const usernames = operation.op === 'upsert' ? (operation.parties ?? []) : [];
+    const names = await this.#deps.names(usernames.map(({ username }) => username));
+    const { concluded } = this.#deps;
+    // Nothing is created here; the id of a new matter is not shown.
+    const newMatterId = before?.matterId ?? 0n;
+    const context = { systemCode, externalId, now, newMatterId, names, concluded };
+    const push = { id: String(_id), operation, idempotencyFingerprint };
+    const { matter, results } = fold(before, [push], context, this.#settled);
+    this.#matters.set(groupOf(systemCode, externalId), matter);
+    const [result] = results;
+    if (!result) throw new Error('a fold must give one result per push');
+    return result;
+  }
+
+  async #learnPriorResult(fingerprint: string | undefined, since: number): Promise<void> {
+    if (fingerprint === undefined || this.#settled.has(fingerprint)) return;
+    const found = await this.#deps.lookups.priorResults([fingerprint], since);
+    for (const [key, priorResult] of found) this.#settled.set(key, priorResult);
+  }
+
+  async #current(systemCode: string, externalId: string): Promise<Matter | undefined> {
+    const group = groupOf(systemCode, externalId);
+    if (!this.#matters.has(group)) {
+      this.#matters.set(group, (await this.#deps.ledger.load([{ systemCode, externalId }]))[0]);
+    }
+    return this.#matters.get(group);
+  }
 }
+
+type Effect = Pick<Preview, 'accepted' | 'result' | 'changes'>;

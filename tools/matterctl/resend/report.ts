@@ -5,7 +5,7 @@ import type { ProgressState } from '../progress';
 import type { Tool } from '../tool';
 import type { Preview } from './preview';
 import type { Resent } from './run-resend';
-import { type Selected, SKIPPED, type Skipped } from './select';
+import { SKIPPED, type Skipped, type SkippedPush } from './select';
 
 export interface ResendSummary {
   readonly applied: boolean;
@@ -23,16 +23,6 @@ export interface ResendSummary {
   readonly cut: boolean;
 }
 
-export interface ResendReport {
-  previewed(push: Preview): Promise<void>;
-  sent(push: Resent): Promise<void>;
-  skipped(one: Extract<Selected, { kind: 'skipped' }>): Promise<void>;
-  readonly cutAt: () => void;
-  progress(): ProgressState;
-  summary(): ResendSummary;
-  describe(): string;
-}
-
 interface ReportOptions {
   readonly json?: boolean;
   readonly apply?: boolean;
@@ -42,61 +32,81 @@ interface ReportOptions {
 /** Lines for people; with --json there is one for each push. */
 const MAX_LINES = 50;
 
-export function createResendReport(tool: Tool, options: ReportOptions): ResendReport {
-  const { json = false, apply = false, timeZone } = options;
-  const results = new Map<string, number>();
-  const skipped = new Map<Skipped, number>();
-  const matters = new Set<string>();
-  const sums = { pushes: 0, rejected: 0, changing: 0 };
-  let cut = false;
-  let lines = 0;
+export class ResendReport {
+  readonly #stdout: Tool['stdout'];
+  readonly #options: ReportOptions;
+  readonly #results = new Map<string, number>();
+  readonly #skipped = new Map<Skipped, number>();
+  readonly #matters = new Set<string>();
+  readonly #sums = { pushes: 0, rejected: 0, changing: 0 };
+  #isCut = false;
+  #lines = 0;
 
-  const tell = async (value: unknown, line: string) => {
-    lines += 1;
-    if (json) await printJson(tool.stdout, value);
-    else if (lines <= MAX_LINES) await printLine(tool.stdout, line);
-  };
-  const count = (push: Preview | Resent, isRejected: boolean) => {
-    sums.pushes += 1;
-    if (isRejected) sums.rejected += 1;
-    results.set(push.result, (results.get(push.result) ?? 0) + 1);
-    matters.add(`${push.systemCode}/${push.externalId}`);
-  };
-  const nameOf = ({ operation, systemCode, externalId }: Preview | Resent) =>
-    `${operation} ${systemCode}/${externalId ?? '-'}`;
+  constructor({ stdout }: Pick<Tool, 'stdout'>, options: ReportOptions) {
+    this.#stdout = stdout;
+    this.#options = options;
+  }
 
-  const summary = (): ResendSummary => ({
-    applied: apply,
-    ...sums,
-    matters: matters.size,
-    results: Object.fromEntries(results),
-    skipped: Object.fromEntries(skipped),
-    cut,
-  });
-  return {
-    previewed: async (push) => {
-      count(push, !push.accepted);
-      if (push.changes.length > 0) sums.changing += 1;
-      const changes = shortChanges(push.changes, timeZone) || 'nothing changes';
-      await tell(push, `${push.requestId}  ${nameOf(push)}  ${push.result}: ${changes}`);
-    },
-    sent: async (push) => {
-      count(push, !push.accepted);
-      const again = push.requestId ?? 'not sent';
-      await tell(push, `${push.resentFrom} -> ${again}  ${nameOf(push)}  ${push.result}`);
-    },
-    skipped: async ({ entry, why }) => {
-      skipped.set(why, (skipped.get(why) ?? 0) + 1);
-      if (json) await printJson(tool.stdout, { requestId: String(entry._id), skipped: why });
-    },
-    cutAt: () => {
-      cut = true;
-    },
-    progress: () => ({ done: sums.pushes, note: `${sums.rejected} rejected` }),
-    summary,
-    describe: () => describe(summary(), lines),
-  };
+  async previewed(push: Preview): Promise<void> {
+    this.#count(push);
+    if (push.changes.length > 0) this.#sums.changing += 1;
+    const changes = shortChanges(push.changes, this.#options.timeZone) || 'nothing changes';
+    await this.#tell(push, `${push.requestId}  ${nameOf(push)}  ${push.result}: ${changes}`);
+  }
+
+  async sent(push: Resent): Promise<void> {
+    this.#count(push);
+    const again = push.requestId ?? 'not sent';
+    await this.#tell(push, `${push.resentFrom} -> ${again}  ${nameOf(push)}  ${push.result}`);
+  }
+
+  async skipped({ entry, why }: SkippedPush): Promise<void> {
+    this.#skipped.set(why, (this.#skipped.get(why) ?? 0) + 1);
+    if (!this.#options.json) return;
+    await printJson(this.#stdout, { requestId: String(entry._id), skipped: why });
+  }
+
+  /** There are more entries than --limit. */
+  cutOff(): void {
+    this.#isCut = true;
+  }
+
+  progress(): ProgressState {
+    return { done: this.#sums.pushes, note: `${this.#sums.rejected} rejected` };
+  }
+
+  summary(): ResendSummary {
+    return {
+      applied: this.#options.apply ?? false,
+      ...this.#sums,
+      matters: this.#matters.size,
+      results: Object.fromEntries(this.#results),
+      skipped: Object.fromEntries(this.#skipped),
+      cut: this.#isCut,
+    };
+  }
+
+  /** The summary in several lines of text. */
+  describe(): string {
+    return describe(this.summary(), this.#lines);
+  }
+
+  #count({ result, accepted, systemCode, externalId }: Preview | Resent): void {
+    this.#sums.pushes += 1;
+    if (!accepted) this.#sums.rejected += 1;
+    this.#results.set(result, (this.#results.get(result) ?? 0) + 1);
+    this.#matters.add(`${systemCode}/${externalId}`);
+  }
+
+  async #tell(value: unknown, line: string): Promise<void> {
+    this.#lines += 1;
+    if (this.#options.json) await printJson(this.#stdout, value);
+    else if (this.#lines <= MAX_LINES) await printLine(this.#stdout, line);
+  }
 }
+
+const nameOf = ({ operation, systemCode, externalId }: Preview | Resent) =>
+  `${operation} ${systemCode}/${externalId ?? '-'}`;
 
 function describe(summary: ResendSummary, lines: number): string {
   const { applied, pushes, matters, results, changing, skipped, cut } = summary;

@@ -6,7 +6,7 @@ import { type LoggedPush, mayPassLater, type ResendPush } from '../../../src/pus
 import type { Settlement } from '../../../src/storage/push-log/settlement';
 import { backoff } from '../../client/backoff';
 import { runOrdered } from '../run-ordered';
-import type { Selected } from './select';
+import type { Selected, SkippedPush } from './select';
 
 export interface Resent {
   /** Of the push in the log. */
@@ -28,7 +28,7 @@ export interface RunOptions {
   /** Once aborted nothing new is sent. */
   readonly stop: AbortController;
   readonly onDone: (resent: Resent) => Promise<void>;
-  readonly onSkipped: (skipped: Extract<Selected, { kind: 'skipped' }>) => Promise<void>;
+  readonly onSkipped: (skipped: SkippedPush) => Promise<void>;
 }
 
 /** Pushes that are read ahead while others wait for an earlier push of their matter. */

@@ -21,9 +21,13 @@ export const SKIPPED = {
 } as const;
 export type Skipped = keyof typeof SKIPPED;
 
-export type Selected =
-  | { readonly kind: 'push'; readonly push: LoggedPush }
-  | { readonly kind: 'skipped'; readonly entry: LogEntry; readonly why: Skipped };
+export type Selected = { readonly kind: 'push'; readonly push: LoggedPush } | SkippedPush;
+
+export interface SkippedPush {
+  readonly kind: 'skipped';
+  readonly entry: LogEntry;
+  readonly why: Skipped;
+}
 
 export interface SelectDependencies {
   readonly bodies: Bodies;

@@ -16,7 +16,7 @@ const SAME = 5_000;
 type Asked<T> = { readonly facts: T } | { readonly error: string };
 
 export async function lookAtAll(mongo: MongoLook, redis: RedisLook): Promise<Status> {
-  const [database, queue] = await Promise.all([ask(mongo.look), ask(redis.look)]);
+  const [database, queue] = await Promise.all([ask(() => mongo.look()), ask(() => redis.look())]);
   const processes = 'facts' in queue ? queue.facts.processes : null;
   const web = processes?.flatMap(({ flow }) => flow ?? []);
   const flow = web && addFlows(web);

@@ -1,12 +1,13 @@
 /** What Redis tells: how it is, which processes there are, and what waits in the partitions. */
 
+import type { Redis } from 'ioredis';
 import {
   readProcesses,
   type SeenProcess,
 } from '../../../src/observability/processes/read-processes';
-import { createRedisKeys } from '../../../src/queue/keys';
+import { createRedisKeys, type RedisKeys } from '../../../src/queue/keys';
 import { connectFailFast } from '../../../src/queue/redis';
-import { createQueueView, type PartitionView } from '../../../src/queue/view';
+import { createQueueView, type PartitionView, type QueueView } from '../../../src/queue/view';
 import { createLogger } from '../../../src/runtime/logger';
 import type { QueueSettings } from '../tool';
 
@@ -18,48 +19,52 @@ export interface RedisFacts {
   readonly partitions: readonly PartitionView[];
 }
 
-export interface RedisLook {
-  /** @throws where Redis cannot be asked now; it may be a moment later */
-  look(): Promise<RedisFacts>;
-  close(): Promise<void>;
-}
-
 /** Milliseconds for the connection to come up. */
 const TIMEOUT = 2_000;
 
-export function openRedisLook({ REDIS_URL, REDIS_NAMESPACE }: QueueSettings): RedisLook {
-  // What goes wrong stands on the screen.
-  const redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
-  const keys = createRedisKeys(REDIS_NAMESPACE);
-  const view = createQueueView(redis, keys);
-  let why = 'no answer';
-  redis.on('error', (error) => {
-    why = error.message;
-  });
-  const ready = () =>
-    new Promise<void>((resolve, reject) => {
-      if (redis.status === 'ready') return resolve();
-      const timer = setTimeout(() => reject(new Error(why)), TIMEOUT);
+export class RedisLook {
+  readonly #redis: Redis;
+  readonly #keys: RedisKeys;
+  readonly #view: QueueView;
+  #why = 'no answer';
+
+  constructor({ REDIS_URL, REDIS_NAMESPACE }: QueueSettings) {
+    // What goes wrong stands on the screen.
+    this.#redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
+    this.#keys = createRedisKeys(REDIS_NAMESPACE);
+    this.#view = createQueueView(this.#redis, this.#keys);
+    this.#redis.on('error', (error) => {
+      this.#why = error.message;
+    });
+  }
+
+  /** @throws where Redis cannot be asked now; it may be a moment later */
+  async look(): Promise<RedisFacts> {
+    await this.#ready();
+    const [info, processes, partitions] = await Promise.all([
+      this.#redis.info(),
+      readProcesses(this.#redis, this.#keys),
+      this.#view.partitions(),
+    ]);
+    const field = (name: string) => info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
+    const version = field('valkey_version') ?? field('redis_version') ?? 'unknown';
+    return { version, role: field('role') ?? 'unknown', processes, partitions };
+  }
+
+  async close(): Promise<void> {
+    await this.#view.close();
+    this.#redis.disconnect();
+  }
+
+  #ready(): Promise<void> {
+    const redis = this.#redis;
+    if (redis.status === 'ready') return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(this.#why)), TIMEOUT);
       redis.once('ready', () => {
         clearTimeout(timer);
         resolve();
       });
     });
-  return {
-    look: async () => {
-      await ready();
-      const [info, processes, partitions] = await Promise.all([
-        redis.info(),
-        readProcesses(redis, keys),
-        view.partitions(),
-      ]);
-      const field = (name: string) => info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
-      const version = field('valkey_version') ?? field('redis_version') ?? 'unknown';
-      return { version, role: field('role') ?? 'unknown', processes, partitions };
-    },
-    close: async () => {
-      await view.close();
-      redis.disconnect();
-    },
-  };
+  }
 }
