@@ -1,7 +1,8 @@
 /** The HTTP server around the app: every wait on a caller has a deadline. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createBrokenRequests } from './broken-request';
+import type { Duplex } from 'node:stream';
+import { type BrokenRequests, createBrokenRequests } from './broken-request';
 
 const HEADERS_TIMEOUT = 10_000;
 /** Of the longest bodies; each route has its own, shorter one. */
@@ -12,6 +13,16 @@ const KEEP_ALIVE_TIMEOUT = 65_000;
 const STALL_TIMEOUT = 10_000;
 /** Of a connection on which a tunnel was asked for: what came before it must be over by then. */
 const TUNNEL_TIMEOUT = 15_000;
+
+const SERVER_OPTIONS: ServerOptions = {
+  headersTimeout: HEADERS_TIMEOUT,
+  requestTimeout: REQUEST_TIMEOUT,
+  keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+  // Node's own rejection would be empty: takeHead looks at it.
+  requireHostHeader: false,
+};
 
 export interface HttpServer {
   readonly url: string;
@@ -24,40 +35,7 @@ export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },
 ): Promise<HttpServer> {
-  const broken = createBrokenRequests();
-  const handle: RequestListener = (req, res) => {
-    if (broken.begin(req, res)) handler(req, res);
-  };
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT,
-      requestTimeout: REQUEST_TIMEOUT,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: 16 * 1024,
-      // Node's own rejection would be empty: takeHead looks at it.
-      requireHostHeader: false,
-    },
-    handle,
-  );
-  // Their size bounds them. Beyond a number Node drops headers, and a double would not show.
-  server.maxHeadersCount = 0;
-  server.on('clientError', (error, socket) => broken.answer(socket, error));
-  server.on('connect', (_req, socket) => {
-    // For a tunnel Node takes all of its listeners off: a reset would end the process, and nobody
-    // would notice a caller that takes no answer.
-    socket.on('error', () => socket.destroy());
-    const timer = setTimeout(() => socket.destroy(), TUNNEL_TIMEOUT);
-    socket.once('close', () => clearTimeout(timer));
-    broken.answer(socket);
-  });
-  // An expectation that nobody knows is no reason to leave the envelope.
-  server.on('checkExpectation', handle);
-  server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // Node set another time when it had nothing more to answer: the connection was kept alive.
-    const isIdle = !broken.isBusy(socket) && socket.timeout !== STALL_TIMEOUT;
-    if (isIdle || socket.writableLength > 0) socket.destroy();
-  });
+  const server = createBoundedServer(handler);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       reject(
@@ -67,6 +45,37 @@ export async function listen(
     server.listen(port, host, resolve);
   });
   return { url: urlOf(server), close: () => closeGently(server) };
+}
+
+function createBoundedServer(handler: RequestListener): Server {
+  const broken = createBrokenRequests();
+  const handle: RequestListener = (req, res) => {
+    if (broken.begin(req, res)) handler(req, res);
+  };
+  const server = createServer(SERVER_OPTIONS, handle);
+  // Their size bounds them. Beyond a number Node drops headers, and a double would not show.
+  server.maxHeadersCount = 0;
+  server.on('clientError', (error, socket) => broken.answer(socket, error));
+  server.on('connect', (_req, socket) => answerTunnel(socket, broken));
+  // An expectation that nobody knows is no reason to leave the envelope.
+  server.on('checkExpectation', handle);
+  server.setTimeout(STALL_TIMEOUT, (socket) => {
+    // Node set another time when it had nothing more to answer: the connection was kept alive.
+    const isIdle = !broken.isBusy(socket) && socket.timeout !== STALL_TIMEOUT;
+    if (isIdle || socket.writableLength > 0) socket.destroy();
+  });
+  return server;
+}
+
+/**
+ * For a tunnel Node takes all of its listeners off: a reset would end the process, and nobody would notice
+ * a caller that takes no answer.
+ */
+function answerTunnel(socket: Duplex, broken: BrokenRequests): void {
+  socket.on('error', () => socket.destroy());
+  const timer = setTimeout(() => socket.destroy(), TUNNEL_TIMEOUT);
+  socket.once('close', () => clearTimeout(timer));
+  broken.answer(socket);
 }
 
 function closeGently(server: Server): Promise<void> {

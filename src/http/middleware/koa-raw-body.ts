@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import getRawBody from 'raw-body';
+import { withTimeout } from '../../concurrency/timeout';
 import { PushError } from '../../protocol/errors';
 import type { RequestState } from '../request-state';
 import { checkEncoding, discardRest } from '../streamed-body';
@@ -35,18 +36,11 @@ async function readRawBody(req: IncomingMessage, limit: number): Promise<Buffer>
     throw new PushError(isTooLarge(cause) ? 'BODY_TOO_LARGE' : 'BODY_INCOMPLETE', { cause });
   });
   req.on('data', count);
-  const body = await withDeadline(reading, TIMEOUT);
+  // What still arrives after the deadline ends with the connection.
+  const body = await withTimeout(reading, TIMEOUT, () => new PushError('REQUEST_TIMEOUT'));
   arrival?.complete();
   checkEncoding(req);
   return body;
-}
-
-/** What still arrives after the deadline ends with the connection. */
-function withDeadline<T>(reading: Promise<T>, timeout: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new PushError('REQUEST_TIMEOUT')), timeout);
-    reading.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 function isTooLarge(error: unknown): boolean {

@@ -1,5 +1,5 @@
 /** What is read only when somebody asks: how the servers are, and what they hold. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '../../concurrency/timeout';
 import type { Servers } from './options';
 import type { MetricsRegistry } from './registry';
 
@@ -29,17 +29,6 @@ export async function readServers(servers: Servers, registry: MetricsRegistry): 
   else workers.set(count);
 }
 
-/** @returns undefined where the call fails or takes too long */
-async function inTime<T>(call: Promise<T>): Promise<T | undefined> {
-  const over = new AbortController();
-  const tooLate = sleep(TIMEOUT, undefined, { signal: over.signal });
-  try {
-    return await Promise.race([call, tooLate]);
-  } catch {
-    // That the server is away is what is told.
-    return undefined;
-  } finally {
-    over.abort();
-    tooLate.catch(() => undefined);
-  }
-}
+/** @returns undefined where the call fails or takes too long: that the server is away is what is told */
+const inTime = <T>(call: Promise<T>): Promise<T | undefined> =>
+  withTimeout(call, TIMEOUT).catch(() => undefined);
