@@ -1,12 +1,14 @@
 /** Composition root of the worker: takes partition jobs, sweeps partitions, ends what was lost. */
 import { systemClock } from '../src/concurrency/clock';
-import { startProcess } from '../src/process';
+import type { PollLoop } from '../src/concurrency/poll-loop';
+import { type Process, startProcess } from '../src/process';
+import type { ProcessBatch } from '../src/queue/batch-runner';
 import { GroupWorker } from '../src/queue/group-worker';
 import { ownerText } from '../src/queue/owner';
 import { createPartitionJobs } from '../src/queue/partition-jobs';
 import { connectBlocking } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
-import { leaseWorkerNumber } from '../src/queue/worker-number';
+import { leaseWorkerNumber, type WorkerNumber } from '../src/queue/worker-number';
 import { announceReady, runMain } from '../src/runtime/lifecycle';
 import { processName } from '../src/runtime/process-name';
 import { createUserDirectory } from '../src/storage/directory/users';
@@ -16,25 +18,14 @@ import { createExpireLost } from '../src/storage/push-log/expire-lost';
 import { createFinalize } from '../src/storage/push-log/finalize';
 import { createPushLog } from '../src/storage/push-log/log';
 import { createLogLookups } from '../src/storage/push-log/lookups';
+import type { Settlement } from '../src/storage/push-log/settlement';
 import { SessionPool } from '../src/storage/sessions/session-pool';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
 async function main(): Promise<void> {
-  const {
-    config,
-    logger,
-    lifecycle,
-    mongo,
-    redis,
-    keys,
-    partitions,
-    redisTime,
-    metrics,
-    tracing,
-    tellOfItself,
-  } = await startProcess('worker');
-  const clock = systemClock;
+  const base = await startProcess('worker');
+  const { config, logger, lifecycle, redis, keys, partitions, metrics, tellOfItself } = base;
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('partition job connection', () => blocking.disconnect());
   const jobs = createPartitionJobs(blocking, keys);
@@ -42,35 +33,10 @@ async function main(): Promise<void> {
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
   lifecycle.onStop('worker number', () => number.release());
   const workerName = processName('worker');
-  const pushLog = createPushLog(mongo);
-  const lookups = createLogLookups(mongo);
-
-  const sessions = new SessionPool(mongo, logger, workerName);
+  const sessions = new SessionPool(base.mongo, logger, workerName);
   lifecycle.onStop('session pool', () => sessions.end());
-
-  const processBatch = createProcessBatch({
-    ledger: createLedger(mongo),
-    pushLog,
-    lookups,
-    finalize: createFinalize(pushLog, lookups),
-    users: createUserDirectory(mongo, clock, tracing),
-    sessions,
-    clock,
-    newMatterId: createSnowflakes(number.current, clock),
-    concluded: new Set(config.CONCLUDED_STATUSES),
-    workerName,
-    logger,
-    metrics,
-  });
   // Before the partition jobs, so that it ends after them: their drain must not wait for it.
-  const expiry = startExpiry({
-    expireLost: createExpireLost(mongo),
-    queueTime: redisTime.now,
-    clock,
-    workerName,
-    timeout: config.PUSH_TIMEOUT,
-    logger,
-  });
+  const expiry = startExpiryOf(base, workerName);
   lifecycle.onStop('expiry', () => expiry.stop());
   const worker = new GroupWorker({
     connection: blocking,
@@ -78,9 +44,7 @@ async function main(): Promise<void> {
     partitions,
     jobs,
     ownerOf: (index) => ownerText({ session: sessions.idOf(index), name: workerName }),
-    processBatch: tracing
-      ? (batch) => tracing.batch(batch, () => processBatch(batch))
-      : processBatch,
+    processBatch: processBatchOf(base, { number, sessions, workerName }),
     onTimeout: (index) => sessions.replace(index),
     concurrency: config.WORKER_CONCURRENCY,
     logger,
@@ -92,6 +56,50 @@ async function main(): Promise<void> {
   tellOfItself(() => ({ work: { ...worker.load() } }));
   logger.info('worker ready');
   announceReady({ workerName });
+}
+
+function startExpiryOf(
+  { config, logger, mongo, redisTime }: Process,
+  workerName: string,
+): PollLoop {
+  return startExpiry({
+    expireLost: createExpireLost(mongo),
+    queueTime: redisTime.now,
+    clock: systemClock,
+    workerName,
+    timeout: config.PUSH_TIMEOUT,
+    logger,
+  });
+}
+
+interface Committing {
+  readonly number: WorkerNumber;
+  readonly sessions: SessionPool;
+  readonly workerName: string;
+}
+
+/** With a span for each batch, where TRACING is on. */
+function processBatchOf(
+  { config, logger, mongo, metrics, tracing }: Process,
+  { number, sessions, workerName }: Committing,
+): ProcessBatch<Settlement> {
+  const pushLog = createPushLog(mongo);
+  const lookups = createLogLookups(mongo);
+  const processBatch = createProcessBatch({
+    ledger: createLedger(mongo),
+    pushLog,
+    lookups,
+    finalize: createFinalize(pushLog, lookups),
+    users: createUserDirectory(mongo, systemClock, tracing),
+    sessions,
+    clock: systemClock,
+    newMatterId: createSnowflakes(number.current, systemClock),
+    concluded: new Set(config.CONCLUDED_STATUSES),
+    workerName,
+    logger,
+    metrics,
+  });
+  return tracing ? (batch) => tracing.batch(batch, () => processBatch(batch)) : processBatch;
 }
 
 runMain(main);

@@ -32,46 +32,60 @@ interface Waiting<I, O> {
 }
 
 export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O> {
-  const { tracing, name = 'batch' } = options;
-  let waiting: Waiting<I, O>[] = [];
-  let running = 0;
-  let scheduled = false;
+  return new GroupCommit(options);
+}
 
-  const schedule = () => {
-    if (scheduled || waiting.length === 0 || running >= options.maxRunning) return;
-    scheduled = true;
-    // After the I/O of this tick: everything that arrived with it rides along.
-    setImmediate(flush);
-  };
+class GroupCommit<I, O> implements Batcher<I, O> {
+  private waiting: Waiting<I, O>[] = [];
+  private running = 0;
+  private isScheduled = false;
 
-  const flush = () => {
-    scheduled = false;
-    const size = sizeOfNext();
-    const batch = waiting.slice(0, size);
-    waiting = waiting.slice(size);
-    running += 1;
-    void runBatch(batch).finally(() => {
-      running -= 1;
-      schedule();
+  constructor(private readonly options: BatcherOptions<I, O>) {}
+
+  add(item: I): Promise<O> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, from: this.options.tracing?.here(), resolve, reject });
+      this.schedule();
     });
-    schedule();
+  }
+
+  private schedule(): void {
+    const isFull = this.running >= this.options.maxRunning;
+    if (this.isScheduled || this.waiting.length === 0 || isFull) return;
+    this.isScheduled = true;
+    // After the I/O of this tick: everything that arrived with it rides along.
+    setImmediate(this.flush);
+  }
+
+  private readonly flush = (): void => {
+    this.isScheduled = false;
+    const size = this.sizeOfNext();
+    const batch = this.waiting.slice(0, size);
+    this.waiting = this.waiting.slice(size);
+    this.running += 1;
+    void this.runBatch(batch).finally(() => {
+      this.running -= 1;
+      this.schedule();
+    });
+    this.schedule();
   };
 
   /** How many of those that wait go together: as many as both bounds allow, but at least one. */
-  const sizeOfNext = (): number => {
-    const { maxBatch, weight } = options;
+  private sizeOfNext(): number {
+    const { maxBatch, weight } = this.options;
     if (!weight) return maxBatch;
     let total = 0;
-    const end = waiting.slice(0, maxBatch).findIndex(({ item }, index) => {
+    const end = this.waiting.slice(0, maxBatch).findIndex(({ item }, index) => {
       total += weight.of(item);
       return index > 0 && total > weight.most;
     });
     return end === -1 ? maxBatch : end;
-  };
+  }
 
-  const runBatch = async (batch: readonly Waiting<I, O>[]): Promise<void> => {
+  private async runBatch(batch: readonly Waiting<I, O>[]): Promise<void> {
+    const { run, tracing, name = 'batch' } = this.options;
     try {
-      const work = () => options.run(batch.map(({ item }) => item));
+      const work = () => run(batch.map(({ item }) => item));
       const results = await (tracing ? tracing.together(name, pointsOf(batch), work) : work());
       if (results.length !== batch.length) throw new Error('a batch must give one result per item');
       results.forEach((result, index) => {
@@ -80,15 +94,8 @@ export function createBatcher<I, O>(options: BatcherOptions<I, O>): Batcher<I, O
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
-  };
-
-  const pointsOf = (batch: readonly Waiting<I, O>[]) => batch.flatMap(({ from }) => from ?? []);
-
-  return {
-    add: (item) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ item, from: tracing?.here(), resolve, reject });
-        schedule();
-      }),
-  };
+  }
 }
+
+const pointsOf = (batch: readonly { readonly from: TracePoint | undefined }[]): TracePoint[] =>
+  batch.flatMap(({ from }) => from ?? []);

@@ -1,6 +1,6 @@
 /** The portal's users: checked when a push comes in, resolved to names when it is applied. */
 import type { Connection } from 'mongoose';
-import { createBatcher } from '../../concurrency/batcher';
+import { type Batcher, createBatcher } from '../../concurrency/batcher';
 import type { Clock } from '../../concurrency/clock';
 import type { Tracing } from '../../telemetry/tracing';
 import { type UserRecord, userModel } from './user-model';
@@ -25,9 +25,29 @@ export function createUserDirectory(
   clock: Clock,
   tracing?: Tracing,
 ): UserDirectory {
+  const users = new CachedUsers(readUsers(connection, tracing), clock);
+  return {
+    unknown: async (usernames) => {
+      const found = await users.find(usernames, ({ enabled }) => enabled);
+      const names = new Set(found.map(({ _id }) => _id));
+      return [...new Set(usernames)].filter((name) => !names.has(name));
+    },
+    names: async (usernames) => {
+      const found = await users.find(usernames, () => true);
+      return new Map(found.map(({ _id, displayName }) => [_id, displayName]));
+    },
+  };
+}
+
+type UsersByName = ReadonlyMap<string, UserRecord>;
+
+/** Lists of names that are asked for at the same time are read together. */
+function readUsers(
+  connection: Connection,
+  tracing: Tracing | undefined,
+): Batcher<readonly string[], UsersByName> {
   const model = userModel(connection);
-  const cached = new Map<string, { readonly user: UserRecord; readonly until: number }>();
-  const reads = createBatcher<readonly string[], ReadonlyMap<string, UserRecord>>({
+  return createBatcher({
     run: async (lists) => {
       const records = await model.find({ _id: { $in: [...new Set(lists.flat())] } }).lean();
       const byName = new Map(records.map((user) => [user._id, user]));
@@ -38,41 +58,41 @@ export function createUserDirectory(
     tracing,
     name: 'users',
   });
+}
+
+class CachedUsers {
+  private readonly cached = new Map<
+    string,
+    { readonly user: UserRecord; readonly until: number }
+  >();
+
+  constructor(
+    private readonly reads: Batcher<readonly string[], UsersByName>,
+    private readonly clock: Clock,
+  ) {}
 
   /** The users that satisfy `isEnough`; the database is asked for users that the cache does not have so. */
-  const find = async (
+  async find(
     usernames: readonly string[],
     isEnough: (user: UserRecord) => boolean,
-  ): Promise<UserRecord[]> => {
-    const now = clock();
+  ): Promise<UserRecord[]> {
+    const now = this.clock();
     const known: UserRecord[] = [];
     const open: string[] = [];
     for (const name of new Set(usernames)) {
-      const entry = cached.get(name);
+      const entry = this.cached.get(name);
       if (entry && entry.until > now && isEnough(entry.user)) known.push(entry.user);
       else open.push(name);
     }
     if (open.length === 0) return known;
-    const found = await reads.add(open);
-    if (cached.size > MAX_CACHED) cached.clear();
-    for (const name of open) {
-      const user = found.get(name);
-      if (!user) continue;
-      cached.set(name, { user, until: now + CACHE_TTL });
-      if (isEnough(user)) known.push(user);
-    }
-    return known;
-  };
+    const found = await this.reads.add(open);
+    const read = open.flatMap((name) => found.get(name) ?? []);
+    this.keep(read, now + CACHE_TTL);
+    return [...known, ...read.filter(isEnough)];
+  }
 
-  return {
-    unknown: async (usernames) => {
-      const found = await find(usernames, ({ enabled }) => enabled);
-      const names = new Set(found.map(({ _id }) => _id));
-      return [...new Set(usernames)].filter((name) => !names.has(name));
-    },
-    names: async (usernames) => {
-      const found = await find(usernames, () => true);
-      return new Map(found.map(({ _id, displayName }) => [_id, displayName]));
-    },
-  };
+  private keep(users: readonly UserRecord[], until: number): void {
+    if (this.cached.size > MAX_CACHED) this.cached.clear();
+    for (const user of users) this.cached.set(user._id, { user, until });
+  }
 }

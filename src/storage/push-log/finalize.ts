@@ -28,53 +28,72 @@ const RETRY_ALONE_TIMEOUT = 1_000;
  */
 type SettleResult = 'settled' | 'held' | 'unconfirmed';
 
+interface FinalizeDependencies {
+  readonly pushLog: PushLog;
+  readonly lookups: LogLookups;
+}
+
 export function createFinalize(pushLog: PushLog, lookups: LogLookups): Finalize {
-  const settle = async (pushes: readonly SettledPush[], by: Settling): Promise<SettleResult> => {
-    try {
-      await pushLog.settle(pushes, { ...by, timeout: COMMAND_TIMEOUT });
-      return 'settled';
-    } catch (error) {
-      const how = outOfTime(error);
-      if (!how) throw error;
-      // The more commands, the later a slow majority comes.
-      return how;
-    }
-  };
-
-  /** @returns the ids of the entries that no transaction held */
-  const settleEach = async (pushes: readonly SettledPush[], by: Settling): Promise<string[]> => {
-    const until = performance.now() + RETRY_ALONE_TIMEOUT;
-    const waiting = [...pushes];
-    const free: string[] = [];
-    const settleNext = async () => {
-      while (performance.now() < until) {
-        const push = waiting.shift();
-        if (!push) return;
-        if ((await settle([push], by)) === 'settled') free.push(push.id);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, settleNext));
-    return free;
-  };
-
+  const deps = { pushLog, lookups };
   return async (pushes, by) => {
-    const ids = pushes.map(({ id }) => id);
     if (pushes.length === 0) return [];
-    const first = await settle(pushes, by);
-    let final = await lookups.settlements(ids);
-    let settled = new Set(first === 'settled' ? ids : []);
+    const ids = pushes.map(({ id }) => id);
+    const first = await settle(deps, pushes, by);
+    const final = await lookups.settlements(ids);
     if (first === 'held' && pushes.length > 1) {
-      settled = new Set(
-        await settleEach(
-          pushes.filter(({ id }) => !final.get(id)),
-          by,
-        ),
-      );
-      final = await lookups.settlements(ids);
+      const open = pushes.filter(({ id }) => !final.get(id));
+      const settled = await settleEach(deps, open, by);
+      return finalStates(pushes, await lookups.settlements(ids), settled);
     }
-    return pushes.map(({ id, settlement }) => {
-      if (final.has(id)) return final.get(id);
-      return settled.has(id) ? settlement : undefined;
-    });
+    return finalStates(pushes, final, first === 'settled' ? ids : []);
   };
+}
+
+/** @param settled the ids of entries that no transaction held */
+function finalStates(
+  pushes: readonly SettledPush[],
+  found: ReadonlyMap<string, Settlement | undefined>,
+  settled: readonly string[],
+): (Settlement | undefined)[] {
+  const isSettled = new Set(settled);
+  return pushes.map(({ id, settlement }) => {
+    if (found.has(id)) return found.get(id);
+    return isSettled.has(id) ? settlement : undefined;
+  });
+}
+
+async function settle(
+  { pushLog }: FinalizeDependencies,
+  pushes: readonly SettledPush[],
+  by: Settling,
+): Promise<SettleResult> {
+  try {
+    await pushLog.settle(pushes, { ...by, timeout: COMMAND_TIMEOUT });
+    return 'settled';
+  } catch (error) {
+    const how = outOfTime(error);
+    if (!how) throw error;
+    // The more commands, the later a slow majority comes.
+    return how;
+  }
+}
+
+/** @returns the ids of the entries that no transaction held */
+async function settleEach(
+  deps: FinalizeDependencies,
+  pushes: readonly SettledPush[],
+  by: Settling,
+): Promise<string[]> {
+  const until = performance.now() + RETRY_ALONE_TIMEOUT;
+  const waiting = [...pushes];
+  const free: string[] = [];
+  const settleNext = async () => {
+    while (performance.now() < until) {
+      const push = waiting.shift();
+      if (!push) return;
+      if ((await settle(deps, [push], by)) === 'settled') free.push(push.id);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, settleNext));
+  return free;
 }

@@ -1,5 +1,5 @@
 /** Reads of the push log that the way of a push needs. */
-import { type Connection, Types } from 'mongoose';
+import { type Connection, type mongo, Types } from 'mongoose';
 import type { Outcome } from '../../domain/decide';
 import type { PriorResult } from '../../domain/fold';
 import { nativeCollection } from '../mongo';
@@ -46,24 +46,6 @@ export interface LogLookups {
 
 export function createLogLookups(connection: Connection): LogLookups {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-  const findPriorEntries = async (
-    fingerprints: readonly string[],
-    since: number,
-    level: 'majority' | 'local',
-  ) => {
-    if (fingerprints.length === 0) return new Map<string, LogEntry>();
-    const found = await collection
-      .find(
-        { idempotencyFingerprint: { $in: [...new Set(fingerprints)] } },
-        { readConcern: { level } },
-      )
-      .project<LogEntry>(PRIOR_ENTRY_FIELDS)
-      .toArray();
-    const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
-    // Newest first, so that the map keeps the first one of each key.
-    recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
-    return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
-  };
   return {
     settlements: async (ids) => {
       const found = await collection
@@ -72,9 +54,10 @@ export function createLogLookups(connection: Connection): LogLookups {
         .toArray();
       return new Map(found.map((entry) => [String(entry._id), settlementOf(entry)]));
     },
-    priorEntries: (fingerprints, since) => findPriorEntries(fingerprints, since, 'majority'),
+    priorEntries: (fingerprints, since) =>
+      findPriorEntries(collection, fingerprints, since, 'majority'),
     priorResults: async (fingerprints, since, level = 'majority') => {
-      const found = await findPriorEntries(fingerprints, since, level);
+      const found = await findPriorEntries(collection, fingerprints, since, level);
       return new Map([...found].map(([key, entry]) => [key, priorResultOf(entry)]));
     },
     resent: async (ids) => {
@@ -87,6 +70,27 @@ export function createLogLookups(connection: Connection): LogLookups {
     },
     keyUses: createKeyUses(connection),
   };
+}
+
+/** @returns by fingerprint, the entry of the first push that took effect since then */
+async function findPriorEntries(
+  collection: mongo.Collection<LogEntry>,
+  fingerprints: readonly string[],
+  since: number,
+  level: 'majority' | 'local',
+): Promise<Map<string, LogEntry>> {
+  if (fingerprints.length === 0) return new Map();
+  const found = await collection
+    .find(
+      { idempotencyFingerprint: { $in: [...new Set(fingerprints)] } },
+      { readConcern: { level } },
+    )
+    .project<LogEntry>(PRIOR_ENTRY_FIELDS)
+    .toArray();
+  const recent = found.filter(({ settledAt }) => settledAt && settledAt.getTime() > since);
+  // Newest first, so that the map keeps the first one of each key.
+  recent.sort((a, b) => String(b._id).localeCompare(String(a._id)));
+  return new Map(recent.map((entry) => [String(entry.idempotencyFingerprint), entry]));
 }
 
 function priorResultOf(entry: LogEntry): PriorResult {

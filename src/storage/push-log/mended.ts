@@ -52,47 +52,10 @@ const TIMEOUT = 10_000;
 
 export function createFindMended(connection: Connection): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
-
-  const read = (way: Way, filter: mongo.Filter<LogEntry>, most: number, newestFirst = false) =>
-    collection
-      .find(
-        { ...filter, state: { $in: ['PERSISTED', 'REPLAYED'] } },
-        { hint: WAYS[way], maxTimeMS: TIMEOUT },
-      )
-      .project<MendingEntry>(FIELDS)
-      .sort({ systemCode: 1, [way]: 1, _id: newestFirst ? -1 : 1 })
-      .limit(most)
-      .toArray();
-
-  const ofName = async (way: Way, systemCode: string, [name, since]: Oldest) => {
-    const filter = { systemCode, [way]: name, _id: after(since) };
-    const first = await read(way, filter, PER_NAME);
-    return first.length < PER_NAME ? first : [...first, ...(await read(way, filter, 1, true))];
-  };
-
-  const ofNames = async (way: Way, systemCode: string, names: readonly Oldest[]) => {
-    const most = names.length + SPARE;
-    const since = names.map(([, id]) => id).sort()[0] ?? '';
-    const named = { $in: names.map(([name]) => name) };
-    const all = await read(way, { systemCode, [way]: named, _id: after(since) }, most);
-    if (all.length < most) return all;
-    return inSteps(names, AT_A_TIME, async (some) => {
-      const each = some.map((name) => ofName(way, systemCode, name));
-      return (await Promise.all(each)).flat();
-    });
-  };
-
-  const laterOf = async (way: Way, systemCode: string, failed: readonly FailedEntry[]) => {
-    const found = await inSteps(oldestOf(way, failed), AT_ONCE, (names) =>
-      ofNames(way, systemCode, names),
-    );
-    return groupBy(found, (mend) => String(mend[way]));
-  };
-
   return async (systemCode, failed) => {
     const [ofMatters, ofKeys] = await Promise.all([
-      laterOf('externalId', systemCode, failed),
-      laterOf('idempotencyKey', systemCode, failed),
+      laterOf({ collection, systemCode, way: 'externalId' }, failed),
+      laterOf({ collection, systemCode, way: 'idempotencyKey' }, failed),
     ]);
     const mended = new Map<string, MendingEntry>();
     for (const entry of failed) {
@@ -105,6 +68,57 @@ export function createFindMended(connection: Connection): FindMended {
     }
     return mended;
   };
+}
+
+/** Along which names of a system later pushes are read. */
+interface Along {
+  readonly collection: mongo.Collection<LogEntry>;
+  readonly systemCode: string;
+  readonly way: Way;
+}
+
+/** @returns by name, the later pushes of all names that failures have */
+async function laterOf(
+  along: Along,
+  failed: readonly FailedEntry[],
+): Promise<ReadonlyMap<string, readonly MendingEntry[]>> {
+  const found = await inSteps(oldestOf(along.way, failed), AT_ONCE, (names) =>
+    ofNames(along, names),
+  );
+  return groupBy(found, (mend) => String(mend[along.way]));
+}
+
+async function ofNames(along: Along, names: readonly Oldest[]): Promise<readonly MendingEntry[]> {
+  const most = names.length + SPARE;
+  const since = names.map(([, id]) => id).sort()[0] ?? '';
+  const named = { $in: names.map(([name]) => name) };
+  const all = await read(along, [named, since], most);
+  if (all.length < most) return all;
+  return inSteps(names, AT_A_TIME, async (some) => {
+    const each = some.map((name) => ofName(along, name));
+    return (await Promise.all(each)).flat();
+  });
+}
+
+async function ofName(along: Along, oldest: Oldest): Promise<readonly MendingEntry[]> {
+  const first = await read(along, oldest, PER_NAME);
+  return first.length < PER_NAME ? first : [...first, ...(await read(along, oldest, 1, true))];
+}
+
+function read(
+  { collection, systemCode, way }: Along,
+  [name, since]: readonly [name: string | { readonly $in: readonly string[] }, since: string],
+  most: number,
+  newestFirst = false,
+): Promise<MendingEntry[]> {
+  const _id = { $gt: new Types.ObjectId(since) };
+  const filter = { systemCode, [way]: name, _id, state: { $in: ['PERSISTED', 'REPLAYED'] } };
+  return collection
+    .find(filter as mongo.Filter<LogEntry>, { hint: WAYS[way], maxTimeMS: TIMEOUT })
+    .project<MendingEntry>(FIELDS)
+    .sort({ systemCode: 1, [way]: 1, _id: newestFirst ? -1 : 1 })
+    .limit(most)
+    .toArray();
 }
 
 /** Name, and the oldest failure under it: what came before mended nothing. */
@@ -120,8 +134,6 @@ function oldestOf(way: Way, failed: readonly FailedEntry[]): Oldest[] {
   }
   return [...oldest];
 }
-
-const after = (id: string) => ({ $gt: new Types.ObjectId(id) });
 
 /** An idempotency key belongs to a client and an operation. */
 const isSamePush = (later: MendingEntry, { clientId, operation }: FailedEntry) =>

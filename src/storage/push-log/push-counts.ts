@@ -2,10 +2,11 @@
  * Counts pushes as they end, in memory, and adds what came together to the database every few seconds:
  * no push costs a command for it. A process that is killed loses what it has not written yet.
  */
-import { type Connection, mongo } from 'mongoose';
-import { startPollLoop } from '../../concurrency/poll-loop';
+import type { Connection, mongo } from 'mongoose';
+import { type PollLoop, startPollLoop } from '../../concurrency/poll-loop';
 import { durationClass } from '../../runtime/durations';
 import type { Logger } from '../../runtime/logger';
+import { errorsOfDocuments } from '../driver-errors';
 import { nativeCollection } from '../mongo';
 import { countModel, type PushCount } from './count-model';
 
@@ -51,81 +52,99 @@ const MOST = 20_000;
 const AT_ONCE = 500;
 
 export function createPushCounts(connection: Connection, options: PushCountsOptions): PushCounts {
-  const { logger, hourOf, interval = INTERVAL } = options;
-  const collection = nativeCollection<PushCount>(countModel(connection));
-  let pending = new Map<string, Pending>();
-  let lost = 0;
+  return new PushCounter(connection, options);
+}
 
-  const pendingOf = (push: EndedPush): Pending | undefined => {
+class PushCounter implements PushCounts {
+  private readonly collection: mongo.Collection<PushCount>;
+  private pending = new Map<string, Pending>();
+  /** Pushes that were not counted. */
+  private lost = 0;
+  private readonly writing: PollLoop;
+
+  constructor(
+    connection: Connection,
+    private readonly options: PushCountsOptions,
+  ) {
+    this.collection = nativeCollection<PushCount>(countModel(connection));
+    const { interval = INTERVAL } = options;
+    this.writing = startPollLoop(
+      () => this.write(),
+      interval,
+      (error) => this.noteFailure(error),
+    );
+  }
+
+  ended(push: EndedPush, ms: number): void {
+    const count = this.pendingOf(push);
+    if (!count) return;
+    count.pushes += 1;
+    const at = durationClass(ms);
+    count.times.set(at, (count.times.get(at) ?? 0) + 1);
+  }
+
+  unrecorded(push: EndedPush): void {
+    const count = this.pendingOf(push);
+    if (count) count.unrecorded += 1;
+  }
+
+  async stop(): Promise<void> {
+    await this.writing.stop();
+    await this.write().catch((error) => this.noteFailure(error));
+  }
+
+  private pendingOf(push: EndedPush): Pending | undefined {
     const minute = Math.floor(push.receivedAt / MINUTE);
     const key = `${minute} ${push.clientId} ${push.operation} ${push.result}`;
-    const known = pending.get(key);
+    const known = this.pending.get(key);
     if (known) return known;
-    if (pending.size >= MOST) {
-      lost += 1;
+    if (this.pending.size >= MOST) {
+      this.lost += 1;
       return undefined;
     }
     const begun = { ...push, minute, pushes: 0, unrecorded: 0, times: new Map() };
-    pending.set(key, begun);
+    this.pending.set(key, begun);
     return begun;
-  };
+  }
 
-  const putBack = (counts: readonly Pending[]) => {
+  private async write(): Promise<void> {
+    const { logger, hourOf } = this.options;
+    const counts = [...this.pending.values()];
+    this.pending = new Map();
+    const { lost } = this;
+    if (lost > 0) logger.warn({ lost }, 'pushes not counted: the database took no counts');
+    this.lost = 0;
+    for (let at = 0; at < counts.length; at += AT_ONCE) {
+      const some = counts.slice(at, at + AT_ONCE);
+      const writes = some.map((count) => toWrite(count, hourOf));
+      try {
+        await this.collection.bulkWrite(writes, { ordered: false });
+      } catch (error) {
+        // The driver has tried twice. What the server wrote before it failed is not written again.
+        this.putBack([...failedOf(error, some), ...counts.slice(at + AT_ONCE)]);
+        throw error;
+      }
+    }
+  }
+
+  private putBack(counts: readonly Pending[]): void {
     for (const count of counts) {
-      const sum = pendingOf(count);
+      const sum = this.pendingOf(count);
       if (!sum) continue;
       sum.pushes += count.pushes;
       sum.unrecorded += count.unrecorded;
       for (const [at, n] of count.times) sum.times.set(at, (sum.times.get(at) ?? 0) + n);
     }
-  };
+  }
 
-  const write = async (): Promise<void> => {
-    const counts = [...pending.values()];
-    pending = new Map();
-    if (lost > 0) logger.warn({ lost }, 'pushes not counted: the database took no counts');
-    lost = 0;
-    for (let at = 0; at < counts.length; at += AT_ONCE) {
-      const some = counts.slice(at, at + AT_ONCE);
-      try {
-        await collection.bulkWrite(
-          some.map((count) => toWrite(count, hourOf)),
-          { ordered: false },
-        );
-      } catch (error) {
-        // The driver has tried twice. What the server wrote before it failed is not written again.
-        putBack([...failedOf(error, some), ...counts.slice(at + AT_ONCE)]);
-        throw error;
-      }
-    }
-  };
-  const onError = (error: unknown) =>
-    logger.debug({ error: String(error) }, 'counts not written, tried again soon');
-  const writing = startPollLoop(write, interval, onError);
-
-  return {
-    ended: (push, ms) => {
-      const count = pendingOf(push);
-      if (!count) return;
-      count.pushes += 1;
-      const at = durationClass(ms);
-      count.times.set(at, (count.times.get(at) ?? 0) + 1);
-    },
-    unrecorded: (push) => {
-      const count = pendingOf(push);
-      if (count) count.unrecorded += 1;
-    },
-    stop: async () => {
-      await writing.stop();
-      await write().catch(onError);
-    },
-  };
+  private noteFailure(error: unknown): void {
+    this.options.logger.debug({ error: String(error) }, 'counts not written, tried again soon');
+  }
 }
 
 function failedOf(error: unknown, counts: readonly Pending[]): readonly Pending[] {
-  if (!(error instanceof mongo.MongoBulkWriteError)) return counts;
-  const failed = [error.writeErrors].flat();
-  return failed.length === 0 ? counts : failed.flatMap(({ index }) => counts[index] ?? []);
+  const failed = [...errorsOfDocuments(error).keys()];
+  return failed.length === 0 ? counts : failed.flatMap((index) => counts[index] ?? []);
 }
 
 function toWrite(

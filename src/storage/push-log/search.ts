@@ -7,7 +7,7 @@ import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../mongo';
 import { entryModel, type LogEntry } from './entry-model';
 import { fieldsLookedAt, indexUse, isCovered, type LogFilter, matchesFilter } from './log-filter';
-import { createFindMended } from './mended';
+import { createFindMended, type FindMended } from './mended';
 import { firstIdAt, idAfter } from './request-id';
 
 export interface LogPage {
@@ -58,26 +58,81 @@ interface Reading extends ReadOrder {
 
 /** @param maxLookedAt bounds a page or count whose filter no index answers alone */
 export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED_AT): LogSearch {
-  const collection = nativeCollection<LogEntry>(entryModel(connection));
+  return new IndexedSearch(connection, maxLookedAt);
+}
 
-  const findMended = createFindMended(connection);
+class IndexedSearch implements LogSearch {
+  private readonly collection: mongo.Collection<LogEntry>;
+  private readonly findMended: FindMended;
 
-  /** Those of some entries that a filter asks for. */
-  const passing = async (entries: readonly LogEntry[], filter: LogFilter) => {
-    const found = new Set(entries.filter((entry) => matchesFilter(entry, filter)));
-    if (!filter.stillFailed) return found;
-    for (const system of new Set([...found].flatMap(({ systemCode }) => systemCode ?? []))) {
-      const failed = [...found].filter(({ systemCode }) => systemCode === system);
-      const mended = await findMended(system, failed);
-      for (const entry of failed) if (mended.has(String(entry._id))) found.delete(entry);
+  constructor(
+    connection: Connection,
+    private readonly maxLookedAt: number,
+  ) {
+    this.collection = nativeCollection<LogEntry>(entryModel(connection));
+    this.findMended = createFindMended(connection);
+  }
+
+  async page(filter: LogFilter, { limit, ...order }: PageOptions): Promise<LogPage> {
+    const entries: LogEntry[] = [];
+    let looked = 0;
+    let last: string | undefined;
+    const most = isCovered(filter) ? limit : this.maxLookedAt;
+    const size = filter.stillFailed ? Math.max(limit + 1, SMALL_CHUNK) : most + 1;
+    for await (const chunk of this.chunks(filter, order, Math.min(size, CHUNK))) {
+      const found = await this.passing(chunk, filter);
+      for (const entry of chunk) {
+        if (entries.length === limit || looked === this.maxLookedAt) return { entries, next: last };
+        looked += 1;
+        last = String(entry._id);
+        if (found.has(entry)) entries.push(entry);
+      }
     }
-    return found;
-  };
+    return { entries, next: undefined };
+  }
+
+  async *all(filter: LogFilter, order: ReadOrder = {}): AsyncGenerator<LogEntry> {
+    for await (const chunk of this.chunks(filter, order, CHUNK)) {
+      yield* await this.passing(chunk, filter);
+    }
+  }
+
+  async count(filter: LogFilter, bound: number): Promise<{ value: number; exact: boolean }> {
+    const most = isCovered(filter) ? bound : this.maxLookedAt;
+    const fields = fieldsLookedAt(filter).map((field) => [field, 1] as const);
+    const projection = { ...Object.fromEntries(fields), _id: 1 } as const;
+    let value = 0;
+    let looked = 0;
+    for await (const chunk of this.chunks(filter, { projection }, Math.min(most + 1, LEAN_CHUNK))) {
+      const found = await this.passing(chunk, filter);
+      for (const entry of chunk) {
+        if (looked === most) return { value, exact: false };
+        looked += 1;
+        if (found.has(entry)) value += 1;
+      }
+    }
+    return { value, exact: true };
+  }
+
+  /** In order, to the end; what is not taken is not read. */
+  private async *chunks(
+    filter: LogFilter,
+    reading: Reading,
+    size: number,
+  ): AsyncGenerator<readonly LogEntry[]> {
+    let { after } = reading;
+    let entries: readonly LogEntry[];
+    do {
+      entries = await this.read(filter, { ...reading, after }, size);
+      after = String(entries.at(-1)?._id);
+      yield entries;
+    } while (entries.length === size);
+  }
 
   /** The next entries along the index of the filter, which serves the order too. */
-  const read = (filter: LogFilter, reading: Reading, most: number) => {
+  private read(filter: LogFilter, reading: Reading, most: number): Promise<LogEntry[]> {
     const { oldestFirst, projection } = reading;
-    return collection
+    return this.collection
       .find(indexRange(filter, idsOf(filter, reading)), {
         hint: indexUse(filter).name,
         maxTimeMS: COMMAND_TIMEOUT,
@@ -86,61 +141,22 @@ export function createLogSearch(connection: Connection, maxLookedAt = MAX_LOOKED
       .sort({ _id: oldestFirst ? 1 : -1 })
       .limit(most)
       .toArray();
-  };
-
-  /** In order, to the end; what is not taken is not read. */
-  async function* chunks(filter: LogFilter, reading: Reading, size: number) {
-    let { after } = reading;
-    let entries: readonly LogEntry[];
-    do {
-      entries = await read(filter, { ...reading, after }, size);
-      after = String(entries.at(-1)?._id);
-      yield entries;
-    } while (entries.length === size);
   }
 
-  return {
-    page: async (filter, { limit, ...order }) => {
-      const entries: LogEntry[] = [];
-      let looked = 0;
-      let last: string | undefined;
-      const most = isCovered(filter) ? limit : maxLookedAt;
-      const size = filter.stillFailed ? Math.max(limit + 1, SMALL_CHUNK) : most + 1;
-      for await (const chunk of chunks(filter, order, Math.min(size, CHUNK))) {
-        const found = await passing(chunk, filter);
-        for (const entry of chunk) {
-          if (entries.length === limit || looked === maxLookedAt) return { entries, next: last };
-          looked += 1;
-          last = String(entry._id);
-          if (found.has(entry)) entries.push(entry);
-        }
-      }
-      return { entries, next: undefined };
-    },
-
-    all: async function* (filter, order = {}) {
-      for await (const chunk of chunks(filter, order, CHUNK)) {
-        yield* await passing(chunk, filter);
-      }
-    },
-
-    count: async (filter, bound) => {
-      const most = isCovered(filter) ? bound : maxLookedAt;
-      const fields = fieldsLookedAt(filter).map((field) => [field, 1] as const);
-      const projection = { ...Object.fromEntries(fields), _id: 1 } as const;
-      let value = 0;
-      let looked = 0;
-      for await (const chunk of chunks(filter, { projection }, Math.min(most + 1, LEAN_CHUNK))) {
-        const found = await passing(chunk, filter);
-        for (const entry of chunk) {
-          if (looked === most) return { value, exact: false };
-          looked += 1;
-          if (found.has(entry)) value += 1;
-        }
-      }
-      return { value, exact: true };
-    },
-  };
+  /** Those of some entries that a filter asks for. */
+  private async passing(
+    entries: readonly LogEntry[],
+    filter: LogFilter,
+  ): Promise<ReadonlySet<LogEntry>> {
+    const found = new Set(entries.filter((entry) => matchesFilter(entry, filter)));
+    if (!filter.stillFailed) return found;
+    for (const system of new Set([...found].flatMap(({ systemCode }) => systemCode ?? []))) {
+      const failed = [...found].filter(({ systemCode }) => systemCode === system);
+      const mended = await this.findMended(system, failed);
+      for (const entry of failed) if (mended.has(String(entry._id))) found.delete(entry);
+    }
+    return found;
+  }
 }
 
 /** The ids that window, request id and place of the page leave. */
