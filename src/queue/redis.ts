@@ -1,6 +1,7 @@
 /** Connections to Redis: one kind that fails fast, one for a subscriber, and the one of BullMQ's worker. */
 import { Redis, type RedisOptions } from 'ioredis';
 import { startPollLoop } from '../concurrency/poll-loop';
+import { withTimeout } from '../concurrency/timeout';
 import type { Logger } from '../runtime/logger';
 import { outagesOf } from '../runtime/outages';
 
@@ -86,15 +87,11 @@ export function isRedisReady(redis: Redis): boolean {
 /** Resolves when the connection is ready. @throws Error naming REDIS_URL after `timeout` ms */
 export async function redisReady(redis: Redis, timeout = 5_000): Promise<void> {
   if (isRedisReady(redis)) return;
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), timeout);
-  await new Promise<void>((resolve, reject) => {
-    redis.once('ready', resolve);
-    deadline.signal.onabort = () => {
-      redis.disconnect();
-      reject(new Error(`REDIS_URL cannot be used: no answer within ${timeout} ms`));
-    };
-  }).finally(() => clearTimeout(timer));
+  const ready = new Promise<void>((resolve) => redis.once('ready', resolve));
+  await withTimeout(ready, timeout, () => {
+    redis.disconnect();
+    return new Error(`REDIS_URL cannot be used: no answer within ${timeout} ms`);
+  });
 }
 
 const CLOSED = new Error('the connection was closed');

@@ -1,11 +1,11 @@
 /** The HTTP surface of the board. Only what reads is there at all; every answer comes in time. */
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
+import { withTimeout } from '../../concurrency/timeout';
 import type { Logger } from '../../runtime/logger';
 import { readBoardFiles } from './files';
 import { renderPage } from './page';
 import type { BoardParts } from './parts';
-import { withTimeout } from './with-timeout';
 
 const METHODS = ['HEAD', 'GET'];
 /** Milliseconds. Commands to Redis have a shorter one, each. */
@@ -82,7 +82,8 @@ function apiRouter(basePath: string, parts: BoardParts): Router {
     router.get(route, async (ctx) => {
       const { params, query } = ctx;
       const request = { queues, uiConfig, params, query, body: {}, headers: {} };
-      const answer = await withTimeout(TIMEOUT, async () => handler(request)).catch(errorHandler);
+      const answering = Promise.resolve(request).then(handler);
+      const answer = await withTimeout(answering, TIMEOUT).catch(errorHandler);
       ctx.status = answer.status ?? 200;
       ctx.body = answer.body;
     });
@@ -99,7 +100,7 @@ function pageRouter(
   const page = renderPage(basePath, parts);
   const show = async (ctx: Context) => {
     try {
-      await withTimeout(TIMEOUT, pingQueue);
+      await withTimeout(pingQueue(), TIMEOUT);
       ctx.type = 'html';
       ctx.body = page;
     } catch (error) {

@@ -3,7 +3,6 @@
  * variables by itself; settings.ts has looked at those that can be wrong.
  */
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -13,6 +12,7 @@ import {
   NodeTracerProvider,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
+import { withTimeout } from '../../concurrency/timeout';
 import type { RunningTracing, TracingOptions } from './options';
 import { createTracing } from './spans';
 import { throttle } from './throttle';
@@ -46,7 +46,8 @@ export function startExport({ type, trouble }: TracingOptions): RunningTracing {
     tracing: createTracing(provider.getTracer('matter-push')),
     stop: async () => {
       const flushed = provider.shutdown().catch((error) => failed(String(error)));
-      await Promise.race([flushed, sleep(FLUSH_TIMEOUT, undefined, { ref: false })]);
+      // Past it, what is left is lost.
+      await withTimeout(flushed, FLUSH_TIMEOUT).catch(() => undefined);
     },
   };
 }
