@@ -1,7 +1,8 @@
 /**
  * The owner of a partition, as Redis has it: the session of the database in which it commits, by which
  * its work can be ended, and the name of its process. A process of an earlier version writes the
- * session alone.
+ * session alone. The next batch of the partition ends the work of an owner that did not acknowledge its
+ * own, dead or alive; the heartbeats of `src/storage/sessions` are for when Redis has forgotten it.
  */
 const BETWEEN = '@';
 

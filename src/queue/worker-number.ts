@@ -1,7 +1,9 @@
 /**
  * A worker's number for snowflake ids: leased in Redis, renewed while it lives, given up on loss.
  * Should two workers ever hold the same one (an emptied Redis), the unique `_id` of the ledger
- * rejects the second id and the worker draws another.
+ * rejects the second id and the worker draws another. That alone would not do in place of the lease: a
+ * cluster that shards the ledger by its key (docs/portal.md) keeps `_id` unique within a shard only,
+ * so two matters of two shards could have one id.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,10 @@
 /** Promise 3: a push takes effect at most once, however often it is taken up. */
+
+import pino from 'pino';
 import type { Operation } from '../../src/domain/operation';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
+import { SessionPool } from '../../src/storage/sessions/session-pool';
 import { type BatchRig, batchOf, createBatchRig } from '../support/batch-rig';
 import { until } from '../support/wait';
 
@@ -112,6 +115,30 @@ test('a batch that died between its first write and its commit is ended by its s
   expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
   await dead.endSession();
 });
+
+test('an owner that lives, and has lost its partition at work, does not hold up its successor', async () => {
+  await rig.newWorker()(batchOf([await rig.queued('LOST', upsert('before'))]));
+  const slow = new SessionPool(rig.db, pino({ level: 'silent' }));
+  const fencedOwners = [slow.idOf(0)];
+  const next = rig.newWorker();
+  const replies: unknown[] = [];
+  const late = slow.commit(slow.idOf(0), async (session) => {
+    const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
+    await matterModel(rig.db).updateOne({ externalId: 'LOST' }, half, { session });
+    // Its heartbeat goes on: what it holds stays held, unless the next batch knows it as fenced.
+    for (const fenced of [{}, { fencedOwners }]) {
+      const push = await rig.queued('LOST', status('DONE'));
+      replies.push(...(await next({ ...batchOf([push]), ...fenced })));
+    }
+  });
+  await expect(late).rejects.toThrow();
+  expect(replies).toMatchObject([
+    { settlement: { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } },
+    { settlement: { state: 'PERSISTED', outcome: 'UPDATED' } },
+  ]);
+  expect(await stored('LOST')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
+  await slow.end();
+}, 30_000);
 
 test('what a dead process left open is ended also where Redis has forgotten it', async () => {
   await rig.newWorker()(batchOf([await rig.queued('FORGOTTEN', upsert('before'))]));

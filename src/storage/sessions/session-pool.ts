@@ -1,8 +1,16 @@
 /**
  * The pool of database sessions in which a process commits. A process that dies, or whose connection is
  * cut, between its first write and its commit leaves a transaction open, and what it wrote locked,
- * until the server gives it up (a minute at best). So every process keeps a record of its sessions in
- * the database itself, where no loss of Redis reaches it, and looks after those of the others.
+ * until the server gives it up (a minute at best). Two fences end it sooner, each where the other one
+ * cannot; `test/integration/one-effect.test.ts` fails without either:
+ *
+ * - The owners of a partition (`src/queue/owner.ts`). The next batch of the partition knows them before it
+ *   commits, and so ends the transaction of a worker that died a moment ago, and also of one that lives
+ *   and has lost the partition (stopped, cut off from Redis, or at work for too long). They are in
+ *   Redis, and gone with it.
+ * - The heartbeats (`heartbeats.ts`). They are in the database itself, where no loss of Redis reaches
+ *   them: every process records its sessions there, and ends those of a process that is gone. That
+ *   takes some seconds, and never ends the work of a process that lives.
  */
 import type { Connection, mongo } from 'mongoose';
 import { createMutex } from '../../concurrency/mutex';
