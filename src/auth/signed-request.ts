@@ -1,4 +1,5 @@
 /** A request whose sender is known: what the routes work with. */
+import type { RequestFields } from '../storage/push-log/entry-model';
 import type { Caller } from './authenticate';
 
 export interface SignedRequest {
@@ -10,6 +11,6 @@ export interface SignedRequest {
   readonly signature: string;
   /** Epoch seconds. */
   readonly timestamp: number;
-  /** Where TRACING is on. */
-  readonly traceId?: string;
+  /** What its entry in the push log has of the HTTP request itself. */
+  readonly logged?: RequestFields;
 }

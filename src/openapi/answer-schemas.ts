@@ -1,16 +1,11 @@
 /** Every schema of what the service answers, by its name in the document. */
 import { z } from 'zod';
+import { fieldError } from '../protocol/field-error';
+import { logPageSchemas } from '../protocol/log-page';
+import { warning } from '../protocol/warnings';
+import { ALL_CAUSES } from '../signature-diagnosis/causes';
 import { comparisonSchemas } from './answers/comparison';
-import { entrySchemas } from './answers/entry';
-import {
-  errorAnswer,
-  fieldError,
-  pushData,
-  reasonSchema,
-  successOf,
-  verified,
-  warning,
-} from './answers/envelope';
+import { errorAnswer, pushData, reasonSchema, successOf, verified } from './answers/envelope';
 import { failureSchemas } from './answers/failures';
 import { matterSchemas } from './answers/matter';
 import { selfSchemas } from './answers/self';
@@ -18,7 +13,7 @@ import { statsSchemas } from './answers/stats';
 
 export function answerSchemas() {
   const matters = matterSchemas();
-  const log = entrySchemas();
+  const log = logPageSchemas(ALL_CAUSES);
   const comparison = comparisonSchemas(matters);
   const failures = failureSchemas();
   const self = selfSchemas();

@@ -2,10 +2,11 @@
  * The OpenAPI 3.1 document of the service. Its schemas are made of those that validate; what they
  * cannot say stands beside them (`meta` in src/protocol), and descriptions stand in src/openapi/descriptions.
  */
+
+import { bilingual, bilingualTitle } from '../protocol/bilingual';
 import { VERSION } from '../protocol/version';
 import { aboutAll } from './about';
 import { answerSchemas } from './answer-schemas';
-import { bilingual, bilingualTitle } from './descriptions/bilingual';
 import { SCHEMA_DESCRIPTIONS } from './descriptions/schemas';
 import { answerHeaders, parameters, securitySchemes } from './headers';
 import { type Json, toJsonSchemas } from './json-schema';

@@ -1,6 +1,7 @@
 /** Headers: those that sign a request, the idempotency key, and those of answers. */
+
+import { type Bilingual, bilingual } from '../protocol/bilingual';
 import { IDEMPOTENCY_KEY, SIGNATURE, TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
-import { type Bilingual, bilingual } from './descriptions/bilingual';
 import type { Json } from './json-schema';
 
 interface RequestHeader {

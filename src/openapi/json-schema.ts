@@ -1,7 +1,7 @@
 /** From zod schemas to schemas of OpenAPI 3.1, which are those of JSON Schema 2020-12. */
 import { z } from 'zod';
+import { type Bilingual, bilingual } from '../protocol/bilingual';
 import { ABSENT_MEANS } from '../protocol/json-schema';
-import { type Bilingual, bilingual } from './descriptions/bilingual';
 import { describeField } from './descriptions/fields';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -76,7 +76,7 @@ function describe(name: string, schema: Json): Json {
   };
   const described = Object.entries(properties ?? {}).map(([field, value]) => [
     field,
-    { description: describeField(name, field), ...describe(name, value) },
+    { description: value.description ?? describeField(name, field), ...describe(name, value) },
   ]);
   return {
     ...schema,

@@ -1,4 +1,6 @@
 /** The catalogue of errors, as the document tells it: a table, and an answer for each reason. */
+
+import { bilingual } from '../protocol/bilingual';
 import { errorEnvelope } from '../protocol/envelope';
 import {
   ALL_REASONS,
@@ -7,7 +9,6 @@ import {
   PushError,
   type Reason,
 } from '../protocol/errors';
-import { bilingual } from './descriptions/bilingual';
 import { REASON_DESCRIPTIONS } from './descriptions/reasons';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import type { Json } from './json-schema';

@@ -1,8 +1,9 @@
 /** Responses: one for success, and one for each code of the reasons that an operation may reject for. */
+
+import { type Bilingual, bilingual } from '../protocol/bilingual';
 import { successEnvelope } from '../protocol/envelope';
 import type { Reason } from '../protocol/errors';
 import type { AnswerName } from './answer-schemas';
-import { type Bilingual, bilingual } from './descriptions/bilingual';
 import { REASON_DESCRIPTIONS } from './descriptions/reasons';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import { headerRefs } from './headers';

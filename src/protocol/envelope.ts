@@ -1,6 +1,7 @@
 /** The JSON envelope of every response (specification 4; decisions, "Envelope and HTTP status"). */
 import type { Outcome } from '../domain/decide';
-import type { FieldError, Problem, PushError } from './errors';
+import type { Problem, PushError } from './errors';
+import type { FieldError } from './field-error';
 import { type Language, render } from './language';
 import { DOCS_PATH } from './paths';
 import type { Warning, WarningInBoth } from './warnings';

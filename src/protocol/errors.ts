@@ -2,6 +2,7 @@
  * The one error type that callers of the service see, and the catalogue of its reasons.
  * Messages are part of the contract (specification 7; decisions, "Authentication: which code").
  */
+import type { FieldError } from './field-error';
 import { type Text, type Told, told } from './language';
 import type { WarningInBoth } from './warnings';
 
@@ -155,13 +156,7 @@ export function isReason(text: unknown): text is Reason {
 /** All of them, in the order of the catalogue. */
 export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 
-export interface FieldError {
-  /** Path of the field, e.g. `parties[0].username`, or the name of a header. */
-  readonly field: string;
-  readonly message: string;
-}
-
-/** The same before it is told, and in the log: in both languages. */
+/** A field error before it is told, and in the log: in both languages. */
 export interface Problem extends FieldError, Told {}
 
 export const problem = (field: string, text: Text): Problem => ({ field, ...told(text) });

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans, atMostWhere, notBoth } from './json-schema';
+import { LOG_STATES } from './log-entry';
 import { cursor, oneOrMoreWords, orderedWindow, pageSize } from './query-body';
 import { TEXTS } from './texts';
 import { saying } from './zod-texts';
@@ -31,7 +32,7 @@ export function logQuerySchema(timeZone: string) {
       reason: oneOrMoreWords,
       failed: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
       stillFailed: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
-      state: nullIsAbsent(z.enum(['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'])),
+      state: nullIsAbsent(z.enum(LOG_STATES)),
       from: instant,
       to: instant,
       limit: pageSize(DEFAULT_PAGE),

@@ -1,5 +1,7 @@
 /** What the service accepts although it looks wrong (decisions, "Operations"). */
-
+import { z } from 'zod';
+import type { Answer } from './answer-shape';
+import { about } from './bilingual';
 import type { Told } from './language';
 
 /** Stable, for programs; new ones may be added. */
@@ -14,14 +16,27 @@ export const WARNING_KINDS = [
 ] as const;
 export type WarningKind = (typeof WARNING_KINDS)[number];
 
-export interface Warning {
-  /** Path of the field, e.g. `parties[0].role`. */
-  readonly field: string;
-  readonly message: string;
-  readonly kind: WarningKind;
-  /** Of an unknown field: the field that was probably meant. */
-  readonly suggestion?: string;
-}
+export const warning = z
+  .object({
+    field: z
+      .string()
+      .meta(about('Path of the field, or name of the header', '字段路径或请求头名称')),
+    message: z.string().meta(about('For people', '供人阅读的说明')),
+    kind: z
+      .enum(WARNING_KINDS)
+      .meta(
+        about(
+          "Stable: program against it. UNKNOWN_FIELD, FIELD_NOT_APPLICABLE and SYSTEM_CODE_IGNORED: the field was ignored, and is 400 with X-Strict-Fields. UNKNOWN_STATUS: counts as open. FUTURE_TIME: more than 5 minutes ahead. UNKNOWN_INITIATOR: not an enabled user. NO_ASSIGNEE: after the push the TODO is in nobody's list.",
+          '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；UNKNOWN_INITIATOR：不是已启用的用户；NO_ASSIGNEE：推送后该待办没有处理人，不会出现在任何人的列表中。',
+        ),
+      ),
+    suggestion: z
+      .string()
+      .optional()
+      .meta(about('The field that was probably meant', '可能想要填写的字段')),
+  })
+  .meta(about('Something that looks wrong, and where it is', '看起来有问题的内容及其位置'));
+export type Warning = Answer<typeof warning>;
 
 /** The same before it is told, and in the log: in both languages. */
 export interface WarningInBoth extends Warning, Told {}

@@ -4,7 +4,7 @@ import { Types } from 'mongoose';
 import type { AuthHeaders } from '../auth/auth-headers';
 import type { PushError } from '../protocol/errors';
 import { BY_ANYBODY, WRONG_SIGNATURE } from '../storage/push-log/by-anybody';
-import type { LogEntry } from '../storage/push-log/entry-model';
+import type { LogEntry, RequestFields } from '../storage/push-log/entry-model';
 import { sentSignature } from '../storage/push-log/sent-signature';
 import { resultOf } from '../storage/push-log/settlement';
 import { externalIdIn, type ValidPush } from './validate-push';
@@ -21,7 +21,8 @@ export interface EntrySource {
   readonly receivedAt: number;
   /** How long the caller waits, milliseconds. */
   readonly timeout: number;
-  readonly traceId?: string;
+  /** What it has of the HTTP request itself. */
+  readonly logged?: RequestFields | undefined;
 }
 
 /** A queued entry. */
@@ -40,7 +41,7 @@ export function newEntry(source: EntrySource): LogEntry {
     receivedAt: new Date(receivedAt),
     deadlineAt: new Date(receivedAt + source.timeout),
     state: 'QUEUED',
-    ...(source.traceId !== undefined && { traceId: source.traceId }),
+    ...source.logged,
   };
 }
 

@@ -4,7 +4,7 @@ import type { AuthHeaders } from '../auth/auth-headers';
 import { OPERATIONS } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
 import type { KnownClient } from '../storage/directory/clients';
-import type { LogEntry } from '../storage/push-log/entry-model';
+import type { LogEntry, RequestFields } from '../storage/push-log/entry-model';
 import type { PushCounts } from '../storage/push-log/push-counts';
 import { newEntry, unsignedEntry } from './log-entry';
 import type { LogRejection } from './rejection-log';
@@ -27,7 +27,7 @@ export interface RejectedRequest {
   readonly rawBody?: Uint8Array;
   /** Of a body that was not kept. Asked for where the rejection is recorded. */
   readonly digest?: () => Pick<LogEntry, 'bodyHash' | 'bodySize'>;
-  readonly traceId?: string | undefined;
+  readonly logged?: RequestFields;
 }
 
 export interface RejectionRecorder {
@@ -40,7 +40,7 @@ export interface RejectionRecorder {
 export function recordRejection(
   { logRejection, counts }: RejectionRecorder,
   client: KnownClient | undefined,
-  { headers, digest, rawBody, traceId, ...about }: RejectedRequest,
+  { headers, digest, rawBody, ...about }: RejectedRequest,
   error: PushError,
 ): void {
   if (!client) return;
@@ -51,8 +51,7 @@ export function recordRejection(
       ? { clientId, systemCode, operation, receivedAt, result: error.reason }
       : undefined;
   if (push) counts?.ended(push, 0);
-  const traced = traceId !== undefined && { traceId };
-  const source = { ...client, ...about, ...traced, rawBody: rawBody ?? NOTHING, timeout: 0 };
+  const source = { ...client, ...about, rawBody: rawBody ?? NOTHING, timeout: 0 };
   const entry = () => unsignedEntry(newEntry(source), error, headers, about.receivedAt);
   const dropped = () => push && counts?.unrecorded(push);
   logRejection(clientId, () => ({ ...entry(), ...digest?.() }), rawBody, dropped);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
-import type { OperatorEntryView } from '../../src/queries/presenters/entry';
+import type { OperatorEntryView } from '../../src/protocol/log-entry';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { startProxy } from '../../tools/harness/proxy';

@@ -1,9 +1,10 @@
 /** What was lost on the way is ended, and looking for it costs the same however long the log is. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
+import type { LogState } from '../../src/protocol/log-entry';
 import { prepareDatabase } from '../../src/storage/indexes';
 import { connectMongo, nativeCollection } from '../../src/storage/mongo';
-import { entryModel, type LogEntry, type LogState } from '../../src/storage/push-log/entry-model';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createExpireLost, type ExpireLost } from '../../src/storage/push-log/expire-lost';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { testServers, withDatabase } from '../support/service';

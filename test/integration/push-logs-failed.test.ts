@@ -1,7 +1,7 @@
 /** push-logs/query about failures: which of them nothing mended. */
 
 import { Types } from 'mongoose';
-import type { EntryView } from '../../src/protocol/entry-view';
+import type { EntryView } from '../../src/protocol/log-entry';
 import { nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createFindMended } from '../../src/storage/push-log/mended';

@@ -1,6 +1,6 @@
 /** push-logs/query through HTTP: the third party asks what became of its pushes. */
 
-import type { EntryView } from '../../src/protocol/entry-view';
+import type { EntryView } from '../../src/protocol/log-entry';
 import { createClientAdmin } from '../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../src/storage/directory/sealing';
 import { entryModel } from '../../src/storage/push-log/entry-model';

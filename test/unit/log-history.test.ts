@@ -1,6 +1,6 @@
 /** The history of a matter in lines, and log entries in lines. */
 
-import type { OperatorEntryView } from '../../src/queries/presenters/entry';
+import type { OperatorEntryView } from '../../src/protocol/log-entry';
 import { entryLine } from '../../tools/matterctl/commands/log-tail';
 import {
   createHistoryLines,

@@ -1,6 +1,7 @@
 /** How log tail --follow reads a log that is written behind its back. */
 import { Types } from 'mongoose';
-import type { LogEntry, LogState } from '../../src/storage/push-log/entry-model';
+import type { LogState } from '../../src/protocol/log-entry';
+import type { LogEntry } from '../../src/storage/push-log/entry-model';
 import { type LogFilter, matchesFilter } from '../../src/storage/push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../src/storage/push-log/request-id';
 import { Poll, Watch } from '../../tools/matterctl/log/follow';

@@ -7,9 +7,9 @@ import type {
   MatterDiff,
   MatterDigest,
 } from '../../src/protocol/comparison';
-import type { LogPage } from '../../src/protocol/entry-view';
 import type { PushData, Verified } from '../../src/protocol/envelope';
 import type { Failures } from '../../src/protocol/failures';
+import type { LogPage } from '../../src/protocol/log-page';
 import type { QueryName } from '../../src/protocol/paths';
 import type { PushStats } from '../../src/protocol/push-stats';
 import type { CheckedUsers, ClientSelf } from '../../src/protocol/self';

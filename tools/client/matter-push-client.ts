@@ -23,10 +23,8 @@ import { type Settled, settle } from './settle';
 
 export type { OperationName } from '../../src/domain/operation';
 export type * from '../../src/protocol/comparison';
-export type * from '../../src/protocol/diagnosis';
-export type * from '../../src/protocol/entry-view';
+export type { Diagnosis, Difference, Finding } from '../../src/protocol/diagnosis';
 export type { PushData, Verified } from '../../src/protocol/envelope';
-export type { FieldError } from '../../src/protocol/errors';
 export type {
   FailedRow,
   FailureGroup,
@@ -35,6 +33,9 @@ export type {
   FailureTotals,
   Mended,
 } from '../../src/protocol/failures';
+export type { FieldError } from '../../src/protocol/field-error';
+export type { EntryView } from '../../src/protocol/log-entry';
+export type { LogPage, PageEntry } from '../../src/protocol/log-page';
 export type * from '../../src/protocol/matter-view';
 export type { QueryName } from '../../src/protocol/paths';
 export type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../src/protocol/push-stats';

@@ -9,6 +9,7 @@ import { JUST_NOW, type RejectionRecorder, recordRejection } from '../../pushes/
 import type { ClientDirectory, KnownClient } from '../../storage/directory/clients';
 import type { SecretUses } from '../../storage/directory/secret-uses';
 import type { Metrics } from '../../telemetry/metrics';
+import { type ReceivedRequest, requestFields } from '../request-fields';
 import type { RequestState } from '../request-state';
 import type { NewRequestId } from './koa-request-id';
 
@@ -34,7 +35,8 @@ export function koaHmacAuth(
   deps: HmacAuthDependencies,
   operation: string,
 ): Middleware<RequestState> {
-  return async ({ req, state }, next) => {
+  return async (ctx, next) => {
+    const { req, state } = ctx;
     // A slow upload is the caller's own time; the wait for the write begins here.
     const receivedAt = deps.clock();
     const began = performance.now();
@@ -42,14 +44,15 @@ export function koaHmacAuth(
     state.requestId = deps.newRequestId(receivedAt);
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
-    const { requestId, traceId, rawBody } = state;
+    const { requestId, rawBody } = state;
     const { client, caller, error } = await identify(deps, { headers, rawBody, receivedAt });
     if (error) {
-      const request = { requestId, traceId, operation, receivedAt, headers, rawBody };
+      const logged = requestFields(ctx);
+      const request = { requestId, operation, receivedAt, headers, rawBody, logged };
       recordRejection(deps, client, request, error);
       throw error;
     }
-    noteCaller(deps, state, { caller, headers, receivedAt });
+    noteCaller(deps, ctx, { caller, headers, receivedAt });
     deps.metrics?.stage('verify', began);
     state.stages?.mark('verify');
     await next();
@@ -95,15 +98,16 @@ async function identifyOnce(
 /** From here on it is known who sent the request. */
 export function noteCaller(
   { noteUse }: Pick<HmacAuthDependencies, 'noteUse'>,
-  state: RequestState,
+  ctx: ReceivedRequest,
   signed: { readonly caller: Caller; readonly headers: AuthHeaders; readonly receivedAt: number },
 ): void {
   const { caller, headers, receivedAt } = signed;
-  const { requestId, traceId } = state;
-  const traced = traceId !== undefined && { traceId };
+  const { state } = ctx;
+  const { requestId } = state;
+  const logged = requestFields(ctx);
   const signature = headers.signature.toLowerCase();
   const timestamp = Number(headers.timestamp);
   state.clientId = caller.clientId;
-  state.signed = { requestId, caller, receivedAt, signature, timestamp, ...traced };
+  state.signed = { requestId, caller, receivedAt, signature, timestamp, logged };
   noteUse(caller);
 }

@@ -10,6 +10,7 @@ import { PushError } from '../../protocol/errors';
 import { databaseCall } from '../../pushes/availability';
 import { JUST_NOW, recordRejection } from '../../pushes/rejected-caller';
 import type { KnownClient } from '../../storage/directory/clients';
+import { type ReceivedRequest, requestFields } from '../request-fields';
 import type { RequestState } from '../request-state';
 import { checkBodyHeaders, discardRest, receiveBody } from '../streamed-body';
 import { type HmacAuthDependencies, noteCaller } from './koa-hmac-auth';
@@ -63,7 +64,7 @@ async function authenticateStream(
   const sent = { client, headers, operation: route.operation, body };
 
   const begunAt = deps.clock();
-  const authentication = recorded(deps, state, { ...sent, receivedAt: begunAt }, () =>
+  const authentication = recorded(deps, ctx, { ...sent, receivedAt: begunAt }, () =>
     startAuthentication(client, headers, begunAt),
   );
   const take = route.begin(ctx, headers.clientId, client !== undefined);
@@ -75,8 +76,8 @@ async function authenticateStream(
   const receivedAt = deps.clock();
   // Request ids are in the order of receipt: it is the order of the push log.
   state.requestId = deps.newRequestId(receivedAt);
-  const caller = recorded(deps, state, { ...sent, receivedAt }, () => authentication.finish());
-  noteCaller(deps, state, { caller, headers, receivedAt });
+  const caller = recorded(deps, ctx, { ...sent, receivedAt }, () => authentication.finish());
+  noteCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
 interface SentStream {
@@ -90,14 +91,15 @@ interface SentStream {
 /** Runs one check; where it rejects a known client, that is recorded. */
 function recorded<T>(
   deps: HmacAuthDependencies,
-  { requestId, traceId }: RequestState,
+  ctx: ReceivedRequest,
   { client, body, ...sent }: SentStream,
   check: () => T,
 ): T {
   try {
     return check();
   } catch (error) {
-    const request = { ...sent, requestId, traceId, digest: body.digest };
+    const { requestId } = ctx.state;
+    const request = { ...sent, requestId, digest: body.digest, logged: requestFields(ctx) };
     if (error instanceof PushError) recordRejection(deps, client, request, error);
     throw error;
   }

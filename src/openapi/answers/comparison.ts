@@ -1,5 +1,6 @@
 /** What the queries about matters answer with. */
 import { z } from 'zod';
+import { count, instant, matterId, oneOf, type ShapeOf } from '../../protocol/answer-shape';
 import type {
   ChangesPage,
   Digest,
@@ -11,7 +12,6 @@ import type {
   MatterDigest,
 } from '../../protocol/comparison';
 import type { matterSchemas } from './matter';
-import { count, instant, matterId, oneOf, type ShapeOf } from './shape';
 
 const difference = () =>
   oneOf<MatterDifference>({

@@ -1,22 +1,11 @@
 /** The envelope of every answer: around `data`, or around a rejection. */
 import { z } from 'zod';
 import type { Outcome } from '../../domain/decide';
+import { instant, matterId, oneOf, requestId, type ShapeOf } from '../../protocol/answer-shape';
 import type { Envelope, PushData, Verified } from '../../protocol/envelope';
-import { ALL_REASONS, type FieldError, PushError, type Reason } from '../../protocol/errors';
-import { WARNING_KINDS, type Warning } from '../../protocol/warnings';
-import { instant, matterId, oneOf, requestId, type ShapeOf } from './shape';
-
-export const fieldError = z.object({
-  field: z.string(),
-  message: z.string(),
-} satisfies ShapeOf<FieldError>);
-
-export const warning = z.object({
-  field: z.string(),
-  message: z.string(),
-  kind: z.enum(WARNING_KINDS),
-  suggestion: z.string().optional(),
-} satisfies ShapeOf<Warning>);
+import { ALL_REASONS, PushError, type Reason } from '../../protocol/errors';
+import { fieldError } from '../../protocol/field-error';
+import { warning } from '../../protocol/warnings';
 
 export const pushData = () =>
   z.object({

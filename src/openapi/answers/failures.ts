@@ -1,5 +1,6 @@
 /** Failed pushes: by reason and field, and by matter. */
 import { z } from 'zod';
+import { count, instant, requestId, type ShapeOf } from '../../protocol/answer-shape';
 import type {
   FailedRow,
   FailureGroup,
@@ -8,7 +9,6 @@ import type {
   FailureTotals,
   Mended,
 } from '../../protocol/failures';
-import { count, instant, requestId, type ShapeOf } from './shape';
 
 const totals = () =>
   ({

@@ -1,9 +1,9 @@
 /** A matter, and one that nobody at the caller's knows, as they are shown. */
 import { z } from 'zod';
 import type { MatterType, PartyRole, Phase } from '../../domain/matter';
+import { count, instant, matterId, oneOf, type ShapeOf } from '../../protocol/answer-shape';
 import type { MatterView, PartyView } from '../../protocol/matter-view';
 import type { OrphanCount, OrphanView } from '../../queries/orphans';
-import { count, instant, matterId, oneOf, type ShapeOf } from './shape';
 
 const text = () => z.string().nullable();
 const matterType = () => oneOf<MatterType>({ TODO: true, NOTICE: true, ALERT: true, REMIND: true });

@@ -1,5 +1,6 @@
 /** What a client is told about itself and about users. */
 import { z } from 'zod';
+import { count, instant, oneOf, type ShapeOf } from '../../protocol/answer-shape';
 import type {
   CheckedUsers,
   ClientRate,
@@ -9,7 +10,6 @@ import type {
   ServiceLimits,
   UserState,
 } from '../../protocol/self';
-import { count, instant, oneOf, type ShapeOf } from './shape';
 
 export function selfSchemas() {
   const user = z.object({

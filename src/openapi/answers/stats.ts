@@ -1,7 +1,7 @@
 /** How many pushes ended how, as the caller sees it. */
 import { z } from 'zod';
+import { count, instant, oneOf, type ShapeOf } from '../../protocol/answer-shape';
 import type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../protocol/push-stats';
-import { count, instant, oneOf, type ShapeOf } from './shape';
 
 export function statsSchemas() {
   const times = { p50Ms: count().nullable(), p95Ms: count().nullable() };

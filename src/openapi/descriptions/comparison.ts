@@ -1,5 +1,5 @@
 /** What the fields of the queries about matters mean (docs/reconcile.md). */
-import type { Bilingual } from './bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 
 const INSTANT: Bilingual = [
   'In any form that `sourceUpdatedAt` takes; the window includes its beginning and excludes its end',

@@ -1,5 +1,5 @@
 /** What the fields of every answer mean (decisions, "Envelope and HTTP status"). */
-import type { Bilingual } from './bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 
 export const ENVELOPE_DESCRIPTIONS: Readonly<Record<string, Bilingual>> = {
   code: [

@@ -1,5 +1,5 @@
 /** What the fields of `push-logs/failures` mean (docs/reconcile.md). */
-import type { Bilingual } from './bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 
 const PUSHES: Bilingual = ['Failed pushes', '失败的推送数'];
 const MATTERS: Bilingual = [

@@ -1,5 +1,5 @@
 /** The description of every field, by its name, or by its schema and name where it means something else there. */
-import { bilingual } from './bilingual';
+import { bilingual } from '../../protocol/bilingual';
 import { COMPARISON_DESCRIPTIONS } from './comparison';
 import { ENVELOPE_DESCRIPTIONS } from './envelope';
 import { FAILURE_DESCRIPTIONS } from './failures';

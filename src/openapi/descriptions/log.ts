@@ -1,5 +1,5 @@
 /** What the fields of an entry of the push log mean (docs/reconcile.md, "push-logs/query"). */
-import type { Bilingual } from './bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 
 const BY_QUEUE: Bilingual = [
   'ISO-8601 in UTC, by the clock of the queue',

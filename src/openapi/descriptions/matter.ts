@@ -1,5 +1,5 @@
 /** What the fields of a matter mean (specification 2; decisions, "Operations"), pushed or shown. */
-import type { Bilingual } from './bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 
 const STATUS: Bilingual = [
   'Handling status, upper snake case. Any value is stored; one that the portal does not know counts as open and gives a warning. Empty says the same as absent.',

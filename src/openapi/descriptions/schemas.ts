@@ -1,7 +1,8 @@
 /** What each schema of the document is. */
+
+import type { Bilingual } from '../../protocol/bilingual';
 import type { AnswerName } from '../answer-schemas';
 import type { BodyName } from '../request-schemas';
-import type { Bilingual } from './bilingual';
 
 export const SCHEMA_DESCRIPTIONS: Readonly<Record<BodyName | AnswerName, Bilingual>> = {
   UpsertBody: [

@@ -1,5 +1,5 @@
 /** What the fields of `users/check` and `clients/me` mean (docs/reconcile.md). */
-import type { Bilingual } from './bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 
 const INSTANT: Bilingual = ['ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'];
 

@@ -1,5 +1,5 @@
 /** What the fields of push-logs/stats mean (docs/reconcile.md). */
-import type { Bilingual } from './bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 
 const PUSHES: Bilingual = ['Pushes', '推送数'];
 const PERCENTILE: Bilingual = [

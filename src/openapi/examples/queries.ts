@@ -1,9 +1,13 @@
 /** A question of each kind, and what it is answered. */
+
+import { Types } from 'mongoose';
 import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../../protocol/comparison';
-import type { LogPage } from '../../protocol/entry-view';
+import type { LogPage } from '../../protocol/log-page';
 import type { MatterView } from '../../protocol/matter-view';
 import type { QueryName } from '../../protocol/paths';
 import type { OrphanCount, OrphanView } from '../../queries/orphans';
+import { toEntryView } from '../../queries/presenters/entry';
+import type { LogEntry } from '../../storage/push-log/entry-model';
 import { FAILURES, FAILURES_QUESTION } from './failures';
 import { EXTERNAL_ID, MATTER_ID, REQUEST_ID } from './moment';
 import { CHECKED_USERS, CLIENT_SELF, USERS_CHECK } from './self';
@@ -60,43 +64,33 @@ const MATTER: MatterView = {
   revision: 1,
 };
 
-const ENTRIES: LogPage = {
-  entries: [
-    {
-      requestId: REQUEST_ID,
-      clientId: 'oa',
-      systemCode: 'OA',
-      operation: 'upsert',
-      externalId: EXTERNAL_ID,
-      idempotencyKey: 'PR-2026-001/created',
-      attempt: 1,
-      bodyHash: '186dc8fc0e242063ee83710c5ce2c5494195a0143e97b62390e39c9159bab58f',
-      bodySize: 342,
-      secretId: 's1',
-      receivedAt: '2026-11-21T13:52:01.570Z',
-      deadlineAt: '2026-11-21T13:52:11.570Z',
-      queuedAt: '2026-11-21T13:52:01.575Z',
-      startedAt: '2026-11-21T13:52:01.577Z',
-      settledAt: '2026-11-21T13:52:01.586Z',
-      state: 'PERSISTED',
-      outcome: 'CREATED',
-      reason: null,
-      problems: [],
-      warnings: [],
-      stale: null,
-      matterId: MATTER_ID,
-      revision: 1,
-      changes: [
-        { field: 'bizStatus', to: 'PENDING' },
-        { field: 'title' },
-        { field: 'parties', added: ['ASSIGNEE li.lei'] },
-      ],
-      duplicateOf: null,
-      resentFrom: null,
-      mark: null,
-      traceId: null,
-    },
+const ENTRY: LogEntry = {
+  _id: new Types.ObjectId(REQUEST_ID),
+  clientId: 'oa',
+  systemCode: 'OA',
+  operation: 'upsert',
+  externalId: EXTERNAL_ID,
+  idempotencyKey: 'PR-2026-001/created',
+  bodyHash: '186dc8fc0e242063ee83710c5ce2c5494195a0143e97b62390e39c9159bab58f',
+  bodySize: 342,
+  secretId: 's1',
+  receivedAt: new Date('2026-11-21T13:52:01.570Z'),
+  deadlineAt: new Date('2026-11-21T13:52:11.570Z'),
+  queuedAt: new Date('2026-11-21T13:52:01.575Z'),
+  startedAt: new Date('2026-11-21T13:52:01.577Z'),
+  settledAt: new Date('2026-11-21T13:52:01.586Z'),
+  state: 'PERSISTED',
+  result: 'CREATED',
+  matterId: BigInt(MATTER_ID),
+  revision: 1,
+  changes: [
+    { field: 'bizStatus', to: 'PENDING' },
+    { field: 'title' },
+    { field: 'parties', added: ['ASSIGNEE li.lei'] },
   ],
+};
+const ENTRIES: LogPage = {
+  entries: [toEntryView(ENTRY, 1, 'en')],
   nextCursor: null,
   notRecorded: 0,
   count: { value: 1, exact: true },

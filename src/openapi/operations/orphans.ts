@@ -1,9 +1,10 @@
 /** The query that takes lines and answers with lines (docs/reconcile.md, "matters/orphans"). */
+
+import { type Bilingual, bilingual } from '../../protocol/bilingual';
 import { successEnvelope } from '../../protocol/envelope';
 import { MAX_ID_LINES } from '../../protocol/id-lines';
 import { LIST_LIMIT } from '../../protocol/limits';
 import { ORPHANS, queryPath } from '../../protocol/paths';
-import { type Bilingual, bilingual } from '../descriptions/bilingual';
 import { EXTERNAL_ID, MOMENT, REQUEST_ID } from '../examples/moment';
 import { ORPHAN, ORPHAN_COUNT } from '../examples/queries';
 import { SIGNED } from '../headers';

@@ -1,9 +1,9 @@
 /** The four pushes (specification 4.1-4.4). */
 
 import { OPERATIONS, type OperationName } from '../../domain/operation';
+import type { Bilingual } from '../../protocol/bilingual';
 import type { Reason } from '../../protocol/errors';
 import { pushPath } from '../../protocol/paths';
-import type { Bilingual } from '../descriptions/bilingual';
 import { NOTICE, NOTICE_ANSWER, PUSH_ANSWERS, PUSHES } from '../examples/pushes';
 import { KEYED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';

@@ -1,8 +1,9 @@
 /** The signed queries that take a JSON object (docs/reconcile.md). */
+
+import type { Bilingual } from '../../protocol/bilingual';
 import { LINES_LIMIT } from '../../protocol/limits';
 import { QUERIES, type QueryName, queryPath } from '../../protocol/paths';
 import type { AnswerName } from '../answer-schemas';
-import type { Bilingual } from '../descriptions/bilingual';
 import { QUERY_ANSWERS, QUESTIONS } from '../examples/queries';
 import { SIGNED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';

@@ -1,7 +1,8 @@
 /** What anybody may ask the service itself, unsigned: health, and this document. */
+
+import { type Bilingual, bilingual, bilingualTitle } from '../../protocol/bilingual';
 import { ALIVE_PATH, DOCUMENT_PATH, READY_PATH } from '../../protocol/paths';
 import type { AnswerName } from '../answer-schemas';
-import { type Bilingual, bilingual, bilingualTitle } from '../descriptions/bilingual';
 import { headerRefs } from '../headers';
 import type { Json } from '../json-schema';
 import { rejections, success } from '../responses';

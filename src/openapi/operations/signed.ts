@@ -1,6 +1,7 @@
 /** What the signed operations have in common. */
+
+import { type Bilingual, bilingual, bilingualTitle } from '../../protocol/bilingual';
 import type { Reason } from '../../protocol/errors';
-import { type Bilingual, bilingual, bilingualTitle } from '../descriptions/bilingual';
 import { SECURITY } from '../headers';
 import type { Json } from '../json-schema';
 import { rejections } from '../responses';

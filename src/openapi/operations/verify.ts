@@ -1,6 +1,7 @@
 /** The dry run of a push. */
+
+import type { Bilingual } from '../../protocol/bilingual';
 import { queryPath, VERIFY } from '../../protocol/paths';
-import type { Bilingual } from '../descriptions/bilingual';
 import { VERIFICATION, VERIFIED } from '../examples/pushes';
 import { KEYED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';

@@ -1,62 +1,85 @@
-/** From a push-log entry to what readers outside see of it. */
-import type { EntryView } from '../../protocol/entry-view';
+/** From a push-log entry to what its readers see of it. */
 import { renderAll, renderWarnings } from '../../protocol/envelope';
 import type { Language } from '../../protocol/language';
+import {
+  ENTRY_FIELDS,
+  type EntryFields,
+  type EntryView,
+  entryView,
+  type OperatorEntryView,
+  operatorEntryView,
+} from '../../protocol/log-entry';
 import type { LogEntry } from '../../storage/push-log/entry-model';
 
-/** What operators see besides; they read English. */
-export interface OperatorEntryView extends EntryView {
-  readonly worker: string | null;
-  readonly operator: string | null;
+interface Reading {
+  readonly attempt: number | undefined;
+  /** What its reader reads. */
+  readonly language: Language;
 }
 
-/** @param attempt see EntryView. @param language what its reader reads */
+/** Fields that are not shown as they are stored. */
+type PresentedFields = {
+  readonly [Name in keyof EntryView as EntryFields[Name]['stored'] extends undefined
+    ? Name
+    : never]: (entry: LogEntry, reading: Reading) => EntryView[Name];
+};
+
+const PRESENTED: PresentedFields = {
+  requestId: ({ _id }) => String(_id),
+  attempt: (_entry, { attempt = null }) => attempt,
+  state: ({ state }) => state,
+  outcome: (entry) => (isAccepted(entry) ? (entry.result ?? null) : null),
+  reason: (entry) => (isAccepted(entry) ? null : (entry.result ?? null)),
+  problems: ({ problems = [] }, { language }) => renderAll(problems, language),
+  warnings: ({ warnings = [] }, { language }) => renderWarnings(warnings, language),
+  stale: ({ stale }) =>
+    stale ? { sent: stale.sent.toISOString(), stored: stale.stored.toISOString() } : null,
+  changes: ({ changes = [] }) => changes,
+  mark: ({ mark = null }) => mark,
+};
+
+const FOR_CLIENTS = fieldsOf(entryView);
+const FOR_OPERATORS = fieldsOf(operatorEntryView);
+
+/** @param attempt attempt number (1-based); undefined without a key, or beyond 100 */
 export function toEntryView(
   entry: LogEntry,
   attempt: number | undefined,
   language: Language,
 ): EntryView {
-  const { state, result = null, stale } = entry;
-  const isAccepted = state === 'PERSISTED' || state === 'REPLAYED';
-  return {
-    requestId: String(entry._id),
-    clientId: entry.clientId,
-    systemCode: entry.systemCode ?? null,
-    operation: entry.operation,
-    externalId: entry.externalId ?? null,
-    idempotencyKey: entry.idempotencyKey ?? null,
-    attempt: attempt ?? null,
-    bodyHash: entry.bodyHash,
-    bodySize: entry.bodySize,
-    secretId: entry.secretId ?? null,
-    receivedAt: entry.receivedAt.toISOString(),
-    deadlineAt: entry.deadlineAt.toISOString(),
-    queuedAt: toIso(entry.queuedAt),
-    startedAt: toIso(entry.startedAt),
-    settledAt: toIso(entry.settledAt),
-    state,
-    outcome: isAccepted ? result : null,
-    reason: isAccepted ? null : result,
-    problems: renderAll(entry.problems ?? [], language),
-    warnings: renderWarnings(entry.warnings ?? [], language),
-    stale: stale ? { sent: stale.sent.toISOString(), stored: stale.stored.toISOString() } : null,
-    matterId: entry.matterId === undefined ? null : String(entry.matterId),
-    revision: entry.revision ?? null,
-    changes: entry.changes ?? [],
-    duplicateOf: toText(entry.duplicateOf),
-    resentFrom: toText(entry.resentFrom),
-    mark: entry.mark ?? null,
-    traceId: entry.traceId ?? null,
-  };
+  return present(entry, FOR_CLIENTS, { attempt, language }) as unknown as EntryView;
 }
 
 export function toOperatorEntryView(
   entry: LogEntry,
   attempt: number | undefined,
 ): OperatorEntryView {
-  const { worker = null, operator = null } = entry;
-  return { ...toEntryView(entry, attempt, 'en'), worker, operator };
+  const reading = { attempt, language: 'en' } as const;
+  return present(entry, FOR_OPERATORS, reading) as unknown as OperatorEntryView;
 }
 
-const toIso = (date: Date | undefined) => date?.toISOString() ?? null;
-const toText = (id: LogEntry['duplicateOf']) => (id === undefined ? null : String(id));
+type FieldName = keyof OperatorEntryView;
+
+function fieldsOf({ shape }: { readonly shape: object }): readonly FieldName[] {
+  return Object.keys(shape) as FieldName[];
+}
+
+function present(entry: LogEntry, fields: readonly FieldName[], reading: Reading) {
+  const shown = fields.map((name) => [
+    name,
+    isStored(name) ? toJson(entry[name]) : PRESENTED[name](entry, reading),
+  ]);
+  return Object.fromEntries(shown);
+}
+
+const isStored = (name: FieldName): name is Exclude<FieldName, keyof PresentedFields> =>
+  ENTRY_FIELDS[name].stored !== undefined;
+
+/** A value of one of the stored forms, as JSON has it. */
+function toJson(value: string | number | Date | bigint | object | undefined) {
+  if (value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'string' || typeof value === 'number' ? value : String(value);
+}
+
+const isAccepted = ({ state }: LogEntry) => state === 'PERSISTED' || state === 'REPLAYED';

@@ -1,44 +1,50 @@
-/** The push log: one entry for each authenticated request (specification 2.3; decisions). */
+/**
+ * The push log: one entry for each authenticated request (specification 2.3; decisions). Its fields are
+ * described in protocol/log-entry.ts; here stands what each form of them is in the database.
+ */
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
 import type { FieldChange } from '../../domain/changes';
+import type { EntryField, StoredForm } from '../../protocol/entry-field';
 import type { Problem } from '../../protocol/errors';
+import {
+  ENTRY_FIELDS,
+  type EntryFields,
+  LOG_STATES,
+  type LogState,
+} from '../../protocol/log-entry';
 import type { WarningInBoth } from '../../protocol/warnings';
 import type { SentSignature } from './sent-signature';
 
-/** `QUEUED` until it is settled; every other state is final. */
-export const LOG_STATES = ['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'] as const;
-export type LogState = (typeof LOG_STATES)[number];
+interface Stored {
+  readonly text: string;
+  readonly number: number;
+  readonly instant: Date;
+  readonly requestId: Types.ObjectId;
+  readonly matterId: bigint;
+}
 
-export interface LogEntry {
+const TYPES: Readonly<Record<StoredForm, unknown>> = {
+  text: String,
+  number: Number,
+  instant: Date,
+  requestId: Schema.Types.ObjectId,
+  matterId: Schema.Types.BigInt,
+};
+
+/** Fields that are stored in one of those forms, of every entry or of some. */
+type StoredFields<Optional extends boolean> = {
+  -readonly [Name in keyof EntryFields as EntryFields[Name] extends EntryField<StoredForm, Optional>
+    ? Name
+    : never]: ValueOf<EntryFields[Name]>;
+};
+type ValueOf<Field> = Field extends { stored: infer Form extends StoredForm }
+  ? Stored[Form]
+  : never;
+
+export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true>> {
   /** The request id that the caller was given: in the order of receipt (see request-id.ts). */
   _id: Types.ObjectId;
-  clientId: string;
-  systemCode?: string;
-  operation: string;
-  externalId?: string;
-  idempotencyKey?: string;
-  /**
-   * Digest of client, operation, idempotency key and body, set when the push was persisted: a retry
-   * finds its prior result by it.
-   */
-  idempotencyFingerprint?: string;
-  /** SHA-256 of the raw body, hex. */
-  bodyHash: string;
-  bodySize: number;
-  /** Which of the client's secrets signed. */
-  secretId?: string;
-  receivedAt: Date;
-  /** When the database removes the entry; absent: after PUSH_LOG_RETENTION. */
-  expireAt?: Date;
-  /** When the caller stops waiting. */
-  deadlineAt: Date;
-  /** When it was in its partition, by the clock of the queue. */
-  queuedAt?: Date;
-  /** When a worker took it up, by the clock of the queue. */
-  startedAt?: Date;
   state: LogState;
-  /** When it was persisted, rejected, or given up. */
-  settledAt?: Date;
   /** Once settled: the outcome of an accepted push, else the reason of the error that it got. */
   result?: string;
   /** What was wrong with a rejected body; the first 20 problems. */
@@ -49,59 +55,38 @@ export interface LogEntry {
   signature?: SentSignature;
   /** Of a push that was ignored as stale: the instant that it sent, and the newer one it met. */
   stale?: { sent: Date; stored: Date };
-  matterId?: bigint;
-  /** The matter's revision after a push that changed it. */
-  revision?: number;
   /** What it changed in the matter. */
   changes?: readonly FieldChange[];
-  /** Of a retry: the entry whose outcome it was answered with. */
-  duplicateOf?: Types.ObjectId;
-  /** Of an operator's resend: the entry whose push it sent again. */
-  resentFrom?: Types.ObjectId;
-  /** Who sent it again. */
-  operator?: string;
   mark?: 'KEY_REUSED';
-  worker?: string;
-  /** Of its request, where TRACING was on: 32 hex digits. */
-  traceId?: string;
 }
+
+/** Fields that only the HTTP side of a request knows (http/request-fields.ts); all of them may be absent. */
+export type RequestFields = Partial<StoredFields<true>>;
+
+const STRUCTURED = { type: Schema.Types.Mixed, default: undefined };
 
 const entrySchema = new Schema<LogEntry>(
   {
+    ...storedTypes(),
     _id: { type: Schema.Types.ObjectId, required: true },
-    clientId: { type: String, required: true },
-    systemCode: String,
-    operation: { type: String, required: true },
-    externalId: String,
-    idempotencyKey: String,
-    idempotencyFingerprint: String,
-    bodyHash: { type: String, required: true },
-    bodySize: { type: Number, required: true },
-    secretId: String,
-    receivedAt: { type: Date, required: true },
-    expireAt: Date,
-    deadlineAt: { type: Date, required: true },
-    queuedAt: Date,
-    startedAt: Date,
     state: { type: String, enum: LOG_STATES, required: true },
-    settledAt: Date,
     result: String,
-    problems: { type: Schema.Types.Mixed, default: undefined },
-    warnings: { type: Schema.Types.Mixed, default: undefined },
-    signature: { type: Schema.Types.Mixed, default: undefined },
-    stale: { type: Schema.Types.Mixed, default: undefined },
-    matterId: Schema.Types.BigInt,
-    revision: Number,
-    changes: { type: Schema.Types.Mixed, default: undefined },
-    duplicateOf: Schema.Types.ObjectId,
-    resentFrom: Schema.Types.ObjectId,
-    operator: String,
+    problems: STRUCTURED,
+    warnings: STRUCTURED,
+    signature: STRUCTURED,
+    stale: STRUCTURED,
+    changes: STRUCTURED,
     mark: String,
-    worker: String,
-    traceId: String,
   },
   { collection: 'push_log', versionKey: false },
 );
+
+function storedTypes() {
+  const fields = Object.entries<EntryField>(ENTRY_FIELDS).flatMap(([name, { stored, optional }]) =>
+    stored === undefined ? [] : [[name, { type: TYPES[stored], required: !optional }] as const],
+  );
+  return Object.fromEntries(fields);
+}
 
 // Costs nothing where there is no such field: it is of rejections that anybody may have caused.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });

@@ -1,6 +1,7 @@
 /** What a search of the push log can ask for; what is absent does not narrow it. */
 import { ALL_REASONS } from '../../protocol/errors';
-import type { LogEntry, LogState } from './entry-model';
+import type { LogState } from '../../protocol/log-entry';
+import type { LogEntry } from './entry-model';
 
 export interface LogFilter {
   readonly systemCode?: string | undefined;

@@ -1,4 +1,9 @@
 import { type Command, Option } from 'commander';
+import {
+  entryView,
+  type OperatorEntryView,
+  operatorEntryView,
+} from '../../../src/protocol/log-entry';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { printable, printJson, printLine } from '../print';
@@ -60,47 +65,26 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
   });
 }
 
-/** The columns of a CSV file: all of them, in this order; the type keeps the list complete. */
-const COLUMNS: Readonly<Record<keyof ShownEntry, true>> = {
-  requestId: true,
-  receivedAt: true,
-  deadlineAt: true,
-  clientId: true,
-  systemCode: true,
-  operation: true,
-  externalId: true,
-  idempotencyKey: true,
-  attempt: true,
-  state: true,
-  outcome: true,
-  reason: true,
-  problems: true,
-  warnings: true,
-  stale: true,
-  matterId: true,
-  revision: true,
-  changes: true,
-  queuedAt: true,
-  startedAt: true,
-  settledAt: true,
-  duplicateOf: true,
-  resentFrom: true,
-  mark: true,
-  worker: true,
-  operator: true,
-  secretId: true,
-  bodyHash: true,
-  bodySize: true,
-  traceId: true,
-};
-const NAMES = Object.keys(COLUMNS) as (keyof ShownEntry)[];
+type FieldName = keyof OperatorEntryView;
 
-/** What only operators are told. */
-const OF_OPERATORS: ReadonlySet<keyof ShownEntry> = new Set(['worker', 'operator']);
+/** Columns stay where they are: what is not named here, a later field too, comes behind them. */
+const FIRST: readonly FieldName[] = [
+  ...(['requestId', 'receivedAt', 'deadlineAt', 'clientId', 'systemCode', 'operation'] as const),
+  ...(['externalId', 'idempotencyKey', 'attempt', 'state', 'outcome', 'reason'] as const),
+  ...(['problems', 'warnings', 'stale', 'matterId', 'revision', 'changes'] as const),
+  ...(['queuedAt', 'startedAt', 'settledAt', 'duplicateOf', 'resentFrom', 'mark'] as const),
+  ...(['worker', 'operator', 'secretId', 'bodyHash', 'bodySize', 'traceId'] as const),
+];
+
+function columnsOf({ shape }: { readonly shape: object }): readonly FieldName[] {
+  const shown = Object.keys(shape) as FieldName[];
+  const first = FIRST.filter((name) => shown.includes(name));
+  return [...first, ...shown.filter((name) => !FIRST.includes(name))];
+}
 
 /** Log entries as the rows of a CSV file. @param ofOperators whether the rows have what only operators are told */
 export function csvOf(ofOperators: boolean) {
-  const names = NAMES.filter((name) => ofOperators || !OF_OPERATORS.has(name));
+  const names = columnsOf(ofOperators ? operatorEntryView : entryView);
   return {
     header: () => csvRecord(names),
     /** Lists and objects are JSON texts; what is absent or empty is an empty cell. */

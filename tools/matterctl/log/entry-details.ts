@@ -1,6 +1,7 @@
 /** Everything that the log knows of a push, for people. */
 import type { Diagnosis, Finding } from '../../../src/protocol/diagnosis';
-import type { FieldError } from '../../../src/protocol/errors';
+import type { FieldError } from '../../../src/protocol/field-error';
+import { type OperatorEntryView, operatorEntryView } from '../../../src/protocol/log-entry';
 import { localTime } from '../local-time';
 import { type Cell, printable } from '../print';
 import type { LogSource, ShownEntry } from '../source/sources';
@@ -41,36 +42,59 @@ export function headline(view: ShownEntry, timeZone: string): string {
   return printable(`${what} (times in ${timeZone})`);
 }
 
+/** A field, or a line that is made of several. */
+type Line = keyof OperatorEntryView | 'otherAttempts' | 'body';
+
+const LINES: readonly Line[] = [
+  ...(['requestId', 'clientId', 'secretId', 'systemCode', 'externalId', 'matterId'] as const),
+  ...(['idempotencyKey', 'attempt', 'otherAttempts', 'state', 'outcome', 'reason'] as const),
+  ...(['stale', 'revision', 'duplicateOf', 'resentFrom', 'operator', 'mark'] as const),
+  ...(['worker', 'traceId'] as const),
+];
+/** Shown in the headline, on the way in time, in lists, or with the body. */
+const SHOWN_APART: readonly Line[] = [
+  ...(['operation', 'receivedAt', 'deadlineAt', 'queuedAt', 'startedAt', 'settledAt'] as const),
+  ...(['problems', 'warnings', 'changes', 'bodyHash', 'bodySize'] as const),
+];
+/** Every other field, a later one too, comes behind them. */
+const FIELDS = Object.keys(operatorEntryView.shape) as (keyof OperatorEntryView)[];
+const OTHERS = FIELDS.filter((field) => ![...LINES, ...SHOWN_APART].includes(field));
+
+/** Names of lines that are not that of their field in words. */
+const NAMES: Partial<Record<Line, string>> = {
+  clientId: 'client',
+  systemCode: 'system',
+  externalId: 'matter',
+  idempotencyKey: 'key',
+  operator: 'resent by',
+};
+
 /** Names and values; what a push does not have is left out. */
 export function detailsOf(
   view: ShownEntry,
   attempts: readonly Attempt[],
   timeZone: string,
 ): Record<string, Cell> {
-  const fields: Record<string, Cell> = {
-    'request id': view.requestId,
-    client: view.clientId,
-    'secret id': view.secretId,
-    system: view.systemCode,
-    matter: view.externalId,
-    'matter id': view.matterId,
-    key: view.idempotencyKey,
+  const made: Partial<Record<Line, Cell>> = {
     attempt: attemptText(view, attempts),
-    'other attempts': otherAttempts(view, attempts),
-    state: view.state,
-    outcome: view.outcome,
-    reason: view.reason,
+    otherAttempts: otherAttempts(view, attempts),
     stale: staleText(view, timeZone),
-    revision: view.revision,
-    'duplicate of': view.duplicateOf,
-    'resent from': view.resentFrom,
-    'resent by': view.operator ?? null,
-    mark: view.mark,
-    worker: view.worker ?? null,
-    'trace id': view.traceId,
     body: `${view.bodySize} bytes, SHA-256 ${view.bodyHash}`,
   };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const values: Partial<Record<Line, unknown>> = { ...view, ...made };
+  const lines = [...LINES, ...OTHERS, 'body' as const].map(
+    (line) => [nameOf(line), toCell(values[line])] as const,
+  );
+  return Object.fromEntries(lines.filter(([, value]) => value !== null));
+}
+
+/** `duplicateOf` is "duplicate of". */
+const nameOf = (line: Line) =>
+  NAMES[line] ?? line.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+function toCell(value: unknown): Cell {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
 /** Lists, each under its title. */

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import type { Clock } from '../../../src/concurrency/clock';
+import type { LogState } from '../../../src/protocol/log-entry';
 import { isSocketError } from '../../../src/storage/driver-errors';
-import type { LogState } from '../../../src/storage/push-log/entry-model';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { backoff } from '../../client/backoff';

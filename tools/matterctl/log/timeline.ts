@@ -1,6 +1,6 @@
 /** The way of one push in steps: when it was where, for how long, and a line a step with its time as a bar. */
 
-import type { EntryView } from '../../../src/protocol/entry-view';
+import type { EntryView } from '../../../src/protocol/log-entry';
 import { localTime } from '../local-time';
 
 /** Characters for the whole way. */

@@ -5,9 +5,8 @@
 
 import type { Matter } from '../../../src/domain/matter';
 import type { Diagnosis } from '../../../src/protocol/diagnosis';
-import type { EntryView } from '../../../src/protocol/entry-view';
+import type { EntryView, OperatorEntryView } from '../../../src/protocol/log-entry';
 import type { MatterView } from '../../../src/protocol/matter-view';
-import type { OperatorEntryView } from '../../../src/queries/presenters/entry';
 import type { MatterKey } from '../../../src/storage/ledger/matters';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import type { LogOrder, PageOptions } from '../../../src/storage/push-log/search';

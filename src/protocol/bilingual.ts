@@ -6,3 +6,6 @@ export const bilingual = ([english, chinese]: Bilingual) => `${english}\n\n${chi
 
 /** On one line: titles. */
 export const bilingualTitle = ([english, chinese]: Bilingual) => `${english} · ${chinese}`;
+
+/** For `meta` of a schema: what it means, as the API document tells it. */
+export const about = (...description: Bilingual) => ({ description: bilingual(description) });

@@ -1,7 +1,12 @@
 /** What the schemas of answers are made of. They describe; nothing is parsed with them but in tests. */
 import { z } from 'zod';
 
-/** Makes the compiler hold a schema against the type that the service answers with, field by field. */
+/** The type of an answer: that of its schema, which nobody changes. */
+export type Answer<Schema extends z.ZodType> = Unchanging<z.output<Schema>>;
+
+type Unchanging<T> = T extends object ? { readonly [Name in keyof T]: Unchanging<T[Name]> } : T;
+
+/** Makes the compiler hold a schema against a type of the domain, field by field. */
 export type ShapeOf<T> = { readonly [K in keyof T]-?: z.ZodType<T[K]> };
 
 /** The values of a union of texts: the compiler misses none of them. */
@@ -13,3 +18,5 @@ export const instant = () => z.string().meta({ format: 'date-time' });
 export const requestId = () => z.string().regex(/^[0-9a-f]{24}$/);
 export const matterId = () => z.string().regex(/^\d{1,19}$/);
 export const count = () => z.int().min(0).meta({ maximum: undefined });
+/** Lower-case. */
+export const hexDigits = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
