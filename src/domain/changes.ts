@@ -1,5 +1,5 @@
 /** What one push changed in a matter, in a form that can be kept: for the history of a matter. */
-import type { Matter, Party } from './matter';
+import { CONTENT_TEXTS, type Matter, type Party } from './matter';
 
 /**
  * A field that a push changed. Values are given where they are states and times; texts that may
@@ -15,17 +15,6 @@ export interface FieldChange {
   readonly unread?: readonly string[];
 }
 
-const NAMED = [
-  'title',
-  'summary',
-  'content',
-  'pcUrl',
-  'mobileUrl',
-  'initiatorExtId',
-  'initiatorUsername',
-  'externalStatusLabel',
-  'payloadJson',
-] as const satisfies readonly (keyof Matter)[];
 const VALUED = [
   'bizStatus',
   'externalStatusCode',
@@ -34,6 +23,8 @@ const VALUED = [
   'priority',
   'deleted',
 ] as const satisfies readonly (keyof Matter)[];
+const VALUED_NAMES: readonly string[] = VALUED;
+const NAMED = ['title', ...CONTENT_TEXTS.filter((field) => !VALUED_NAMES.includes(field))] as const;
 const INSTANTS = ['deadlineAt', 'sourceUpdatedAt'] as const satisfies readonly (keyof Matter)[];
 const MAX_PARTIES_SHOWN = 20;
 

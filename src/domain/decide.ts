@@ -2,7 +2,7 @@
  * What one operation does to one matter: pure, with time, ids and names as data.
  * Specification 3 and 4; decisions, "Operations".
  */
-import { type Matter, type MatterContent, phaseOf, priorityRank } from './matter';
+import { EMPTY_CONTENT, type Matter, phaseOf, priorityRank } from './matter';
 import type { Delete, Operation, Reopen, Status, Upsert } from './operation';
 import { ASSIGNED_ID_PREFIX } from './operation';
 import { changeParties, MAX_PARTIES, resetAssigneeUnread } from './parties';
@@ -41,22 +41,6 @@ export interface DecisionContext {
   readonly names: ReadonlyMap<string, string>;
   readonly concluded: ReadonlySet<string>;
 }
-
-/** The content of a matter of which nothing was said. */
-export const EMPTY_CONTENT: MatterContent = {
-  summary: null,
-  content: null,
-  pcUrl: null,
-  mobileUrl: null,
-  bizType: null,
-  priority: null,
-  deadlineAt: null,
-  initiatorExtId: null,
-  initiatorUsername: null,
-  externalStatusCode: null,
-  externalStatusLabel: null,
-  payloadJson: null,
-};
 
 /** Decides one operation. Never throws; the same input gives the same decision. */
 export function decide(

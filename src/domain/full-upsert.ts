@@ -2,8 +2,13 @@
  * A full upsert made from a matter, and the fields in which two matters differ. Both take their fields
  * from one list, so that a full upsert mends every difference.
  */
-import { EMPTY_CONTENT } from './decide';
-import type { Matter, MatterContent, MatterType, PartyRef } from './matter';
+import {
+  CONTENT_FIELDS,
+  type Matter,
+  type MatterContent,
+  type MatterType,
+  type PartyRef,
+} from './matter';
 
 /** The body of an upsert that leaves nothing of the matter unsaid. */
 export interface FullUpsert extends Omit<MatterContent, 'deadlineAt'> {
@@ -28,8 +33,6 @@ export type ContentField =
   | 'matterType'
   | 'title'
   | 'parties';
-
-export const CONTENT_FIELDS = Object.keys(EMPTY_CONTENT) as readonly (keyof MatterContent)[];
 
 /**
  * @param formatLocal writes an instant (epoch milliseconds) as a date-time of the portal's zone

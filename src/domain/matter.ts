@@ -18,21 +18,41 @@ export interface Party extends PartyRef {
   readonly unread: boolean;
 }
 
-/** The optional fields that a push may set, leave alone (absent) or clear (`null`). */
-export interface MatterContent {
-  readonly summary: string | null;
-  readonly content: string | null;
-  readonly pcUrl: string | null;
-  readonly mobileUrl: string | null;
-  readonly bizType: string | null;
-  readonly priority: string | null;
+/**
+ * The optional fields that a push may set, leave alone (absent) or clear (`null`), by their names in the
+ * specification (2.1). All are texts but the deadline.
+ */
+export const CONTENT_FIELDS = [
+  'summary',
+  'content',
+  'pcUrl',
+  'mobileUrl',
+  'bizType',
+  'priority',
+  'deadlineAt',
+  'initiatorExtId',
+  'initiatorUsername',
+  'externalStatusCode',
+  'externalStatusLabel',
+  'payloadJson',
+] as const;
+
+export type ContentText = Exclude<(typeof CONTENT_FIELDS)[number], 'deadlineAt'>;
+
+export const CONTENT_TEXTS = CONTENT_FIELDS.filter(
+  (field): field is ContentText => field !== 'deadlineAt',
+);
+
+export type ContentTexts = Readonly<Record<ContentText, string | null>>;
+
+export interface MatterContent extends ContentTexts {
   readonly deadlineAt: number | null;
-  readonly initiatorExtId: string | null;
-  readonly initiatorUsername: string | null;
-  readonly externalStatusCode: string | null;
-  readonly externalStatusLabel: string | null;
-  readonly payloadJson: string | null;
 }
+
+/** The content of a matter of which nothing was said. */
+export const EMPTY_CONTENT = Object.fromEntries(
+  CONTENT_FIELDS.map((field) => [field, null]),
+) as unknown as MatterContent;
 
 export interface Matter extends MatterContent {
   readonly matterId: bigint;

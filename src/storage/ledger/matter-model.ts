@@ -1,6 +1,6 @@
 /** How a matter is stored, and the indexes for its key and for the lists that a portal needs. */
 import { type Connection, type Model, Schema, type Types } from 'mongoose';
-import type { Matter, Party } from '../../domain/matter';
+import { CONTENT_TEXTS, type Matter, type Party } from '../../domain/matter';
 
 type Instants = 'deadlineAt' | 'sourceUpdatedAt' | 'createdAt' | 'updatedAt' | 'deletedAt';
 
@@ -29,22 +29,12 @@ const matterSchema = new Schema(
     externalId: { type: String, required: true },
     matterType: { type: String, required: true },
     title: { type: String, required: true },
-    summary: text,
-    content: text,
-    pcUrl: text,
-    mobileUrl: text,
-    bizType: text,
-    priority: text,
+    ...Object.fromEntries(CONTENT_TEXTS.map((field) => [field, text])),
     priorityRank: { type: Number, required: true },
     bizStatus: { type: String, required: true },
     phase: { type: String, required: true },
     deadlineAt: instant,
-    initiatorExtId: text,
-    initiatorUsername: text,
-    externalStatusCode: text,
-    externalStatusLabel: text,
     sourceUpdatedAt: instant,
-    payloadJson: text,
     parties: { type: [partySchema], default: [] },
     pastHandlers: { type: [String], default: [] },
     deleted: { type: Boolean, required: true },
