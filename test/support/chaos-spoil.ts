@@ -3,8 +3,7 @@
 import type { Matter } from '../../src/domain/matter';
 import type { LogEntry } from '../../src/storage/push-log/entry-model';
 import { check } from '../../tools/chaos/check/check';
-import type { Evidence } from '../../tools/chaos/check/evidence';
-import type { Rule } from '../../tools/chaos/check/rules';
+import type { Evidence, Rule } from '../../tools/chaos/check/evidence';
 import type { Attempt, Fault, Span } from '../../tools/chaos/history';
 import type { Sent } from './chaos-evidence';
 

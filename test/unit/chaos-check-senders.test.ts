@@ -1,7 +1,7 @@
 /** The checker of chaos runs: where entries and matters come from, and that each push has one effect. */
 import { Types } from 'mongoose';
 import { check } from '../../tools/chaos/check/check';
-import { PROMISES } from '../../tools/chaos/check/rules';
+import { PROMISES } from '../../tools/chaos/check/evidence';
 import { anHonestRun, aRun, idOf } from '../support/chaos-evidence';
 import { brokenRules, withAnswer, withEntry, withMatters } from '../support/chaos-spoil';
 

@@ -1,8 +1,7 @@
 /** A chaos run that saw too little, or saw it too late itself, does not pass. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { countOperations } from '../../tools/chaos/check/operation-counts';
-import { checkSoundness } from '../../tools/chaos/check/soundness';
-import { watchStalls } from '../../tools/chaos/stalls';
+import { checkSoundness, countOperations } from '../../tools/chaos/check/soundness';
+import { watchStalls } from '../../tools/chaos/watches';
 import { anHonestRun, aRun } from '../support/chaos-evidence';
 import { withStalls } from '../support/chaos-spoil';
 

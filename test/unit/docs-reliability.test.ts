@@ -1,7 +1,7 @@
 /** docs/reliability.md says what the check of a chaos run holds it against. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { PROMISES } from '../../tools/chaos/check/rules';
+import { PROMISES } from '../../tools/chaos/check/evidence';
 import { MECHANISMS } from '../../tools/chaos/mechanisms';
 
 const text = readFileSync(path.resolve(__dirname, '../../docs/reliability.md'), 'utf8');

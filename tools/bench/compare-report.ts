@@ -1,6 +1,6 @@
 /** The table of a comparison, and its goals: ratios within one run. */
-import Table from 'cli-table3';
 import { median } from '../harness/figures';
+import { textTable } from '../harness/report';
 import type { RoundFigures, Series } from './measure';
 
 /** One series in one line: medians over its rounds. */
@@ -26,6 +26,9 @@ export interface Row {
   /** Answers other than code 0. */
   readonly failed: number;
 }
+
+/** Who is held to the goals. */
+const OURS = 'matter-push';
 
 export interface Verdict {
   readonly goal: string;
@@ -74,63 +77,67 @@ function rowOf({ scenario, contender, size, rounds }: Series): Row {
 
 /** A goal is judged where what it compares was measured. */
 function verdicts(rows: readonly Row[]): Verdict[] {
-  const found = (scenario: string, contender = 'matter-push', size: Partial<Row> = {}) =>
-    rows.find(
-      (row) =>
-        row.scenario === scenario &&
-        row.contender === contender &&
-        (size.webs ?? row.webs) === row.webs &&
-        (size.workers ?? row.workers) === row.workers,
-    );
-  const all: Verdict[] = [];
-  const hold = (goal: string, seen: number, limit: number, atMost = false) => {
-    const passed = atMost ? seen <= limit : seen >= limit;
-    all.push({
-      goal: `${goal}: at ${atMost ? 'most' : 'least'} ${limit}`,
-      seen: seen.toFixed(2),
-      passed,
-    });
-  };
-  const rateAgainst = (scenario: string, contender: string, limit: number) => {
-    const ours = found(scenario);
-    const other = found(scenario, contender);
-    if (!ours || !other) return;
-    hold(`${scenario}: rate / ${contender}`, ratio(ours.rate, other), limit);
-  };
-  rateAgainst('distinct-64', 'direct', 3);
-  rateAgainst('distinct-256', 'direct', 4);
-  rateAgainst('hot-256', 'direct', 5);
-  rateAgainst('hot-256', 'bullmq-shards', 20);
-  rateAgainst('distinct-256', 'web-only', 0.2);
-  const busy = found('distinct-256');
-  const direct = found('distinct-256', 'direct');
-  if (busy && direct) hold('distinct-256: p99 / p50 of direct', busy.p99 / direct.p50, 0.5, true);
-  if (busy) hold('distinct-256: CPU per push, µs', busy.cpu, 650, true);
-  const alone = found('distinct-1');
-  const directAlone = found('distinct-1', 'direct');
-  if (alone && directAlone) {
-    hold('distinct-1: p50 / direct', alone.p50 / directAlone.p50, 1.3, true);
-  }
-  if (alone) {
-    hold('distinct-1: database commands per push', alone.databaseCommands, 5, true);
-    hold('distinct-1: Redis commands per push', alone.redisCommands, 40, true);
-  }
-  const one = found('workers', undefined, { workers: 1 });
-  const four = found('workers', undefined, { workers: 4 });
-  if (one && four)
-    hold('5 ms database latency, one turn at a time: 4 workers / 1', four.rate / one.rate, 3.5);
-  const lone = found('web-processes', undefined, { webs: 1 });
-  const many = found('web-processes', undefined, { webs: 16 });
-  if (lone && many) {
-    const redis = (row: Row) => row.cpuOf.redis ?? 0;
-    hold('16 web processes: CPU of Redis per push / 1', redis(many) / redis(lone), 1.2, true);
-  }
-  const ours = rows.filter(({ contender }) => contender === 'matter-push');
-  if (ours.length > 0) {
-    const failed = ours.reduce((sum, row) => sum + row.failed, 0);
-    hold('pushes that were rejected or failed', failed, 0, true);
-  }
-  return all;
+  return GOALS.flatMap(({ goal, least, most, look }) => {
+    const seen = look(rows);
+    if (seen === undefined) return [];
+    const [bound, limit] = most === undefined ? ['least', least ?? 0] : ['most', most];
+    const passed = most === undefined ? seen >= limit : seen <= limit;
+    return [{ goal: `${goal}: at ${bound} ${limit}`, seen: seen.toFixed(2), passed }];
+  });
+}
+
+/** It has a least or a most. */
+interface Goal {
+  readonly goal: string;
+  readonly least?: number;
+  readonly most?: number;
+  /** @returns undefined where it was not measured */
+  readonly look: (rows: readonly Row[]) => number | undefined;
+}
+
+const GOALS: readonly Goal[] = [
+  rateGoal('distinct-64', 'direct', 3),
+  rateGoal('distinct-256', 'direct', 4),
+  rateGoal('hot-256', 'direct', 5),
+  rateGoal('hot-256', 'bullmq-shards', 20),
+  rateGoal('distinct-256', 'web-only', 0.2),
+  {
+    goal: 'distinct-256: p99 / p50 of direct',
+    most: 0.5,
+    look: against('distinct-256', 'direct', (ours, direct) => ours.p99 / direct.p50),
+  },
+  { goal: 'distinct-256: CPU per push, µs', most: 650, look: ours('distinct-256', 'cpu') },
+  {
+    goal: 'distinct-1: p50 / direct',
+    most: 1.3,
+    look: against('distinct-1', 'direct', (alone, direct) => alone.p50 / direct.p50),
+  },
+  {
+    goal: 'distinct-1: database commands per push',
+    most: 5,
+    look: ours('distinct-1', 'databaseCommands'),
+  },
+  {
+    goal: 'distinct-1: Redis commands per push',
+    most: 40,
+    look: ours('distinct-1', 'redisCommands'),
+  },
+  {
+    goal: '5 ms database latency, one turn at a time: 4 workers / 1',
+    least: 3.5,
+    look: betweenSizes('workers', { workers: 4 }, { workers: 1 }, (row) => row.rate),
+  },
+  {
+    goal: '16 web processes: CPU of Redis per push / 1',
+    most: 1.2,
+    look: betweenSizes('web-processes', { webs: 16 }, { webs: 1 }, (row) => row.cpuOf.redis ?? 0),
+  },
+  { goal: 'pushes that were rejected or failed', most: 0, look: failures },
+];
+
+function rateGoal(scenario: string, contender: string, least: number): Goal {
+  const look = against(scenario, contender, (one, other) => ratio(one.rate, other));
+  return { goal: `${scenario}: rate / ${contender}`, least, look };
 }
 
 /**
@@ -140,27 +147,70 @@ function verdicts(rows: readonly Row[]): Verdict[] {
 const ratio = (one: number, { rate, failed }: Row) =>
   rate > 0 && failed === 0 ? one / rate : Number.NaN;
 
+function against(
+  scenario: string,
+  contender: string,
+  compare: (ours: Row, other: Row) => number,
+): Goal['look'] {
+  return (rows) => {
+    const [one, other] = [OURS, contender].map((name) => find(rows, scenario, name));
+    return one && other && compare(one, other);
+  };
+}
+
+function ours(scenario: string, figure: 'cpu' | 'databaseCommands' | 'redisCommands') {
+  return (rows: readonly Row[]) => find(rows, scenario, OURS)?.[figure];
+}
+
+/** Of our own rows of a scenario: the one of a size, divided by that of another. */
+function betweenSizes(
+  scenario: string,
+  large: Partial<Row>,
+  small: Partial<Row>,
+  figure: (row: Row) => number,
+): Goal['look'] {
+  return (rows) => {
+    const [one, other] = [large, small].map((size) => find(rows, scenario, OURS, size));
+    return one && other && figure(one) / figure(other);
+  };
+}
+
+function failures(rows: readonly Row[]): number | undefined {
+  const own = rows.filter(({ contender }) => contender === OURS);
+  return own.length === 0 ? undefined : own.reduce((sum, { failed }) => sum + failed, 0);
+}
+
+function find(
+  rows: readonly Row[],
+  scenario: string,
+  contender: string,
+  { webs, workers }: Partial<Row> = {},
+): Row | undefined {
+  return rows.find(
+    (row) =>
+      row.scenario === scenario &&
+      row.contender === contender &&
+      (webs ?? row.webs) === row.webs &&
+      (workers ?? row.workers) === row.workers,
+  );
+}
+
 function rowTable(rows: readonly Row[]): string {
-  const table = new Table({
-    head: [
-      ...['scenario', 'contender', 'webs', 'workers', 'pushes/s', 'rounds'],
-      ...['p50 ms', 'p99 ms', 'max ms', 'CPU µs', 'of which'],
-      ...['database, redis commands', 'failed'],
-    ],
-    style: { head: [], border: [] },
-  });
-  for (const row of rows) {
-    table.push([
-      ...[row.scenario, row.contender, row.webs, row.workers, row.rate],
-      `${row.slowestRound}-${row.fastestRound}`,
-      ...[row.p50, row.p99, row.max].map((ms) => ms.toFixed(1)),
-      row.cpu,
-      shares(row.cpuOf),
-      `${row.databaseCommands.toFixed(2)}, ${row.redisCommands.toFixed(1)}`,
-      row.failed,
-    ]);
-  }
-  return table.toString();
+  const head = [
+    ...['scenario', 'contender', 'webs', 'workers', 'pushes/s', 'rounds'],
+    ...['p50 ms', 'p99 ms', 'max ms', 'CPU µs', 'of which'],
+    ...['database, redis commands', 'failed'],
+  ];
+  const lines = rows.map((row) => [
+    ...[row.scenario, row.contender, row.webs, row.workers, row.rate],
+    `${row.slowestRound}-${row.fastestRound}`,
+    ...[row.p50, row.p99, row.max].map((ms) => ms.toFixed(1)),
+    row.cpu,
+    shares(row.cpuOf),
+    `${row.databaseCommands.toFixed(2)}, ${row.redisCommands.toFixed(1)}`,
+    row.failed,
+  ]);
+  return textTable(lines, head);
 }
 
 /** By type of process. */
@@ -174,8 +224,6 @@ function shares(cpuOf: Row['cpuOf']): string {
 }
 
 function goalTable(goals: readonly Verdict[]): string {
-  const table = new Table({ head: ['goal', 'seen', ''], style: { head: [], border: [] } });
-  for (const { goal, seen, passed } of goals)
-    table.push([goal, seen, passed ? 'passed' : 'FAILED']);
-  return table.toString();
+  const lines = goals.map(({ goal, seen, passed }) => [goal, seen, passed ? 'passed' : 'FAILED']);
+  return textTable(lines, ['goal', 'seen', '']);
 }

@@ -1,25 +1,53 @@
-/** Third parties: each sends one operation after the other, and retries as the README tells them. */
+/**
+ * The third parties of a run, each with randomness of its own: each sends one operation after the
+ * other, and retries as the README tells them.
+ */
+
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pushPath } from '../../src/protocol/paths';
 import { type Answer, createSender, type Sender } from '../client/sender';
+import type { Cluster } from '../harness/cluster';
+import { type DirectoryClient, USERNAMES } from '../harness/directory';
 import type { Random } from '../harness/random';
 import type { Attempt, AttemptEnd } from './history';
-import type { ChaosOperation } from './operations';
+import { type ChaosOperation, createOperations, type World } from './operations';
 
-export interface ChaosClient {
-  readonly clientId: string;
-  readonly systemCode: string;
-  readonly secret: string;
+interface CrowdOptions {
+  readonly random: Random;
+  readonly callers: number;
+  readonly keys: Pick<World, 'hotKeys' | 'coldKeys'>;
+  /** Milliseconds of a caller between two operations. */
+  readonly pause: number;
+  /** Told of every try as it ends. */
+  readonly record: (attempt: Attempt) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Pushes until the signal; resolves when the last try is answered. */
+export async function runCrowd({ clients, webs }: Cluster, options: CrowdOptions): Promise<void> {
+  const { random, callers, keys, signal } = options;
+  // Every caller listens to it, more than once.
+  setMaxListeners(0, signal);
+  const world = { ...keys, usernames: USERNAMES };
+  const all = Array.from({ length: callers }, (_, number) => {
+    const client = clients[number % clients.length];
+    if (!client) throw new Error('the cluster has no clients');
+    const own = random.fork(`caller ${number}`);
+    const next = createOperations(own.fork('operations'), number, world);
+    return runCaller({ ...options, client, targets: webs, random: own, next });
+  });
+  await Promise.all(all);
 }
 
 /** A web process as callers know it. */
-export interface Target {
+interface Target {
   readonly name: string;
   readonly url: string;
 }
 
-export interface CallerOptions {
-  readonly client: ChaosClient;
+interface CallerOptions {
+  readonly client: DirectoryClient;
   readonly targets: readonly Target[];
   readonly random: Random;
   readonly next: () => ChaosOperation;
@@ -38,7 +66,7 @@ const FIRST_BACKOFF = 50;
 const LONGEST_BACKOFF = 2_000;
 
 /** Runs until its signal; never throws for what the service does. */
-export async function runCaller(options: CallerOptions): Promise<void> {
+async function runCaller(options: CallerOptions): Promise<void> {
   const { client, targets, signal, pause } = options;
   const senders = new Map<string, Sender>(
     targets.map(({ name, url }) => [

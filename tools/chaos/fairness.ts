@@ -117,32 +117,39 @@ export interface FairnessRound {
 const GOAL = 1.5;
 
 export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
+  return [...timeRows(rounds), ...answerRows(rounds)];
+}
+
+function timeRows(rounds: readonly FairnessRound[]): Row[] {
   const [alone, within, noisy] = (['alone', 'within', 'noisy'] as const).map((beside) =>
     rounds.filter((round) => round.beside === beside),
   ) as [FairnessRound[], FairnessRound[], FairnessRound[]];
-  const noise = noisy.flatMap(({ neighbour }) => neighbour ?? []);
   const ratio = (of: 'p50' | 'p99', base: readonly FairnessRound[]) =>
     medianOf(noisy, of) / Math.max(medianOf(base, of), 0.1);
   const growth = ratio('p99', within);
-  const incomplete = sum(noise.map((one) => one.incomplete));
-  const rejected = sum(rounds.flatMap(({ quietOthers }) => Object.values(quietOthers)));
-  const neighbours = rounds.flatMap(({ neighbour }) => neighbour ?? []);
-  const unanswered = sum(neighbours.flatMap(({ others }) => Object.values(withoutAnswer(others))));
-  const kinds = rounds.flatMap(({ quietOthers }) => Object.keys(quietOthers));
   return [
     { what: 'quiet clients alone, p50 / p99 per round', seen: times(alone) },
     { what: 'the same beside one that sends 54/s of its 60/s', seen: times(within) },
     { what: 'the same while that one sends 300/s', seen: times(noisy) },
     { what: 'p50, p99 of 300/s to alone', seen: ratios(ratio, alone) },
     { what: 'p50 of 300/s to 54/s', seen: ratio('p50', within).toFixed(2) },
-    goalRow('p99 of 300/s to 54/s', {
-      value: growth,
-      seen: growth.toFixed(2),
-      most: GOAL,
-    }),
+    goalRow('p99 of 300/s to 54/s', { value: growth, seen: growth.toFixed(2), most: GOAL }),
+  ];
+}
+
+function answerRows(rounds: readonly FairnessRound[]): Row[] {
+  const quiet = rounds.map(({ quietOthers }) => quietOthers);
+  const rejected = sum(quiet.flatMap((others) => Object.values(others)));
+  const kinds = new Set(quiet.flatMap((others) => Object.keys(others)));
+  const neighbours = rounds.flatMap(({ neighbour }) => neighbour ?? []);
+  const noise = rounds.flatMap(({ beside, neighbour }) =>
+    beside === 'noisy' && neighbour ? [neighbour] : [],
+  );
+  const unanswered = neighbours.flatMap(({ others }) => Object.values(withoutAnswer(others)));
+  return [
     goalRow('quiet clients: answers other than 0', {
       value: rejected,
-      seen: [String(rejected), ...new Set(kinds)].join(' '),
+      seen: [String(rejected), ...kinds].join(' '),
       most: 0,
     }),
     // Were nothing of it rejected, it would not have been noisy.
@@ -151,18 +158,16 @@ export function fairnessRows(rounds: readonly FairnessRound[]): Row[] {
       seen: noise.map(({ sent, limited }) => `${limited.count} of ${sent}`).join(', '),
       least: 1,
     }),
-    goalRow('noisy client: 429 without Retry-After or RateLimit', {
-      value: incomplete,
-      seen: String(incomplete),
-      most: 0,
-    }),
-    goalRow('third client: pushes without an answer', {
-      value: unanswered,
-      seen: String(unanswered),
-      most: 0,
-    }),
+    noneRow(
+      'noisy client: 429 without Retry-After or RateLimit',
+      sum(noise.map(({ incomplete }) => incomplete)),
+    ),
+    noneRow('third client: pushes without an answer', sum(unanswered)),
   ];
 }
+
+const noneRow = (what: string, value: number) =>
+  goalRow(what, { value, seen: String(value), most: 0 });
 
 const ratios = (
   ratio: (of: 'p50' | 'p99', base: readonly FairnessRound[]) => number,

@@ -90,19 +90,9 @@ export const FAULT_KINDS = [
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-const NEEDS_OTHERS: ReadonlySet<FaultKind> = new Set([
-  'kill-primary',
-  'stop-primary',
-  'stepdown-primary',
-  'orphan-primary',
-  'stop-secondary',
-  'lag-secondary',
-  'failover-redis',
-  'switch-redis',
-]);
-
 /** Whether a fault is about another server taking over, or falling behind. */
-export const needsFailOver = (kind: FaultKind): boolean => NEEDS_OTHERS.has(kind);
+export const needsFailOver = (kind: FaultKind): boolean =>
+  /-(primary|secondary)$|^(failover|switch)-/.test(kind);
 
 export interface Span {
   readonly from: number;
@@ -126,7 +116,7 @@ export interface History {
   readonly faults: readonly Fault[];
   /** When the harness itself stood still: what it saw of times then is its own lateness. */
   readonly stalls: readonly Span[];
-  /** When a server stood still by itself: see server-stalls.ts. */
+  /** When a server stood still by itself: see watches.ts. */
   readonly serverStalls: readonly Span[];
   /** When the replica set elected a primary. */
   readonly elections: readonly number[];

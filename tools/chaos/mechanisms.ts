@@ -1,6 +1,6 @@
 /**
  * The mechanisms that can be broken on purpose, each with the faults that need it. Where two carry one
- * promise, the file takes both away: either alone would go unnoticed, which is what it is for.
+ * promise, breaks.ts takes both away: either alone would go unnoticed, which is what it is for.
  */
 import type { FaultKind } from './history';
 
@@ -16,7 +16,7 @@ export interface Breakable {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** By the name of the file in tools/chaos/breaks that takes it away. */
+/** By the name of what takes it away in breaks.ts. */
 export const MECHANISMS = {
   'revision-guard': {
     carries: 'a worker that was stopped in its job does not overwrite what came after it',

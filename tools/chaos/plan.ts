@@ -141,7 +141,7 @@ function freeTargets(
 ): string[] {
   const place = kind.slice(kind.indexOf('-') + 1);
   if (place !== 'web' && place !== 'worker') return [TARGETS[place] ?? place].filter(isFree);
-  const all = Array.from({ length: place === 'web' ? webs : workers }, (_, n) => `${place}-${n}`);
+  const all = namesOf(place, place === 'web' ? webs : workers);
   const free = all.filter(isFree);
   return place === 'web' && free.length <= 1 ? [] : free;
 }
@@ -162,8 +162,11 @@ export function planClocks(
   { webs, workers }: Pick<PlanOptions, 'webs' | 'workers'>,
   most: number,
 ): Map<string, number> {
-  const named = (place: string, count: number) =>
-    Array.from({ length: count }, (_, n) => `${place}-${n}`);
-  const names = [...named('web', webs), ...named('worker', workers)];
+  const names = [...namesOf('web', webs), ...namesOf('worker', workers)];
   return new Map(names.map((name) => [name, random.whole(-most, most)]));
+}
+
+/** @returns the names of so many processes of a type */
+function namesOf(type: string, count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `${type}-${n}`);
 }

@@ -8,11 +8,11 @@ import type { Cluster } from '../harness/cluster';
 import { SMALL, withCluster } from '../harness/cluster';
 import { median } from '../harness/figures';
 import type { Member } from '../harness/member';
-import { createRandom } from '../harness/random';
+import { createRandom, type Random } from '../harness/random';
 import { type Report, textTable } from '../harness/report';
-import { runCrowd } from './crowd';
-import { confirmedAfter, watchElections } from './elections';
+import { runCrowd } from './callers';
 import type { Attempt } from './history';
+import { confirmedAfter, watchElections } from './watches';
 
 export interface RecoveryOptions {
   /** The project's folder; dist/ must be built. */
@@ -77,25 +77,17 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
   const elections: number[] = [];
   try {
     await sleep(WARM_UP, undefined, { signal });
-    for (let n = 0; n < options.kills; n += 1) {
-      // At any moment of a partition job.
-      await sleep(random.real(0, 300), undefined, { signal });
-      const victim = cluster.workers[n % cluster.workers.length] as Member;
-      victim.kill('SIGKILL');
-      struck.push({ what: 'worker', from: performance.now() });
-      await sleep(WATCHED.worker, undefined, { signal });
-      await victim.restart();
-      options.say(`worker ${n + 1} of ${options.kills}`);
-    }
+    struck.push(...(await killWorkers(cluster, random, { ...options, signal })));
     for (let n = 0; n < options.restarts; n += 1) {
+      const of = `${n + 1} of ${options.restarts}`;
       for (const what of ['redis', 'mongo'] as const) {
         await killAndRestart(cluster[what]);
         struck.push({ what, from: performance.now() });
         await sleep(WATCHED[what], undefined, { signal });
-        options.say(`${what} ${n + 1} of ${options.restarts}`);
+        options.say(`${what} ${of}`);
       }
       elections.push(await killPrimary(cluster, signal));
-      options.say(`primary ${n + 1} of ${options.restarts}`);
+      options.say(`primary ${of}`);
     }
   } finally {
     stop.abort();
@@ -110,6 +102,25 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
     ...{ worker: timesOf('worker'), redis: timesOf('redis'), mongo: timesOf('mongo') },
     primary: confirmedAfter(elections, attempts),
   };
+}
+
+/** One after the other, each at any moment of a partition job. */
+async function killWorkers(
+  { workers }: Cluster,
+  random: Random,
+  { kills, say, signal }: RecoveryOptions & { readonly signal: AbortSignal },
+): Promise<Struck[]> {
+  const struck: Struck[] = [];
+  for (let n = 0; n < kills; n += 1) {
+    await sleep(random.real(0, 300), undefined, { signal });
+    const victim = workers[n % workers.length] as Member;
+    victim.kill('SIGKILL');
+    struck.push({ what: 'worker', from: performance.now() });
+    await sleep(WATCHED.worker, undefined, { signal });
+    await victim.restart();
+    say(`worker ${n + 1} of ${kills}`);
+  }
+  return struck;
 }
 
 /** @returns when another primary was elected, by the clock of the history; Infinity: none was */

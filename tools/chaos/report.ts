@@ -3,11 +3,11 @@
 import type { MemorySummary } from '../harness/memory';
 import { type Report, textTable } from '../harness/report';
 import type { Violation } from './check/evidence';
-import { countOperations, type OperationCounts } from './check/operation-counts';
-import { PROMISES, type Rule } from './check/rules';
-import { confirmedAfter } from './elections';
+import { PROMISES, type Rule } from './check/evidence';
+import { countOperations, type OperationCounts } from './check/soundness';
 import type { Attempt, Fault, Span } from './history';
 import type { ChaosOptions, ChaosResult } from './run';
+import { confirmedAfter } from './watches';
 
 /** Of each rule at most so many violations are shown. */
 const SHOWN = 5;

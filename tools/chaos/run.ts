@@ -5,26 +5,16 @@ import type { Cluster } from '../harness/cluster';
 import { withCluster } from '../harness/cluster';
 import { type Sampling, startSampling } from '../harness/memory';
 import { createRandom } from '../harness/random';
+import { runCrowd } from './callers';
 import { check } from './check/check';
 import type { Violation } from './check/evidence';
 import { checkSoundness } from './check/soundness';
-import { runCrowd } from './crowd';
-import { watchElections } from './elections';
-import { collectEvidence } from './evidence';
 import { runFaults } from './faults';
-import {
-  type Attempt,
-  FAULT_KINDS,
-  type Fault,
-  type History,
-  needsFailOver,
-  type Span,
-} from './history';
-import { settle } from './leftovers';
+import { type Attempt, FAULT_KINDS, type History, needsFailOver } from './history';
+import { collectEvidence, settle } from './leftovers';
 import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
 import { type FaultMix, planClocks, planFaults } from './plan';
-import { watchServers } from './server-stalls';
-import { watchStalls } from './stalls';
+import { watchRun } from './watches';
 
 export interface ChaosOptions {
   /** The project's folder; dist/ must be built. */
@@ -79,8 +69,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     failOver: kinds.some(needsFailOver),
     rejectsKillSessions: options.rejectsKillSessions === true,
     clockShifts,
-    env: { PUSH_TIMEOUT: USUAL_TIMEOUT, ...breakable?.env },
-    preload: broken ? [join(root, 'dist/tools/chaos/breaks', `${broken}.js`)] : [],
+    env: {
+      PUSH_TIMEOUT: USUAL_TIMEOUT,
+      ...breakable?.env,
+      ...(broken && { CHAOS_BREAK: broken }),
+    },
+    preload: broken ? [join(root, 'dist/tools/chaos/breaks.js')] : [],
     ...(signal && { signal }),
   };
   return withCluster(some, async (cluster, keepLogs) => {
@@ -119,12 +113,7 @@ async function attack(
   }
 }
 
-interface Driven {
-  readonly attempts: readonly Attempt[];
-  readonly faults: readonly Fault[];
-  readonly stalls: readonly Span[];
-  readonly serverStalls: readonly Span[];
-  readonly elections: readonly number[];
+interface Driven extends Omit<History, 'pushTimeout' | 'clockShifts'> {
   readonly faultsEndedAt: number;
 }
 
@@ -136,9 +125,7 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
   const attempts: Attempt[] = [];
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
-  const watch = watchStalls();
-  const servers = watchServers(cluster);
-  const votes = watchElections(cluster);
+  const watch = watchRun(cluster);
   const progress = setInterval(() => {
     say(`${attempts.length} requests so far`);
   }, PROGRESS);
@@ -155,13 +142,11 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
     stop.abort();
     await callers;
     options.signal?.throwIfAborted();
-    const [serverStalls, elections] = await Promise.all([servers.stop(), votes.stop()]);
-    return { attempts, faults, faultsEndedAt, stalls: watch.stop(), serverStalls, elections };
+    return { attempts, faults, faultsEndedAt, ...(await watch.stop()) };
   } finally {
     clearInterval(progress);
-    watch.stop();
     stop.abort();
-    await Promise.all([servers.stop(), votes.stop()]);
+    await watch.stop();
   }
 }
 

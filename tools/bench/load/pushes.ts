@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { OperationName } from '../../../src/domain/operation';
 import { USERNAMES } from '../../harness/directory';
+import { firstWhere } from '../../harness/figures';
 import { createRandom } from '../../harness/random';
 
 /** Whose matters they are: distinct ones, one for all, or some far more often than others. */
@@ -51,7 +52,12 @@ const KEYS: Readonly<Record<KeyChoice, (round: string) => (made: number) => stri
   zipf: (round) => {
     const random = createRandom(round);
     const upTo = cumulatedShares();
-    return () => `${round}-${firstAbove(upTo, random.real(0, 1))}`;
+    return () => {
+      const wanted = random.real(0, 1);
+      // Rounding can leave a last crumb.
+      const rank = firstWhere(ZIPF_KEYS - 1, (key) => (upTo[key] ?? 1) >= wanted);
+      return `${round}-${rank}`;
+    };
   },
 };
 
@@ -64,17 +70,6 @@ function cumulatedShares(): Float64Array {
     sum += share / total;
     return sum;
   });
-}
-
-function firstAbove(upTo: Float64Array, wanted: number): number {
-  let low = 0;
-  let high = upTo.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((upTo[middle] ?? 1) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** One line of a file, as `matterctl push` takes them. */

@@ -1,9 +1,9 @@
 /** How a peer writes: one entry of the log, one matter, one settlement, each a write of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Types } from 'mongoose';
+import { type mongo, Types } from 'mongoose';
 import { type MatterRecord, matterModel } from '../../../src/storage/ledger/matter-model';
 import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
-import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
 import type { PeerOutcome, PeerPush } from './front';
 
 const DUPLICATE_KEY = 11_000;
@@ -22,51 +22,65 @@ export async function connectLedger(): Promise<PeerLedger> {
   const connection = await connectMongo(String(process.env.MONGO_URL));
   const entries = nativeCollection(entryModel(connection));
   const matters = nativeCollection(matterModel(connection));
-  const write = async (push: PeerPush): Promise<PeerOutcome> => {
-    const { systemCode, externalId } = push;
-    const now = new Date();
-    const found = await matters.findOneAndUpdate(
-      { systemCode, externalId },
-      {
-        $set: { ...fieldsOf(push), updatedAt: now },
-        $setOnInsert: { createdAt: now },
-        $inc: { revision: 1 },
-      },
-      {
-        upsert: push.operation.op === 'upsert',
-        ...{ returnDocument: 'after' as const, projection: { revision: 1 } },
-      },
-    );
-    if (!found) throw new Error(`no matter ${externalId}`);
-    const outcome = found.revision === 1 ? 'CREATED' : 'UPDATED';
-    // The database's own id, in the form of ours.
-    const matterId = BigInt(`0x${String(found._id).slice(0, 15)}`);
-    return { matterId: String(matterId), outcome };
-  };
   return {
-    log: async (push) => {
-      const { id, clientId, systemCode, externalId, operation, bodyHash, bodySize } = push;
-      const receivedAt = new Date(push.receivedAt);
-      await entries.insertOne({
-        _id: new Types.ObjectId(id),
-        ...{ clientId, systemCode, operation: operation.op, externalId, bodyHash, bodySize },
-        ...{ receivedAt, deadlineAt: new Date(push.receivedAt + 10_000), state: 'QUEUED' },
-      });
-    },
+    log: (push) => insertEntry(entries, push),
     apply: async (push) => {
-      const done = await withRetries(() => write(push));
-      await entries.updateOne(
-        { _id: new Types.ObjectId(push.id) },
-        {
-          $set: {
-            ...{ state: 'PERSISTED', result: done.outcome, settledAt: new Date() },
-            matterId: BigInt(done.matterId),
-          },
-        },
-      );
+      const done = await withRetries(() => writeMatter(matters, push));
+      await settleEntry(entries, push, done);
       return done;
     },
   };
+}
+
+async function insertEntry(entries: mongo.Collection<LogEntry>, push: PeerPush): Promise<void> {
+  const { id, clientId, systemCode, externalId, operation, bodyHash, bodySize } = push;
+  const receivedAt = new Date(push.receivedAt);
+  await entries.insertOne({
+    _id: new Types.ObjectId(id),
+    ...{ clientId, systemCode, operation: operation.op, externalId, bodyHash, bodySize },
+    ...{ receivedAt, deadlineAt: new Date(push.receivedAt + 10_000), state: 'QUEUED' },
+  });
+}
+
+async function writeMatter(
+  matters: mongo.Collection<MatterRecord>,
+  push: PeerPush,
+): Promise<PeerOutcome> {
+  const { systemCode, externalId } = push;
+  const now = new Date();
+  const found = await matters.findOneAndUpdate(
+    { systemCode, externalId },
+    {
+      $set: { ...fieldsOf(push), updatedAt: now },
+      $setOnInsert: { createdAt: now },
+      $inc: { revision: 1 },
+    },
+    {
+      upsert: push.operation.op === 'upsert',
+      ...{ returnDocument: 'after' as const, projection: { revision: 1 } },
+    },
+  );
+  if (!found) throw new Error(`no matter ${externalId}`);
+  const outcome = found.revision === 1 ? 'CREATED' : 'UPDATED';
+  // The database's own id, in the form of ours.
+  const matterId = BigInt(`0x${String(found._id).slice(0, 15)}`);
+  return { matterId: String(matterId), outcome };
+}
+
+async function settleEntry(
+  entries: mongo.Collection<LogEntry>,
+  { id }: PeerPush,
+  { matterId, outcome }: PeerOutcome,
+): Promise<void> {
+  await entries.updateOne(
+    { _id: new Types.ObjectId(id) },
+    {
+      $set: {
+        ...{ state: 'PERSISTED', result: outcome, settledAt: new Date() },
+        matterId: BigInt(matterId),
+      },
+    },
+  );
 }
 
 /** @throws Error for a re-opening: no peer knows it */

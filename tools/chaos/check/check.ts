@@ -1,14 +1,11 @@
 /** Holds what a run has seen against what was promised: pure, from evidence to violations. */
-import { checkAnswers } from './answers';
+import { checkAnswers, checkRejections } from './answers';
 import type { Evidence, Violation } from './evidence';
-import { checkSettled } from './in-time';
+import { checkSenders, checkSettled } from './log-entries';
 import { collectMatters, type MatterCase } from './matter-cases';
 import { checkMatterIds, checkOneEffect } from './one-effect';
-import { checkSenders } from './phantoms';
-import { checkPlacement } from './placement';
+import { checkPlacement, checkRealTime } from './placement';
 import { indexPushes } from './pushes';
-import { checkRealTime } from './real-time';
-import { checkRejections } from './rejections';
 import { foldMatter } from './sequential-fold';
 import { checkLeftovers, checkServiceTimes } from './service-times';
 

@@ -1,8 +1,8 @@
 /** What a checker is given of a run, and what it finds. */
+
 import type { Matter } from '../../../src/domain/matter';
 import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import type { History } from '../history';
-import type { Rule } from './rules';
 
 export interface Evidence {
   readonly history: History;
@@ -29,3 +29,37 @@ export interface Violation {
   readonly requestId?: string;
   readonly externalId?: string;
 }
+
+/** What a run is held against: each promise has a name, which stands in front of its violations. */
+export const PROMISES = {
+  acknowledged:
+    'A push that was answered with code 0 stands in the log as persisted or replayed, with the outcome and the matter that its caller was told.',
+  'answer-agrees':
+    'What a caller was told and what the log says became of the push are the same, also where it was rejected; and so do the HTTP status and the code.',
+  'wrongly-rejected':
+    'A good request is rejected by the state of its matter alone, or where the service is not available; one that does not pass always, as VALIDATION_FAILED.',
+  phantom:
+    'Every entry of the log and every matter of the ledger goes back to a request that somebody sent.',
+  revisions: 'The effects on a matter are its revisions 1, 2, 3, …, none missing and none twice.',
+  fold: 'The operations that took effect, applied one by one in the order of their revisions, give the recorded outcomes and the matter that is stored.',
+  'real-time':
+    'A push that was answered before another one was sent took effect before it, whoever received and applied the two.',
+  placeable:
+    'A push without an effect was told the truth about a state that its matter had between its sending and its answer.',
+  'one-effect':
+    'All tries of a push with an idempotency key take effect once; the others repeat it.',
+  'one-matter-id': 'A key has one matter id for ever.',
+  'late-effect': 'No push that a worker took up after its deadline takes effect.',
+  'answered-in-time': 'Every request ends by its deadline plus one second.',
+  connection: 'A connection breaks only where its web process itself was killed or restarted.',
+  settled: 'Every entry of the log ends settled.',
+  recovery:
+    'From ten seconds after the last fault on nothing fails, and nobody waits longer than two and a half seconds, but for a server that stands still by itself.',
+  leftover: 'No push, partition job or lock is left behind.',
+  served:
+    'At least half of the operations that pass were accepted, or rejected by the state of their matter: else the run has seen too little.',
+  measurable:
+    'The harness itself stood still for at most a tenth of the run: else what it saw of times is its own.',
+} as const;
+
+export type Rule = keyof typeof PROMISES;

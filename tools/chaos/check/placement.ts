@@ -1,11 +1,16 @@
-/** Pushes without an effect: each must have met a state that its matter had while it was under way. */
+/**
+ * Whether the pushes on one matter can have happened in the order of the log: its effects in the order
+ * of their revisions, and each push without an effect at a state that its matter had while it was
+ * under way.
+ */
+
 import { decide } from '../../../src/domain/decide';
+import { firstWhere } from '../../harness/figures';
 import type { Violation } from './evidence';
-import { firstWhere } from './first-where';
 import { type MatterCase, revisionOf } from './matter-cases';
 import type { Push } from './pushes';
 import { operationOn, type States } from './sequential-fold';
-import { shownTime } from './shown-time';
+import { shownTime } from './spans';
 import { createStateSearch, type FindStates, type Range } from './state-search';
 
 /**
@@ -107,4 +112,27 @@ function misplaced(
 function compare(a: number, b: number): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+/**
+ * The effects on one matter, held against when they were sent. From the last revision back: of those that come later, the one that was told soonest is the one
+ * that can have been over before the current one was sent.
+ *
+ * @param effects in the order of their revisions
+ */
+export function checkRealTime(effects: readonly Push[], externalId: string): Violation[] {
+  const violations: Violation[] = [];
+  let soonest: Push | undefined;
+  for (let i = effects.length - 1; i >= 0; i -= 1) {
+    const push = effects[i];
+    if (!push) continue;
+    if (soonest && soonest.toldAt < push.sentAt) {
+      const what =
+        `sent at ${shownTime(push.sentAt)}, is revision ${push.entry.revision}: due is one after revision ` +
+        `${soonest.entry.revision} (${soonest.id}), which was told at ${shownTime(soonest.toldAt)}`;
+      violations.push({ rule: 'real-time', requestId: push.id, externalId, what });
+    }
+    if (!soonest || push.toldAt < soonest.toldAt) soonest = push;
+  }
+  return violations;
 }

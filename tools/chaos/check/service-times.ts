@@ -1,8 +1,7 @@
 /** How long callers waited, why their connections broke, and whether they were served afterwards. */
 import type { Attempt, AttemptEnd } from '../history';
 import type { Evidence, Violation } from './evidence';
-import { shownTime } from './shown-time';
-import { createSpans, type Spans, spansOf } from './spans';
+import { createSpans, type Spans, shownTime, spansOf } from './spans';
 
 /** Milliseconds after the deadline by which a request must have ended. */
 const ROOM = 1_000;

@@ -1,9 +1,8 @@
 /** Whether a run says anything: a service that does no work breaks no promise either. */
+import type { Attempt } from '../history';
 import type { Evidence, Violation } from './evidence';
-import { countOperations } from './operation-counts';
-import { collectOperations } from './sent-operations';
-import { shownTime } from './shown-time';
-import { createSpans } from './spans';
+import { collectOperations } from './pushes';
+import { createSpans, shownTime } from './spans';
 
 /** Of the operations that pass, and of the time of the run. */
 const LEAST_SERVED = 0.5;
@@ -39,4 +38,38 @@ function checkMeasurable({ attempts, stalls }: Evidence['history']): Violation[]
   const seen = `${shownTime(stalled)} of ${shownTime(to - from)}`;
   const what = `not measurable: the harness stood still for ${seen}`;
   return [{ rule: 'measurable', what }];
+}
+
+/** What became of whole operations, however many tries they took. */
+export interface OperationCounts {
+  readonly operations: number;
+  /** One of its tries was answered 0. */
+  readonly accepted: number;
+  /** None was, and the last one was rejected for good. */
+  readonly rejected: number;
+  /** The last try settled nothing: its caller had enough of it, or the run ended. */
+  readonly givenUp: number;
+}
+
+/** @param attempts in the order in which they ended */
+export function countOperations(attempts: readonly Attempt[]): OperationCounts {
+  const last = new Map<number, Attempt['end']>();
+  const accepted = new Set<number>();
+  for (const { operation, end } of attempts) {
+    last.set(operation, end);
+    if (end.kind === 'answered' && end.code === 0) accepted.add(operation);
+  }
+  const others = [...last].filter(([operation]) => !accepted.has(operation));
+  const rejected = others.filter(([, end]) => isRejection(end)).length;
+  return {
+    operations: last.size,
+    accepted: accepted.size,
+    rejected,
+    givenUp: others.length - rejected,
+  };
+}
+
+/** A 400 or 404: what else there is of rejections says nothing about the operation. */
+function isRejection(end: Attempt['end']): boolean {
+  return end.kind === 'answered' && (end.code === 400 || end.code === 404);
 }

@@ -1,6 +1,7 @@
 /** Times of faults: how long, and whether at all, one of them lasted during a request. */
+
+import { firstWhere } from '../../harness/figures';
 import type { Fault, FaultKind, Span } from '../history';
-import { firstWhere } from './first-where';
 
 export interface Spans {
   /** Milliseconds of [from, to] that lie in a span. */
@@ -65,3 +66,6 @@ function join(spans: readonly Span[]): Span[] {
   }
   return joined;
 }
+
+/** A time or a length of the history as people read it: whole milliseconds. */
+export const shownTime = (ms: number): string => `${Math.round(ms)} ms`;

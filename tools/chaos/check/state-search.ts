@@ -4,7 +4,7 @@
  */
 import type { Matter } from '../../../src/domain/matter';
 import type { Operation } from '../../../src/domain/operation';
-import { firstWhere } from './first-where';
+import { firstWhere } from '../../harness/figures';
 import type { States } from './sequential-fold';
 
 /** The first and the last index of a state that are in question. */

@@ -1,7 +1,6 @@
-/** Entries of the log that go back to nobody's request. */
+/** Entries of the log: each goes back to a request, ends settled, and takes effect in time or not at all. */
 import type { Violation } from './evidence';
-import type { Push } from './pushes';
-import type { SentOperation } from './sent-operations';
+import { beganInTime, type Push, type SentOperation } from './pushes';
 
 /** What is rejected may have been sent by anybody; everything else only by the callers of the run. */
 export function checkSenders(pushes: readonly Push[]): Violation[] {
@@ -34,4 +33,19 @@ function strangeness(
   return count > tries
     ? `${state} ${operation}: entry ${count} that no answer names, of ${tries} unanswered tries`
     : undefined;
+}
+
+export function checkSettled(pushes: readonly Push[]): Violation[] {
+  return pushes.flatMap((push): Violation[] => {
+    const { id, entry, deadline } = push;
+    const { state, startedAt, receivedAt } = entry;
+    if (state === 'QUEUED') {
+      const what = `received ${receivedAt.toISOString()}, still QUEUED: a final state is due`;
+      return [{ rule: 'settled', requestId: id, what }];
+    }
+    if (state !== 'PERSISTED' || beganInTime(push)) return [];
+    const started = startedAt?.toISOString() ?? 'never';
+    const what = `took effect, taken up ${started}: due by ${new Date(deadline).toISOString()}`;
+    return [{ rule: 'late-effect', requestId: id, what }];
+  });
 }
