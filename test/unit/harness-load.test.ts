@@ -1,7 +1,8 @@
 /** The load's figures: what counts as done, what as rejected. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { goodput, latencyOf, median, othersThan, withoutAnswer } from '../../tools/harness/figures';
-import { closedLoop, type LoadAnswer, openLoop } from '../../tools/harness/load';
+import { closedLoop, openLoop } from '../../tools/harness/load';
+import type { LoadAnswer } from '../../tools/harness/load-sender';
 
 const anAnswer = (kind: string, sentAt: number, ms: number): LoadAnswer => ({
   sentAt,

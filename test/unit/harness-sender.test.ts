@@ -1,7 +1,7 @@
 /** The sender of a load tells what came back, whatever it is, and never waits for ever. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createLoadSender } from '../../tools/harness/load';
+import { createLoadSender } from '../../tools/harness/load-sender';
 
 let server: Server;
 afterEach(() => {

@@ -12,8 +12,7 @@ import { keepResults, textTable } from '../harness/report';
 import { type Caller, Sender, signedHeaders } from '../harness/sender';
 import { withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
-import type { Scale } from './push-log-data';
-import { fillDatabase } from './push-log-data';
+import { fillDatabase, type Scale } from './push-log-data';
 import { QUERIES, type Query } from './push-log-queries';
 
 /** Growth of p50 and of p99 from the small to the large log that is still called flat. */

@@ -5,7 +5,8 @@
 
 import { SMALL, withCluster } from '../harness/cluster';
 import { type Latency, latencyOf, median, othersThan, withoutAnswer } from '../harness/figures';
-import { type LoadAnswer, openLoop, type Send, type Spell, withSends } from '../harness/load';
+import { openLoop, type Spell } from '../harness/load';
+import { type LoadAnswer, type Send, withSends } from '../harness/load-sender';
 import { goalRow, type Measured, type MeasureOptions, type Row } from '../harness/report';
 
 /** Pushes per second and client, and at once. */

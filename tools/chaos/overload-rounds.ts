@@ -1,7 +1,8 @@
 /** Rounds of what the service can do, and of three times as much, in turns. */
 import type { Cluster } from '../harness/cluster';
 import { goodput, type Latency, latencyOf, ofKind, othersThan } from '../harness/figures';
-import { closedLoop, openLoop, type Send, type Spell } from '../harness/load';
+import { closedLoop, openLoop, type Spell } from '../harness/load';
+import type { Send } from '../harness/load-sender';
 import { findLeftovers, settle } from './leftovers';
 
 interface Peak {

@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { goodput, latencyOf, othersThan } from '../harness/figures';
-import { closedLoop, openLoop, type Send, withSends } from '../harness/load';
+import { closedLoop, openLoop } from '../harness/load';
+import { type Send, withSends } from '../harness/load-sender';
 import { startSampling } from '../harness/memory';
 import type { Measured, MeasureOptions } from '../harness/report';
 import { measureFairness } from './fairness';

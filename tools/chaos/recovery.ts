@@ -4,8 +4,7 @@
  * recover before the next one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../harness/cluster';
-import { SMALL, withCluster } from '../harness/cluster';
+import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { median } from '../harness/figures';
 import type { Member } from '../harness/member';
 import { createRandom, type Random } from '../harness/random';

@@ -2,8 +2,7 @@
 
 import type { MemorySummary } from '../harness/memory';
 import { type Report, textTable } from '../harness/report';
-import type { Violation } from './check/evidence';
-import { PROMISES, type Rule } from './check/evidence';
+import { PROMISES, type Rule, type Violation } from './check/evidence';
 import { countOperations, type OperationCounts } from './check/soundness';
 import type { Attempt, Fault, Span } from './history';
 import type { ChaosOptions, ChaosResult } from './run';

@@ -1,8 +1,7 @@
 /** One chaos run: callers at work, faults from a plan, a calm end, and the check of all of it. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../harness/cluster';
-import { withCluster } from '../harness/cluster';
+import { type Cluster, withCluster } from '../harness/cluster';
 import { type Sampling, startSampling } from '../harness/memory';
 import { createRandom } from '../harness/random';
 import { runCrowd } from './callers';

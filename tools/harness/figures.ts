@@ -1,5 +1,5 @@
 /** What times and answers come to: percentiles, rates, counts. Pure. */
-import type { LoadAnswer } from './load';
+import type { LoadAnswer } from './load-sender';
 
 /** Milliseconds. */
 export interface Percentiles {
