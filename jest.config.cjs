@@ -4,7 +4,9 @@ const { availableParallelism } = require('node:os');
 const named = process.argv.slice(2).some((arg) => /^(\.\/)?test(\/|$)/.test(arg));
 
 module.exports = {
-  testEnvironment: 'node',
+  // Packages are loaded once per worker, not once per file.
+  testEnvironment: '<rootDir>/test/support/jest-environment.cjs',
+  runtime: '<rootDir>/test/support/jest-runtime.cjs',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
@@ -27,10 +29,6 @@ module.exports = {
     ],
     // The page's modules, which browsers take as they are.
     '/public/docs/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
-    // It loads `os` by import(), which jest's modules do not have: without it the driver greets the
-    // server with empty metadata, and the server rejects it.
-    '/mongodb/lib/runtime_adapters\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
   },
-  transformIgnorePatterns: ['/node_modules/(?!mongodb/lib/runtime_adapters\\.js$)'],
   testTimeout: 60_000,
 };

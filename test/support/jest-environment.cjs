@@ -1,0 +1,60 @@
+/**
+ * jest's environment of a test file: the realm of jest's worker itself, where jest makes one for each
+ * file. Packages can be loaded once for all files then (`jest-runtime.cjs`): an array, a date or an error
+ * of theirs is one of the test's own. What a file leaves on the global object or in `process.env` is
+ * taken away after it.
+ */
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+module.exports = class OneRealm {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  restore = [remember(globalThis), remember(process.env), rememberExit()];
+
+  constructor({ projectConfig }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  /** There is none: `jest-runtime.cjs` compiles without. */
+  getVmContext() {
+    return null;
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    for (const restore of this.restore) restore();
+    this.global = null;
+  }
+};
+
+/** @returns puts the object's properties back as they are now */
+function remember(object) {
+  const before = Object.getOwnPropertyDescriptors(object);
+  return () => {
+    for (const key of Reflect.ownKeys(object)) {
+      if (!Object.hasOwn(before, key)) Reflect.deleteProperty(object, key);
+    }
+    for (const key of Reflect.ownKeys(before)) {
+      if (isOther(before[key], Object.getOwnPropertyDescriptor(object, key))) {
+        Reflect.defineProperty(object, key, before[key]);
+      }
+    }
+  };
+}
+
+const isOther = (one, other) => ['value', 'get', 'set'].some((key) => one[key] !== other?.[key]);
+
+/** jest puts its own in place for each file, which tells of the file and calls the one before it. */
+function rememberExit() {
+  const { exit } = process;
+  return () => {
+    process.exit = exit;
+  };
+}
