@@ -1,5 +1,5 @@
 /** The table of a comparison, and its goals: ratios within one run. */
-import { median } from '../harness/figures';
+import { median, sum } from '../harness/figures';
 import { textTable } from '../harness/report';
 import type { RoundFigures, Series } from './measure';
 
@@ -30,7 +30,7 @@ export interface Row {
 /** Who is held to the goals. */
 const OURS = 'matter-push';
 
-export interface Verdict {
+interface Verdict {
   readonly goal: string;
   readonly seen: string;
   readonly passed: boolean;
@@ -67,11 +67,11 @@ function rowOf({ scenario, contender, size, rounds }: Series): Row {
       p99: of(({ p99 }) => p99),
       max: Math.max(...rounds.map(({ max }) => max)),
     },
-    cpu: Object.values(own).reduce((sum, one) => sum + one, 0),
+    cpu: sum(Object.values(own)),
     cpuOf,
     databaseCommands: of(({ commands }) => commands.database),
     redisCommands: of(({ commands }) => commands.redis),
-    failed: rounds.flatMap(({ others }) => Object.values(others)).reduce((sum, n) => sum + n, 0),
+    failed: sum(rounds.flatMap(({ others }) => Object.values(others))),
   };
 }
 
@@ -177,7 +177,7 @@ function betweenSizes(
 
 function failures(rows: readonly Row[]): number | undefined {
   const own = rows.filter(({ contender }) => contender === OURS);
-  return own.length === 0 ? undefined : own.reduce((sum, { failed }) => sum + failed, 0);
+  return own.length === 0 ? undefined : sum(own.map(({ failed }) => failed));
 }
 
 function find(

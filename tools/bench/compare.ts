@@ -92,7 +92,7 @@ const OURS: ContenderName[] = ['matter-push'];
 /** The queues among the peers know upserts alone. */
 const MIXED: ContenderName[] = ['matter-push', 'direct', 'web-only'];
 
-export const SCENARIOS: readonly Scenario[] = [
+const SCENARIOS: readonly Scenario[] = [
   { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: MAIN },
   { name: 'distinct-64', keys: 'distinct', connections: 64, sizes: ONE, contenders: ALL },
   { name: 'distinct-256', keys: 'distinct', connections: 256, sizes: ONE, contenders: ALL },

@@ -1,4 +1,5 @@
 /** Who is compared, and how each is started on the servers that all of them share. */
+
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -7,6 +8,7 @@ import { importUsers } from '../../src/storage/directory/user-admin';
 import { connectMongo } from '../../src/storage/mongo';
 import { appEnvironment } from '../harness/app';
 import { type DirectoryClient, fillDirectory } from '../harness/directory';
+import { databaseUrl } from '../harness/servers';
 import { type AppProcess, startApp } from '../local/app-process';
 import { freePort } from '../local/ports';
 import { allSettledOrThrow } from '../local/waiting';
@@ -71,16 +73,15 @@ export async function startContender(
 ): Promise<Running> {
   started += 1;
   const id = `b${started}-${name}`;
-  const url = new URL(ground.mongoUrl);
-  url.pathname = `/${id}`;
-  const env = environment({ ...ground, mongoUrl: url.href }, id);
+  const mongoUrl = databaseUrl(ground.mongoUrl, id);
+  const env = environment({ ...ground, mongoUrl }, id);
   const client = await prepare(env, ground.file);
   const common = { ...env, PEER_CLIENT: JSON.stringify(client) };
   const ports = await Promise.all(Array.from({ length: size.webs }, () => freePort()));
   const apps = new Map<string, AppProcess>();
   const stop = async () => {
     await allSettledOrThrow([...apps.values()].map((app) => app.stop()));
-    await forget(url.href, ground.redisUrl, id);
+    await forget(mongoUrl, ground.redisUrl, id);
   };
   try {
     await allSettledOrThrow(

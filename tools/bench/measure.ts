@@ -33,7 +33,7 @@ export interface Scenario {
 }
 
 /** How many commands the two servers were sent. */
-export interface CommandCounts {
+interface CommandCounts {
   readonly database: number;
   /** Those that run within a script included. */
   readonly redis: number;

@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
+import { mib, sum } from '../harness/figures';
 import { type MemorySummary, startSampling } from '../harness/memory';
 import { goalRow, loadReport, type Row } from '../harness/report';
 import type { RunContext } from '../local/run-context';
@@ -134,7 +135,7 @@ export function millionRows({ tenths, crashes }: MillionFigures): Row[] {
   const kept = (rates.at(-1) ?? 0) / (rates[1] || 1);
   const others = tenths.flatMap((tenth) => Object.entries(tenth.others));
   const failed = others.filter(([what]) => what !== SHED);
-  const count = failed.reduce((sum, [, number]) => sum + number, 0);
+  const count = sum(failed.map(([, number]) => number));
   return [
     { what: 'pushes per second, by tenths', seen: line(rates) },
     goalRow('rate of the last tenth, of the second', {
@@ -197,5 +198,4 @@ function overheadRow(tenths: readonly Tenth[]): Row {
   });
 }
 
-const mib = (bytes: number) => bytes / 1024 / 1024;
 const line = (numbers: readonly number[]) => numbers.map((one) => one.toFixed(0)).join(' ');

@@ -10,7 +10,7 @@ import { startLoneWeb } from '../harness/app';
 import { type Percentiles, summarize } from '../harness/figures';
 import { keepResults, textTable } from '../harness/report';
 import { type Caller, Sender, signedHeaders } from '../harness/sender';
-import { withServers } from '../harness/servers';
+import { databaseUrl, withServers } from '../harness/servers';
 import type { RunContext } from '../local/run-context';
 import { fillDatabase, type Scale } from './push-log-data';
 import { QUERIES, type Query } from './push-log-queries';
@@ -131,12 +131,6 @@ async function askSide(
 
 function rowsOf(data: Record<string, unknown>): number {
   return Object.values(data).find(Array.isArray)?.length ?? 0;
-}
-
-function databaseUrl(mongoUrl: string, name: string): string {
-  const url = new URL(mongoUrl);
-  url.pathname = `/${name}`;
-  return url.toString();
 }
 
 interface Measured {

@@ -4,12 +4,12 @@
  */
 
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pushPath } from '../../src/protocol/paths';
 import { type Answer, createSender, type Sender } from '../client/sender';
 import type { Cluster } from '../harness/cluster';
 import { type DirectoryClient, USERNAMES } from '../harness/directory';
 import type { Random } from '../harness/random';
+import { pause } from '../harness/stopping';
 import type { Attempt, AttemptEnd } from './history';
 import { type ChaosOperation, createOperations, type World } from './operations';
 
@@ -67,7 +67,7 @@ const LONGEST_BACKOFF = 2_000;
 
 /** Runs until its signal; never throws for what the service does. */
 async function runCaller(options: CallerOptions): Promise<void> {
-  const { client, targets, signal, pause } = options;
+  const { client, targets, signal, pause: between } = options;
   const senders = new Map<string, Sender>(
     targets.map(({ name, url }) => [
       name,
@@ -77,7 +77,7 @@ async function runCaller(options: CallerOptions): Promise<void> {
   try {
     while (!signal.aborted) {
       await pushUntilSettled(options, senders, options.next());
-      await rest(pause, signal);
+      await pause(between, signal);
     }
   } finally {
     for (const sender of senders.values()) sender.close();
@@ -97,7 +97,7 @@ async function pushUntilSettled(
     const wait = await tryOnce(options, { sender, name }, operation);
     if (wait === undefined || tries === MOST_TRIES) return;
     const backoff = Math.min(FIRST_BACKOFF * 2 ** tries, LONGEST_BACKOFF) * random.real(0.5, 1);
-    await rest(Math.max(wait, backoff), signal);
+    await pause(Math.max(wait, backoff), signal);
   }
 }
 
@@ -157,9 +157,4 @@ function brokenOff(error: NodeJS.ErrnoException): Tried {
   if (error.code === 'ECONNREFUSED') return { end: { kind: 'refused' }, wait: 0 };
   if (error.code === 'NO_ANSWER_IN_TIME') return { end: { kind: 'hung' }, wait: 0 };
   return { end: { kind: 'lost', why: error.code ?? error.message }, wait: 0 };
-}
-
-/** Ends early with the signal. */
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -4,7 +4,14 @@
  */
 
 import { SMALL, withCluster } from '../harness/cluster';
-import { type Latency, latencyOf, median, othersThan, withoutAnswer } from '../harness/figures';
+import {
+  type Latency,
+  latencyOf,
+  median,
+  othersThan,
+  sum,
+  withoutAnswer,
+} from '../harness/figures';
 import { openLoop, type Spell } from '../harness/load';
 import { type LoadAnswer, type Send, withSends } from '../harness/load-sender';
 import { goalRow, type Measured, type MeasureOptions, type Row } from '../harness/report';
@@ -57,7 +64,7 @@ async function runRound(
       rate,
       duration: ROUND.duration / haste,
       most: MOST_UNDER_WAY,
-      ...(signal && { signal }),
+      signal,
     });
   const rate = NEIGHBOURS[beside];
   const noise = noisy && rate > 0 ? load(noisy, rate) : undefined;
@@ -180,5 +187,3 @@ const medianOf = (rounds: readonly FairnessRound[], of: 'p50' | 'p99') =>
 
 const times = (rounds: readonly FairnessRound[]) =>
   `${rounds.map(({ quiet: { p50, p99 } }) => `${p50.toFixed(1)} / ${p99.toFixed(1)}`).join(', ')} ms`;
-
-const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);

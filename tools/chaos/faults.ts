@@ -1,8 +1,9 @@
 /** Carries out the faults of a plan, and writes down when each was there. */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Cluster } from '../harness/cluster';
 import type { Member } from '../harness/member';
 import type { Way } from '../harness/proxy';
+import { eitherSignal, pause } from '../harness/stopping';
 import type { Fault } from './history';
 import type { PlannedFault } from './plan';
 import { fill, lag, orphan, rejectSessions, stepDown } from './server-faults';
@@ -27,7 +28,7 @@ export async function runFaults(
   { clock, signal }: FaultRun,
 ): Promise<Fault[]> {
   const failed = new AbortController();
-  const either = AbortSignal.any([failed.signal, ...(signal ? [signal] : [])]);
+  const either = eitherSignal(failed.signal, signal);
   const startedAt = clock();
   const done: Fault[] = [];
   const failures: unknown[] = [];
@@ -148,9 +149,4 @@ async function inflictOnWay(
   change(true);
   await lasting();
   change(false);
-}
-
-/** Ends early, without an error, when the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await sleep(Math.max(0, ms), undefined, { signal }).catch(() => undefined);
 }

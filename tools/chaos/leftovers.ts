@@ -60,7 +60,7 @@ async function waitWhile<T>(
   for (;;) {
     const found = await look();
     if (!isThere(found) || performance.now() > end) return found;
-    await sleep(LOOK_EVERY, undefined, { ...(signal && { signal }) });
+    await sleep(LOOK_EVERY, undefined, { signal });
   }
 }
 

@@ -79,7 +79,7 @@ async function measurePeak(
   { haste, signal }: RoundOptions,
 ): Promise<number> {
   const duration = PEAK.duration / haste;
-  const spell = await closedLoop(send, { connections, duration, ...(signal && { signal }) });
+  const spell = await closedLoop(send, { connections, duration, signal });
   return goodput(spell.answers, [spell.from + PEAK.warmUp / haste, spell.to]);
 }
 
@@ -94,7 +94,7 @@ async function overload(
     rate,
     duration,
     most: MOST_UNDER_WAY,
-    ...(signal && { signal }),
+    signal,
   });
   const { answers, from, to, unsent, ownDelay } = spell;
   const rejected = ofKind(answers, REFUSED);
@@ -114,7 +114,7 @@ async function overload(
 
 /** @throws Error where the queue is not empty in time */
 export async function waitUntilIdle(cluster: Cluster, signal?: AbortSignal): Promise<void> {
-  await settle(cluster, { entries: true, ...(signal && { signal }) });
+  await settle(cluster, { entries: true, signal });
   const left = await findLeftovers(cluster);
   if (left.length > 0) throw new Error(`the queue still holds ${left.join(', ')}`);
 }

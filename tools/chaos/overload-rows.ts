@@ -1,8 +1,8 @@
 /** The overload's figures against their goals. Pure. */
-import { type Latency, mean, withoutAnswer } from '../harness/figures';
+import { type Latency, mean, mib, sum, withoutAnswer } from '../harness/figures';
 import type { Spell } from '../harness/load';
 import type { MemorySummary } from '../harness/memory';
-import { goalRow, type Row } from '../harness/report';
+import { countLines, goalRow, type Row } from '../harness/report';
 import { OVER, type OverloadRound } from './overload-rounds';
 
 export interface OverloadFigures {
@@ -125,7 +125,6 @@ function roundRows(round: OverloadRound, name: string, deadline: number): Row[] 
 
 function stallRows(stall: Stall, { deadline, usual }: { deadline: number; usual: number }): Row[] {
   const { backAfter, crashes, perSecondAtLast, memory, unsent, ownDelay } = stall;
-  const mib = (bytes: number) => Math.round(bytes / 1024 / 1024);
   const share = usual > 0 ? perSecondAtLast / usual : 0;
   return [
     { what: `stall of ${(stall.lasted / 1_000).toFixed(0)} s: answers`, seen: list(stall.answers) },
@@ -138,10 +137,10 @@ function stallRows(stall: Stall, { deadline, usual }: { deadline: number; usual:
     }),
     ...Object.entries(memory).flatMap(([type, { first, max }]) => {
       if (!OURS.includes(type)) return [];
-      const seen = `${mib(first)} / ${mib(max)} MiB`;
+      const seen = `${Math.round(mib(first))} / ${Math.round(mib(max))} MiB`;
       return goalRow(
         `stall: memory of ${type}, at first / at most`,
-        { value: mib(max), seen, most: MEMORY },
+        { value: Math.round(mib(max)), seen, most: MEMORY },
         ' MiB',
       );
     }),
@@ -172,10 +171,5 @@ function spread({ p50, p99, max }: Latency): string {
   return `${[p50, p99, max].map((ms) => ms.toFixed(1)).join(' / ')} ms`;
 }
 
-const total = (counts: Readonly<Record<string, number>>) =>
-  Object.values(counts).reduce((sum, count) => sum + count, 0);
-
-function list(counts: Readonly<Record<string, number>>): string {
-  const lines = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
-  return lines.join('\n') || '0';
-}
+const total = (counts: Readonly<Record<string, number>>) => sum(Object.values(counts));
+const list = (counts: Readonly<Record<string, number>>) => countLines(counts) || '0';

@@ -40,7 +40,7 @@ async function measure(
   send: Send,
   { say, quick, signal }: MeasureOptions,
 ): Promise<OverloadFigures> {
-  const how = { say, haste: quick ? HASTE : 1, ...(signal && { signal }) };
+  const how = { say, haste: quick ? HASTE : 1, signal };
   const line = await narrowLine(cluster, send, how);
   await waitUntilIdle(cluster, signal);
   const rounds = await runRounds(cluster, send, how);
@@ -75,7 +75,7 @@ async function narrowLine(
     const { answers, from, to } = await closedLoop(send, {
       connections: CONNECTIONS,
       duration,
-      ...(signal && { signal }),
+      signal,
     });
     return goodput(answers, [from + LINE_WARM_UP / haste, to]);
   };
@@ -119,7 +119,7 @@ async function stallDatabase(
     rate,
     duration: (BEFORE + LASTS + AFTER) / haste,
     most: MOST_UNDER_WAY,
-    ...(signal && { signal }),
+    signal,
   });
   const over = stall(proxy, haste, signal);
   const [{ answers, to, unsent, ownDelay }, { from, until }] = await Promise.all([spell, over]);
@@ -143,7 +143,7 @@ async function stall(
   haste: number,
   signal?: AbortSignal,
 ): Promise<{ from: number; until: number }> {
-  const wait = (ms: number) => sleep(ms / haste, undefined, { ...(signal && { signal }) });
+  const wait = (ms: number) => sleep(ms / haste, undefined, { signal });
   await wait(BEFORE);
   const from = performance.now();
   proxy.setDropping(true);

@@ -3,17 +3,19 @@
  * its replica set: one fault after the other, under a steady load on all partitions, each with time to
  * recover before the next one.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, SMALL, withCluster } from '../harness/cluster';
 import { median } from '../harness/figures';
 import type { Member } from '../harness/member';
 import { createRandom, type Random } from '../harness/random';
 import { type Report, textTable } from '../harness/report';
+import { eitherSignal } from '../harness/stopping';
 import { runCrowd } from './callers';
 import type { Attempt } from './history';
 import { confirmedAfter, watchElections } from './watches';
 
-export interface RecoveryOptions {
+interface RecoveryOptions {
   /** The project's folder; dist/ must be built. */
   readonly root: string;
   readonly seed: string;
@@ -26,7 +28,7 @@ export interface RecoveryOptions {
 }
 
 /** Milliseconds, a number per fault. */
-export interface RecoveryTimes {
+interface RecoveryTimes {
   readonly worker: readonly number[];
   readonly redis: readonly number[];
   readonly mongo: readonly number[];
@@ -67,7 +69,7 @@ interface Struck {
 async function measure(cluster: Cluster, options: RecoveryOptions): Promise<RecoveryTimes> {
   const random = createRandom(options.seed);
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
+  const signal = eitherSignal(stop.signal, options.signal);
   const attempts: Attempt[] = [];
   const record = (attempt: Attempt) => void attempts.push(attempt);
   const crowd = { random, callers: CALLERS, keys: KEYS, pause: PAUSE, record, signal };

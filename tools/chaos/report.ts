@@ -1,7 +1,8 @@
 /** What a run is told as: a table for people, one object for machines. */
 
+import { countBy, mib, sum } from '../harness/figures';
 import type { MemorySummary } from '../harness/memory';
-import { type Report, textTable } from '../harness/report';
+import { countLines, type Report, textTable } from '../harness/report';
 import { PROMISES, type Rule, type Violation } from './check/evidence';
 import { countOperations, type OperationCounts } from './check/soundness';
 import type { Attempt, Fault, Span } from './history';
@@ -81,7 +82,7 @@ function summarize(
 }
 
 const lengthOf = (spans: readonly Span[]) =>
-  Math.round(spans.reduce((sum, { from, to }) => sum + to - from, 0));
+  Math.round(sum(spans.map(({ from, to }) => to - from)));
 
 function reportText(summary: ChaosSummary, violations: readonly Violation[]): string {
   const { operations, accepted, rejected, givenUp } = summary.operations;
@@ -92,8 +93,8 @@ function reportText(summary: ChaosSummary, violations: readonly Violation[]): st
     ['of them accepted, rejected for good', `${accepted}, ${rejected}`],
     ['of them given up, or under way at the end', String(givenUp)],
     ['requests', String(summary.requests)],
-    ['answers', list(summary.answers)],
-    ['faults', list(summary.faults)],
+    ['answers', countLines(summary.answers)],
+    ['faults', countLines(summary.faults)],
     ['killSessions was rejected', summary.rejectsKillSessions ? 'all the time' : 'by faults alone'],
     ['clocks were wrong by', clockList(summary.clocks)],
     ['first push after an election', electionList(summary.confirmedAfterElectionMs)],
@@ -101,7 +102,7 @@ function reportText(summary: ChaosSummary, violations: readonly Violation[]): st
     ['the harness itself stood still', `${summary.stalledMs} ms`],
     ['memory, at first, at last, at most', memoryList(summary.memory)],
     ['crashes', String(summary.crashes.length)],
-    ['violations', violations.length === 0 ? '0' : list(summary.violations)],
+    ['violations', violations.length === 0 ? '0' : countLines(summary.violations)],
   ];
   const rules = Object.keys(summary.violations) as Rule[];
   const details = rules.map((rule) => detailsOf(rule, violations));
@@ -124,18 +125,10 @@ function answerOf({ end }: Attempt): string {
   return `${end.code} ${end.reason}`;
 }
 
+/** The most frequent one first. */
 function count<T>(items: readonly T[], nameOf: (item: T) => string): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const item of items) {
-    const name = nameOf(item);
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  return Object.fromEntries(Object.entries(counts).sort(([, a], [, b]) => b - a));
-}
-
-function list(counts: Readonly<Record<string, number>>): string {
-  const lines = Object.entries(counts).map(([name, number]) => `${number} ${name}`);
-  return lines.join('\n');
+  const counts = Object.entries(countBy(items, nameOf));
+  return Object.fromEntries(counts.sort(([, a], [, b]) => b - a));
 }
 
 const clockList = (clocks: ChaosSummary['clocks']) =>
@@ -147,8 +140,10 @@ const electionList = (times: ChaosSummary['confirmedAfterElectionMs']) =>
   times.map((ms) => (ms === null ? 'none' : `${ms} ms`)).join(', ') || 'there was none';
 
 function memoryList(memory: ChaosSummary['memory']): string {
-  const mib = (bytes: number) => String(Math.round(bytes / 1024 / 1024));
+  const whole = (bytes: number) => String(Math.round(mib(bytes)));
   return Object.entries(memory)
-    .map(([type, { first, last, max }]) => `${type}: ${[first, last, max].map(mib).join(', ')} MiB`)
+    .map(
+      ([type, { first, last, max }]) => `${type}: ${[first, last, max].map(whole).join(', ')} MiB`,
+    )
     .join('\n');
 }

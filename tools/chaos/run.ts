@@ -1,9 +1,11 @@
 /** One chaos run: callers at work, faults from a plan, a calm end, and the check of all of it. */
+
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, withCluster } from '../harness/cluster';
 import { type Sampling, startSampling } from '../harness/memory';
 import { createRandom } from '../harness/random';
+import { eitherSignal } from '../harness/stopping';
 import { runCrowd } from './callers';
 import { check } from './check/check';
 import type { Violation } from './check/evidence';
@@ -74,7 +76,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
       ...(broken && { CHAOS_BREAK: broken }),
     },
     preload: broken ? [join(root, 'dist/tools/chaos/breaks.js')] : [],
-    ...(signal && { signal }),
+    signal,
   };
   return withCluster(some, async (cluster, keepLogs) => {
     const result = await attack(cluster, options, clockShifts);
@@ -94,7 +96,7 @@ async function attack(
   try {
     const { faultsEndedAt, ...seen } = await drive(cluster, options);
     say('Callers are done; waiting until everything is settled');
-    const leftovers = await settle(cluster, { entries: !broken, ...(signal && { signal }) });
+    const leftovers = await settle(cluster, { entries: !broken, signal });
     const { PUSH_TIMEOUT: pushTimeout } = cluster.config;
     const history: History = { pushTimeout, clockShifts, ...seen };
     const evidence = await collectEvidence(cluster, { history, faultsEndedAt, leftovers });
@@ -123,7 +125,7 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
   const plan = planFaults({ ...options, random: random.fork('faults'), ...mixOf(options) });
   const attempts: Attempt[] = [];
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, ...(options.signal ? [options.signal] : [])]);
+  const signal = eitherSignal(stop.signal, options.signal);
   const watch = watchRun(cluster);
   const progress = setInterval(() => {
     say(`${attempts.length} requests so far`);

@@ -2,9 +2,10 @@
  * What a run watches beside its callers: how late the harness itself is, when the servers stand still,
  * and when the replica set elects a primary. All times are of the clock of the history.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { startPollLoop } from '../../src/concurrency/poll-loop';
 import type { Cluster } from '../harness/cluster';
+import { pause } from '../harness/stopping';
 import type { Attempt, History, Span } from './history';
 
 interface Watch<T> {
@@ -83,7 +84,7 @@ function watchServers({
       await ask().catch(() => undefined);
       const to = performance.now();
       if (to - from > LEAST_SERVER) stalls.push({ from, to });
-      await sleep(PAUSE, undefined, { signal }).catch(() => undefined);
+      await pause(PAUSE, signal);
     }
   });
   return {

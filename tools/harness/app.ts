@@ -5,7 +5,7 @@ import { freePort } from '../local/ports';
 import { type Ground, type Member, startMember } from './member';
 
 /** The servers that a process works on, and its names in them. */
-export interface AppServers {
+interface AppServers {
   readonly mongoUrl: string;
   readonly redisUrl: string;
   readonly namespace: string;
@@ -40,7 +40,7 @@ export function appEnvironment(
 }
 
 /** A web process that is only asked. */
-export interface LoneWeb {
+interface LoneWeb {
   readonly url: string;
   stop(): Promise<void>;
 }

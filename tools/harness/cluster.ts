@@ -1,4 +1,5 @@
 /** A whole installation for a run: servers behind proxies, and several processes of each type. */
+
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
@@ -19,8 +20,9 @@ import type { Ground, Member } from './member';
 import { type RedisPair, startRedisPair } from './redis-pair';
 import { type ClusterSet, startSet } from './replica-set';
 import { type FolderOptions, inFolder } from './servers';
+import { eitherSignal } from './stopping';
 
-export interface ClusterOptions {
+interface ClusterOptions {
   /** The project's folder, with a build in dist/. */
   readonly root: string;
   readonly webs: number;
@@ -69,7 +71,7 @@ export function withCluster<T>(
 ): Promise<T> {
   return inFolder(options, async (folder, keepLogs) => {
     const stopping = new AbortController();
-    const signal = AbortSignal.any([stopping.signal, ...(options.signal ? [options.signal] : [])]);
+    const signal = eitherSignal(stopping.signal, options.signal);
     const releasers = new Releasers();
     try {
       return await work(await startCluster({ ...options, folder, signal }, releasers), keepLogs);

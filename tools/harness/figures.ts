@@ -54,9 +54,19 @@ export function othersThan(
   answers: readonly LoadAnswer[],
   ...expected: readonly string[]
 ): Record<string, number> {
+  const others = answers.filter(({ kind }) => !expected.includes(kind));
+  return countBy(others, ({ kind }) => kind);
+}
+
+/** @returns how many there are of each name */
+export function countBy<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { kind } of answers) {
-    if (!expected.includes(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
+  for (const item of items) {
+    const name = nameOf(item);
+    counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;
 }
@@ -76,8 +86,15 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? low : (low + high) / 2;
 }
 
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
+
+/** @returns MiB, not rounded */
+export const mib = (bytes: number): number => bytes / 1024 / 1024;
+
 export function mean(numbers: readonly number[]): number {
-  return numbers.length === 0 ? 0 : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+  return numbers.length === 0 ? 0 : sum(numbers) / numbers.length;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The memory of every process of a run, looked at about once a second. */
+
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -6,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { startPollLoop } from '../../src/concurrency/poll-loop';
 import type { Cluster } from './cluster';
+import { mean } from './figures';
 import type { Member } from './member';
 
 /** `redis data` is what Redis says that it holds; the others are resident memory. */
@@ -66,13 +68,13 @@ function looks(cluster: Cluster): (readonly [MemoryType, Promise<number | undefi
 /** @param samples one list of sizes per moment, never empty */
 function summarize(samples: readonly (readonly number[])[]): MemorySummary {
   const tenth = Math.ceil(samples.length / 10);
-  const mean = (some: readonly (readonly number[])[]) => {
+  const meanOf = (some: readonly (readonly number[])[]) => {
     const sizes = some.flat();
-    return Math.round(sizes.reduce((sum, size) => sum + size, 0) / sizes.length);
+    return Math.round(mean(sizes));
   };
   return {
-    first: mean(samples.slice(0, tenth)),
-    last: mean(samples.slice(-tenth)),
+    first: meanOf(samples.slice(0, tenth)),
+    last: meanOf(samples.slice(-tenth)),
     max: Math.max(...samples.map((sizes) => Math.max(...sizes))),
   };
 }

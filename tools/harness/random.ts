@@ -2,10 +2,12 @@
  * Randomness that can be repeated: the same seed gives the same sequence on every machine, so a
  * run that found something can be run again.
  */
+
 import { createHash } from 'node:crypto';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
+import { sum } from './figures';
 
 export interface Random {
   /** A whole number; both ends are included. */
@@ -58,8 +60,4 @@ export function createRandom(seed: string): Random {
     },
     fork: (name) => createRandom(`${seed}/${name}`),
   };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
 }

@@ -47,6 +47,12 @@ export function textTable(
   return table.toString();
 }
 
+/** Counts by name, a line each; empty where there are none. */
+export function countLines(counts: Readonly<Record<string, number>>): string {
+  const lines = Object.entries(counts).map(([name, number]) => `${number} ${name}`);
+  return lines.join('\n');
+}
+
 /** What a command ends with. */
 export interface Report {
   readonly passed: boolean;

@@ -43,6 +43,13 @@ export async function withServers<T>(
   }
 }
 
+/** @returns the URL of another database of the same server */
+export function databaseUrl(mongoUrl: string, name: string): string {
+  const url = new URL(mongoUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
 const FOLDER = 'matter-push-chaos-';
 /** Of another name, since the next run removes the folders of this one. */
 const KEPT = 'matter-push-logs-';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { OperationName } from '../../../src/domain/operation';
 import { USERNAMES } from '../../harness/directory';
-import { firstWhere } from '../../harness/figures';
+import { firstWhere, sum } from '../../harness/figures';
 import { createRandom } from '../../harness/random';
 
 /** Whose matters they are: distinct ones, one for all, or some far more often than others. */
@@ -64,11 +64,11 @@ const KEYS: Readonly<Record<KeyChoice, (round: string) => (made: number) => stri
 /** Of the keys by their rank: the share of all pushes that go to it or one before it. */
 function cumulatedShares(): Float64Array {
   const shares = Float64Array.from({ length: ZIPF_KEYS }, (_, rank) => 1 / (rank + 1));
-  const total = shares.reduce((sum, share) => sum + share, 0);
-  let sum = 0;
+  const total = sum([...shares]);
+  let upTo = 0;
   return shares.map((share) => {
-    sum += share / total;
-    return sum;
+    upTo += share / total;
+    return upTo;
   });
 }
 

@@ -32,7 +32,7 @@ export interface PeerOutcome {
 }
 
 /** The one third party of a peer: what the environment variable PEER_CLIENT holds as JSON. */
-export interface PeerClient {
+interface PeerClient {
   readonly clientId: string;
   readonly systemCode: string;
   readonly secret: string;

@@ -10,7 +10,7 @@ const DUPLICATE_KEY = 11_000;
 const WRITE_CONFLICT = 112;
 const MAX_TRIES = 20;
 
-export interface PeerLedger {
+interface PeerLedger {
   /** The entry of a push, QUEUED. */
   log(push: PeerPush): Promise<void>;
   /** The effect on its matter, and what became of it in the log. */
