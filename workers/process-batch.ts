@@ -1,8 +1,8 @@
 /**
- * One batch's work. What is live is loaded, planned and committed, matters and push-log entries in one
- * transaction; what takes no effect is finalized. The queue acknowledges the batch with the replies.
+ * A worker's batch. Pushes that are in time are loaded, planned and committed, matters and push-log
+ * entries in one transaction. Pushes that take no effect are finalized. The queue acknowledges the batch
+ * with the replies.
  */
-
 import type { ProcessBatch } from '../src/queue/batch-runner';
 import { ownerName, readOwner } from '../src/queue/owner';
 import type { Batch } from '../src/queue/partitions';
@@ -53,7 +53,7 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
   };
 }
 
-/** What earlier owners of the partitions left open must not hold, nor commit, what this batch writes. */
+/** Ends what earlier owners of the partitions left open: it must neither hold nor change what this batch writes. */
 async function endFencedOwners(
   { sessions, logger }: BatchDependencies,
   { fencedOwners, records }: Batch,
@@ -65,9 +65,9 @@ async function endFencedOwners(
 }
 
 /**
- * Some groups of the batch in one go.
+ * Applies some groups of the batch in one transaction.
  *
- * @returns their pushes, settled
+ * @returns the pushes of the groups, settled
  * @throws CommitConflict where a guard fails, or the driver's error; nothing is written, but for
  *   commits whose outcome is unknown (see failsWholeBatch)
  */

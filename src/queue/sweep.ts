@@ -3,7 +3,6 @@
  * one is absorbed; where it was lost (a crash between append and schedule, a failed job, an emptied
  * Redis), the partition moves on.
  */
-
 import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
 import type { Logger } from '../runtime/logger';
 import type { Metrics } from '../telemetry/metrics';

@@ -92,7 +92,7 @@ export function throwAsDriverError(error: unknown): never {
   });
 }
 
-/** What a command was for has no one to do it now. */
+/** No server is there, or in the right place, to run the command now. */
 function isUnreachable(error: unknown): boolean {
   return (
     isSocketError(error) ||
@@ -106,7 +106,7 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
-/** This process has closed its own connections. */
+/** The connections of this process are closed. */
 function isClosed(error: unknown): boolean {
   return (
     error instanceof mongo.MongoNotConnectedError ||
