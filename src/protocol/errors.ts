@@ -6,134 +6,129 @@ import type { FieldError } from './field-error';
 import { type Text, type Told, told } from './language';
 import type { WarningInBoth } from './warnings';
 
+interface ReasonText {
+  /** The envelope's code, which is also the HTTP status. */
+  readonly code: number;
+  readonly text: Text;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+}
+
+const final = (code: number, zh: string, en: string): ReasonText => ({
+  code,
+  text: { zh, en },
+  retryable: false,
+});
+const retryable = (code: number, zh: string, en: string): ReasonText => ({
+  code,
+  text: { zh, en },
+  retryable: true,
+});
+
 const REASONS = {
-  BODY_TOO_LARGE: [413, '请求体过大', 'the body is too large', false],
-  UNSUPPORTED_ENCODING: [
+  BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
+  UNSUPPORTED_ENCODING: final(
     415,
     '不支持的 Content-Encoding',
     'this Content-Encoding is not supported',
-    false,
-  ],
-  HMAC_HEADERS_MISSING: [401, '缺少 HMAC 鉴权头', 'HMAC authentication headers are missing', false],
-  TIMESTAMP_OUT_OF_WINDOW: [
+  ),
+  HMAC_HEADERS_MISSING: final(401, '缺少 HMAC 鉴权头', 'HMAC authentication headers are missing'),
+  TIMESTAMP_OUT_OF_WINDOW: final(
     401,
     'X-Timestamp 超出允许时间窗',
     'X-Timestamp is outside the accepted window',
-    false,
-  ],
-  SIGNATURE_MISMATCH: [401, 'HMAC 签名校验失败', 'the HMAC signature does not match', false],
+  ),
+  SIGNATURE_MISMATCH: final(401, 'HMAC 签名校验失败', 'the HMAC signature does not match'),
   // Retryable: two operations with the same body in the same second have the same signature too.
-  SIGNATURE_REUSED: [
+  SIGNATURE_REUSED: retryable(
     401,
     '签名已用于其他请求，请重新签名',
     'the signature was used for another request; sign again',
-    true,
-  ],
-  NO_USABLE_SECRET: [
+  ),
+  NO_USABLE_SECRET: final(
     403,
     'Client 无可用 client_secret',
     'the client has no usable client_secret',
-    false,
-  ],
-  CLIENT_DISABLED: [403, 'Client 已停用', 'the client is disabled', false],
-  NO_SYSTEM_CODE: [
-    403,
-    'Client 未绑定 system_code',
-    'the client is bound to no system_code',
-    false,
-  ],
-  INVALID_ENCODING: [400, '请求体不是合法的 UTF-8', 'the body is not valid UTF-8', false],
-  INVALID_JSON: [400, '请求体不是合法的 JSON 对象', 'the body is not a valid JSON object', false],
-  MALFORMED_REQUEST: [400, '不是合法的 HTTP 请求', 'this is not a valid HTTP request', false],
-  BODY_INCOMPLETE: [400, '请求体未完整接收', 'the body did not arrive in full', true],
-  VALIDATION_FAILED: [400, '请求参数校验失败', 'the request is not valid', false],
-  UNKNOWN_USER: [400, '用户不存在或已停用', 'a user does not exist or is disabled', false],
-  EXTERNAL_ID_RESERVED: [
+  ),
+  CLIENT_DISABLED: final(403, 'Client 已停用', 'the client is disabled'),
+  NO_SYSTEM_CODE: final(403, 'Client 未绑定 system_code', 'the client is bound to no system_code'),
+  INVALID_ENCODING: final(400, '请求体不是合法的 UTF-8', 'the body is not valid UTF-8'),
+  INVALID_JSON: final(400, '请求体不是合法的 JSON 对象', 'the body is not a valid JSON object'),
+  MALFORMED_REQUEST: final(400, '不是合法的 HTTP 请求', 'this is not a valid HTTP request'),
+  BODY_INCOMPLETE: retryable(400, '请求体未完整接收', 'the body did not arrive in full'),
+  VALIDATION_FAILED: final(400, '请求参数校验失败', 'the request is not valid'),
+  UNKNOWN_USER: final(400, '用户不存在或已停用', 'a user does not exist or is disabled'),
+  EXTERNAL_ID_RESERVED: final(
     400,
     'externalId 不能以 auto: 开头',
     'externalId must not start with auto:',
-    false,
-  ],
-  TOO_MANY_PARTIES: [400, '参与人超过 500 个', 'there are more than 500 parties', false],
-  MATTER_NOT_FOUND: [404, '事项不存在', 'the matter does not exist', false],
-  MATTER_DELETED: [404, '事项不存在', 'the matter does not exist', false],
-  PATH_NOT_FOUND: [404, '接口不存在', 'there is no such endpoint', false],
-  METHOD_NOT_ALLOWED: [405, '不支持的请求方法', 'this method is not supported here', false],
-  REQUEST_TIMEOUT: [408, '请求接收超时', 'the request did not arrive in time', true],
-  RATE_LIMITED: [429, '请求过于频繁，请稍后重试', 'too many requests; try again later', true],
-  INTERNAL_ERROR: [500, '服务内部错误', 'internal error of the service', true],
-  OPERATION_FAILED: [500, '事项写入失败', 'the matter could not be written', false],
-  QUEUE_UNAVAILABLE: [
+  ),
+  TOO_MANY_PARTIES: final(400, '参与人超过 500 个', 'there are more than 500 parties'),
+  MATTER_NOT_FOUND: final(404, '事项不存在', 'the matter does not exist'),
+  MATTER_DELETED: final(404, '事项不存在', 'the matter does not exist'),
+  PATH_NOT_FOUND: final(404, '接口不存在', 'there is no such endpoint'),
+  METHOD_NOT_ALLOWED: final(405, '不支持的请求方法', 'this method is not supported here'),
+  REQUEST_TIMEOUT: retryable(408, '请求接收超时', 'the request did not arrive in time'),
+  RATE_LIMITED: retryable(429, '请求过于频繁，请稍后重试', 'too many requests; try again later'),
+  INTERNAL_ERROR: retryable(500, '服务内部错误', 'internal error of the service'),
+  OPERATION_FAILED: final(500, '事项写入失败', 'the matter could not be written'),
+  QUEUE_UNAVAILABLE: retryable(
     503,
     '队列暂不可用，请稍后重试',
     'the queue is not available; try again later',
-    true,
-  ],
-  QUEUE_MEMORY_FULL: [
+  ),
+  QUEUE_MEMORY_FULL: retryable(
     503,
     '队列内存已满，请稍后重试',
     'the memory of the queue is full; try again later',
-    true,
-  ],
-  DATABASE_UNAVAILABLE: [
+  ),
+  DATABASE_UNAVAILABLE: retryable(
     503,
     '数据库暂不可用，请稍后重试',
     'the database is not available; try again later',
-    true,
-  ],
-  BACKLOG_FULL: [503, '积压过多，请稍后重试', 'too much is waiting; try again later', true],
-  PARTITION_FULL: [
+  ),
+  BACKLOG_FULL: retryable(503, '积压过多，请稍后重试', 'too much is waiting; try again later'),
+  PARTITION_FULL: retryable(
     503,
     '所在分区积压条数已满，请稍后重试',
     'too many pushes wait in this queue; try again later',
-    true,
-  ],
-  PARTITION_BYTES_FULL: [
+  ),
+  PARTITION_BYTES_FULL: retryable(
     503,
     '所在分区积压数据量已满，请稍后重试',
     'too many bytes wait in this queue; try again later',
-    true,
-  ],
-  TOO_MANY_IN_FLIGHT: [
+  ),
+  TOO_MANY_IN_FLIGHT: retryable(
     503,
     '同时处理的请求过多，请稍后重试',
     'too many requests are being handled; try again later',
-    true,
-  ],
-  IN_FLIGHT_BYTES_FULL: [
+  ),
+  IN_FLIGHT_BYTES_FULL: retryable(
     503,
     '同时处理的请求体总量过大，请稍后重试',
     'the bodies that are being handled are too large together; try again later',
-    true,
-  ],
-  TOO_MANY_QUERIES: [
+  ),
+  TOO_MANY_QUERIES: retryable(
     503,
     '同时进行的查询过多，请稍后重试',
     'too many queries are running; try again later',
-    true,
-  ],
-  CLIENT_PAUSED: [
+  ),
+  CLIENT_PAUSED: retryable(
     503,
     'Client 已暂停推送，请稍后重试',
     'pushes of the client are paused; try again later',
-    true,
-  ],
-  SHUTTING_DOWN: [
+  ),
+  SHUTTING_DOWN: retryable(
     503,
     '服务正在停止，请稍后重试',
     'the service is stopping; try again later',
-    true,
-  ],
-  CONFIRMATION_TIMEOUT: [
+  ),
+  CONFIRMATION_TIMEOUT: retryable(
     504,
     '等待落库确认超时，结果可凭 requestId 查询推送日志',
     'not confirmed by the database in time; look the requestId up in the push log',
-    true,
-  ],
-} as const satisfies Record<
-  string,
-  readonly [code: number, zh: string, en: string, retryable: boolean]
->;
+  ),
+};
 
 export type Reason = keyof typeof REASONS;
 
@@ -141,12 +136,7 @@ export type Reason = keyof typeof REASONS;
  * What a newer version rejected a push for, which this one does not know. It had no effect, and a caller
  * who tries again loses nothing: it may then meet a process that knows.
  */
-const OF_A_NEWER_VERSION = [
-  500,
-  '推送被拒绝，未生效',
-  'rejected, without an effect',
-  true,
-] as const;
+const OF_A_NEWER_VERSION = retryable(500, '推送被拒绝，未生效', 'rejected, without an effect');
 
 /** Whether this version knows it: what stands in the log, or comes from a worker, may be newer. */
 export function isReason(text: unknown): text is Reason {
@@ -201,17 +191,17 @@ export class PushError extends Error {
   /** @param given also one of a newer version; what cannot be a reason at all is an INTERNAL_ERROR */
   constructor(given: Reason, detail: PushErrorDetail = {}) {
     const reason = /^[A-Z][A-Z0-9_]{0,63}$/.test(given) ? given : 'INTERNAL_ERROR';
-    const [code, zh, en, retryable] = isReason(reason) ? REASONS[reason] : OF_A_NEWER_VERSION;
-    const text = detail.text ?? { zh, en };
+    const known = isReason(reason) ? REASONS[reason] : OF_A_NEWER_VERSION;
+    const text = detail.text ?? known.text;
     super(text.zh, { cause: detail.cause });
     this.text = text;
     this.reason = reason;
-    this.code = code;
-    this.retryable = retryable;
+    this.code = known.code;
+    this.retryable = known.retryable;
     this.errors = detail.errors;
     this.warnings = detail.warnings ?? [];
     this.rate = detail.rate;
-    this.retryAfter = detail.retryAfter ?? (code === 503 ? 1 : undefined);
+    this.retryAfter = detail.retryAfter ?? (known.code === 503 ? 1 : undefined);
   }
 }
 
@@ -224,6 +214,14 @@ export function matterNotFound(
   const matter = `${systemCode}/${externalId}`;
   const text = { zh: `事项不存在: ${matter}`, en: `the matter does not exist: ${matter}` };
   return new PushError(reason, { text });
+}
+
+/** The answer to a request over its client's rate. @param retryAfter seconds until the next one may pass */
+export function rateLimited(
+  limit: Pick<RateState, 'rate' | 'burst'>,
+  retryAfter: number,
+): PushError {
+  return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
 }
 
 /** Seconds; nobody knows how long an operator's pause lasts. */

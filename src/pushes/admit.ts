@@ -1,7 +1,7 @@
 /** Admission of an authenticated request: its signature was for this use, its client is within its rate. */
 
 import type { SignedRequest } from '../auth/signed-request';
-import { PushError, type RateState } from '../protocol/errors';
+import { PushError, type RateState, rateLimited } from '../protocol/errors';
 import type { Admission, AdmissionRequest, RateLimit } from '../queue/admission';
 import { queueCall } from './availability';
 
@@ -33,8 +33,7 @@ export function createAdmit(
     const admission = await queueCall(asked, timeout);
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
     if (admission.kind === 'rate-limited') {
-      const retryAfter = Math.ceil(admission.retryAfter / 1000);
-      throw new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
+      throw rateLimited(limit, Math.ceil(admission.retryAfter / 1000));
     }
     const { remaining } = admission;
     return remaining === undefined ? undefined : { ...limit, remaining };

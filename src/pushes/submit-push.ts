@@ -33,20 +33,20 @@ export interface SubmitPushDependencies {
   readonly loadShedder: LoadShedder;
   readonly admit: Admit;
   readonly validate: ValidatePush;
-  readonly pushLog: PushLog;
-  readonly lookups: LogLookups;
+  readonly pushLog: Pick<PushLog, 'append'>;
+  readonly lookups: Pick<LogLookups, 'priorEntries'>;
   readonly logRejection: LogRejection;
   /** The same for what is shed. */
   readonly logShed: LogRejection;
   readonly settle: SettlePush;
-  readonly finalizer: PushFinalizer;
-  readonly counts: PushCounts;
+  readonly finalizer: Pick<PushFinalizer, 'finalize'>;
+  readonly counts: Pick<PushCounts, 'ended' | 'unrecorded'>;
   readonly clock: Clock;
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
   /** IDEMPOTENT_REPLAY: a retry is answered from its first try. */
   readonly replays: boolean;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, 'stage'>;
 }
 
 /** @throws PushError for everything but success */
