@@ -180,14 +180,14 @@ describe('what is retryable is tried again', () => {
 
   test('a connection that hangs is left after its time', async () => {
     server.reply = (_, nth) => (nth === 1 ? hang : ok);
-    const result = await withClient({ tryTimeout: 50 }, (client) => client.upsert(todo('A')));
+    const result = await withClient({ tryTimeout: 500 }, (client) => client.upsert(todo('A')));
     expect(result.tries).toBe(2);
   });
 
   test('an answer that begins and does not end is left too', async () => {
     const half = (response: Parameters<typeof ok>[0]) => void response.writeHead(200).write('{');
     server.reply = (_, nth) => (nth === 1 ? half : ok);
-    const result = await withClient({ tryTimeout: 50 }, (client) => client.upsert(todo('A')));
+    const result = await withClient({ tryTimeout: 500 }, (client) => client.upsert(todo('A')));
     expect(result.tries).toBe(2);
   });
 

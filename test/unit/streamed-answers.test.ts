@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beginLines, type Lines, writeLines } from '../../src/http/line-answer';
 import { discardRest, receiveBody } from '../../src/http/streamed-body';
 import { successEnvelope } from '../../src/protocol/envelope';
+import { until } from '../support/wait';
 
 const servers: ReturnType<typeof createServer>[] = [];
 afterEach(async () => {
@@ -46,10 +47,11 @@ describe('a body', () => {
 
   test('is given piece by piece', async () => {
     const taken: string[] = [];
-    const { handler, end } = receive(taken);
+    // Time enough for the second piece on a slow machine.
+    const { handler, end } = receive(taken, 10_000);
     const socket = await open(handler, 'Content-Length: 8');
     socket.write('abc');
-    await sleep(50);
+    await until('the first piece', async () => taken.length > 0);
     expect(taken).toEqual(['abc']);
     socket.write('defgh');
     expect(await end).toBe('whole');
