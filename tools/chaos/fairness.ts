@@ -14,7 +14,7 @@ import {
 } from '../harness/figures';
 import { openLoop, type Spell } from '../harness/load';
 import { type LoadAnswer, type Send, withSends } from '../harness/load-sender';
-import { goalRow, type Measured, type MeasureOptions, type Row } from '../harness/report';
+import { goalRow, type Measured, type MeasureOptions, noneRow, type Row } from '../harness/report';
 
 /** Pushes per second and client, and at once. */
 const RATE_LIMIT = 60;
@@ -173,9 +173,6 @@ function answerRows(rounds: readonly FairnessRound[]): Row[] {
     noneRow('third client: pushes without an answer', sum(unanswered)),
   ];
 }
-
-const noneRow = (what: string, value: number) =>
-  goalRow(what, { value, seen: String(value), most: 0 });
 
 const ratios = (
   ratio: (of: 'p50' | 'p99', base: readonly FairnessRound[]) => number,

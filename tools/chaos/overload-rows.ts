@@ -2,7 +2,7 @@
 import { type Latency, mean, mib, sum, withoutAnswer } from '../harness/figures';
 import type { Spell } from '../harness/load';
 import type { MemorySummary } from '../harness/memory';
-import { countLines, goalRow, type Row } from '../harness/report';
+import { countLines, goalRow, noneRow, type Row } from '../harness/report';
 import { OVER, type OverloadRound } from './overload-rounds';
 
 export interface OverloadFigures {
@@ -102,24 +102,16 @@ function roundRows(round: OverloadRound, name: string, deadline: number): Row[] 
       what: `${name}: of it the load's own lateness, p99 / max`,
       seen: `${ownDelay.p99.toFixed(1)} / ${ownDelay.max.toFixed(1)} ms`,
     },
-    goalRow(`${name}: rejections without Retry-After`, {
-      value: without,
-      seen: String(without),
-      most: 0,
-    }),
+    noneRow(`${name}: rejections without Retry-After`, without),
     goalRow(
       `${name}: accepted and done, p50 / p99 / max`,
       { value: accepted.max, seen: `${accepted.count}: ${spread(accepted)}`, most: deadline },
       ' ms',
     ),
-    goalRow(`${name}: accepted, but late (504)`, { value: late, seen: String(late), most: 0 }),
+    noneRow(`${name}: accepted, but late (504)`, late),
     goalRow(`${name}: any other answer`, { value: total(others), seen: list(others), most: 0 }),
     noAnswerRow(name, others),
-    goalRow(`${name}: not sent, too many under way`, {
-      value: unsent,
-      seen: String(unsent),
-      most: 0,
-    }),
+    noneRow(`${name}: not sent, too many under way`, unsent),
   ];
 }
 

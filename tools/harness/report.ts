@@ -37,6 +37,11 @@ export function goalRow(
   return { what, seen, goal, passes };
 }
 
+/** @returns the row of a number that must be zero */
+export function noneRow(what: string, value: number): Row {
+  return goalRow(what, { value, seen: String(value), most: 0 });
+}
+
 /** A table for people; its first column says what the others are. */
 export function textTable(
   lines: readonly (readonly (string | number)[])[],
