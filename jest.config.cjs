@@ -18,6 +18,8 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
   // Here, not in the folder for temporary files: how long each file took is known to the next run.
   cacheDirectory: '<rootDir>/.embedded/jest',
+  // What is loaded on demand is named as it is in dist/: import('./x.js').
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

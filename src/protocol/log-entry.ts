@@ -23,6 +23,7 @@ import {
   TEXT,
 } from './entry-field';
 import { fieldError } from './field-error';
+import { LOG_STATES } from './log-states';
 import { warning } from './warnings';
 
 const names = () => z.array(z.string()).optional();
@@ -46,10 +47,6 @@ export const fieldChange = z
       '推送改变的字段；标题和正文只列字段名',
     ),
   );
-
-/** `QUEUED` until it is settled; every other state is final. */
-export const LOG_STATES = ['QUEUED', 'PERSISTED', 'REPLAYED', 'REFUSED', 'EXPIRED'] as const;
-export type LogState = (typeof LOG_STATES)[number];
 
 const BY_QUEUE = [
   'ISO-8601 in UTC, by the clock of the queue',

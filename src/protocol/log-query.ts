@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans, atMostWhere, notBoth } from './json-schema';
-import { LOG_STATES } from './log-entry';
+import { LOG_STATES } from './log-states';
 import { cursor, oneOrMoreWords, orderedWindow, pageSize } from './query-body';
 import { TEXTS } from './texts';
 import { saying } from './zod-texts';

@@ -1,7 +1,7 @@
 /** What was lost on the way is ended, and looking for it costs the same however long the log is. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
-import type { LogState } from '../../src/protocol/log-entry';
+import type { LogState } from '../../src/protocol/log-states';
 import { prepareDatabase } from '../../src/storage/indexes';
 import { connectMongo, nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';

@@ -1,7 +1,7 @@
 /** CSV for spreadsheets: quoting, formulas, nested fields. */
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { csvCell, csvOf, csvRecord } from '../../tools/matterctl/commands/log-export';
+import { csvCell, csvOf, csvRecord } from '../../tools/matterctl/log/csv';
 import { anEntryView } from '../support/log-views';
 
 test.each([

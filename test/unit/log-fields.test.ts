@@ -3,7 +3,7 @@ import mongoose, { Types } from 'mongoose';
 import { ENTRY_FIELDS, entryView, operatorEntryView } from '../../src/protocol/log-entry';
 import { toEntryView, toOperatorEntryView } from '../../src/queries/presenters/entry';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
-import { csvOf } from '../../tools/matterctl/commands/log-export';
+import { csvOf } from '../../tools/matterctl/log/csv';
 import { detailsOf, headline, listsOf } from '../../tools/matterctl/log/entry-details';
 import { timelineLines, timelineOf } from '../../tools/matterctl/log/timeline';
 import { DOCUMENT } from '../support/openapi';

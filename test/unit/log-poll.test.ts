@@ -1,6 +1,6 @@
 /** How log tail --follow reads a log that is written behind its back. */
 import { Types } from 'mongoose';
-import type { LogState } from '../../src/protocol/log-entry';
+import type { LogState } from '../../src/protocol/log-states';
 import type { LogEntry } from '../../src/storage/push-log/entry-model';
 import { type LogFilter, matchesFilter } from '../../src/storage/push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../src/storage/push-log/request-id';

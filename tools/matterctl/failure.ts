@@ -1,10 +1,6 @@
 /** How commands fail: one clear line that tells what to do next, and the exit code. */
 import { types } from 'node:util';
 import { CommanderError, InvalidArgumentError } from 'commander';
-import { mongo } from 'mongoose';
-import { ConfigError } from '../../src/runtime/config';
-import { DirectoryError } from '../../src/storage/directory/directory-error';
-import { DatabaseSetupError } from '../../src/storage/mongo';
 
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
@@ -38,21 +34,22 @@ export function explain(error: unknown): Explanation {
   if (!types.isNativeError(error)) return { exitCode: EXIT_FAILED, message: String(error) };
   if (isExpected(error)) return { exitCode: EXIT_FAILED, message: oneLine(error.message) };
   if (codeOf(error) === 'EPIPE') return { exitCode: 0 };
-  if (error instanceof mongo.MongoError) {
+  if (isOfDatabase(error)) {
     return { exitCode: EXIT_FAILED, message: `the database failed: ${oneLine(error.message)}` };
   }
   return { exitCode: EXIT_FAILED, message: `unexpected: ${error.stack ?? error.message}` };
 }
 
+/** By name: for their classes every command would load the settings' schema and the database's driver. */
+const EXPECTED: readonly string[] = ['ConfigError', 'DirectoryError', 'DatabaseSetupError'];
+
 /** The system's errors about files and addresses say what is wrong in their message. */
-function isExpected(error: Error): boolean {
-  return (
-    error instanceof ConfigError ||
-    error instanceof DirectoryError ||
-    error instanceof DatabaseSetupError ||
-    ('syscall' in error && codeOf(error) !== 'EPIPE')
-  );
-}
+const isExpected = (error: Error) =>
+  EXPECTED.includes(error.name) || ('syscall' in error && codeOf(error) !== 'EPIPE');
+
+/** Whether the database's driver threw it; all its errors are named so, and mongoose's are no such. */
+export const isOfDatabase = (error: unknown) =>
+  types.isNativeError(error) && /^Mongo(?!ose)/.test(error.name);
 
 const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code;
 const oneLine = (message: string) => message.replace(/\s*\n\s*/g, ' ');

@@ -1,29 +1,12 @@
 /**
- * Where matterctl finds the servers and the key ring. The tool's only reader of the environment
- * and of DATA_DIR: unlike the service's processes (src/runtime/config.ts) it runs beside an `npm start`
- * whose addresses nobody has typed, so it looks them up.
+ * The settings of a command, found when it asks for them. With find-settings.ts the tool's only reader
+ * of the environment and of DATA_DIR: unlike the service's processes (src/runtime/config.ts) it runs
+ * beside an `npm start` whose addresses nobody has typed, so it looks them up.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { z } from 'zod';
-import { type Config, type Environment, readConfig } from '../../src/runtime/config';
-import { CommandFailure } from './failure';
-import type { ChosenServer, QueueSettings, Settings } from './tool';
-
-const ENDPOINTS = z.object({
-  url: z.string(),
-  mongoUrl: z.string(),
-  redisUrl: z.string().optional(),
-  pid: z.number().optional(),
-});
-type Endpoints = z.infer<typeof ENDPOINTS>;
-
-/** Stand for what a command does not need; the rest is checked by the service's own rules. */
-const STAND_INS = {
-  MONGO_URL: 'mongodb://stand-in/stand-in',
-  REDIS_URL: 'redis://stand-in',
-  SECRET_KEYS: `stand-in:${'A'.repeat(43)}=`,
-};
+import type { Environment } from '../../src/runtime/config';
+import type { Settings } from './tool';
 
 /** The settings of this process. */
 export const processSettings = (): Settings => createSettings(process.env, process.cwd());
@@ -34,91 +17,18 @@ export function createSettings(env: Environment, cwd: string): Settings {
   const dataDirs = [...new Set([cwd, root].map((at) => resolve(at, env.DATA_DIR || '.data')))];
   const here = { env, dataDirs };
   return {
-    mongo: () => mongoOf(here),
-    serviceUrl: () => serviceUrlOf(here),
-    secretKeys: () => secretKeysOf(here),
-    timeZone: () => check({ PORTAL_TIME_ZONE: env.PORTAL_TIME_ZONE }).PORTAL_TIME_ZONE,
-    concluded: () =>
-      new Set(check({ CONCLUDED_STATUSES: env.CONCLUDED_STATUSES }).CONCLUDED_STATUSES),
-    queue: () => queueOf(here),
+    mongo: () => find().mongoOf(here),
+    serviceUrl: () => find().serviceUrlOf(here),
+    secretKeys: () => find().secretKeysOf(here),
+    timeZone: () => find().timeZoneOf(here),
+    concluded: () => find().concludedOf(here),
+    queue: () => find().queueOf(here),
     version: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
   };
 }
 
-interface Here {
-  readonly env: Environment;
-  /** Where a running `npm start` may have left its addresses, the likeliest first. */
-  readonly dataDirs: readonly string[];
-}
-
-function mongoOf({ env: { MONGO_URL }, dataDirs }: Here): ChosenServer {
-  if (MONGO_URL) return { url: check({ MONGO_URL }).MONGO_URL, chosen: 'from MONGO_URL' };
-  const running = firstOf(dataDirs, readEndpoints);
-  if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
-  throw new CommandFailure(
-    'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL',
-  );
-}
-
-function serviceUrlOf({ dataDirs }: Here): string {
-  const running = firstOf(dataDirs, readEndpoints);
-  if (running) return running.url;
-  throw new CommandFailure('no --url and nothing is running here: run npm start, or give --url');
-}
-
-function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
-  const keys = env.SECRET_KEYS || firstOf(dataDirs, readSecretKeys);
-  if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;
-  throw new CommandFailure(
-    'no SECRET_KEYS: set it to the key ring of the service, or run npm start once, which makes one',
-  );
-}
-
-function queueOf({ env, dataDirs }: Here): QueueSettings {
-  const { REDIS_URL = firstOf(dataDirs, readEndpoints)?.redisUrl } = env;
-  if (REDIS_URL) return check({ ...env, MONGO_URL: undefined, SECRET_KEYS: undefined, REDIS_URL });
-  throw new CommandFailure(
-    'no REDIS_URL and nothing is running here: run npm start, or set REDIS_URL',
-  );
-}
-
-/** The settings that are given, by the service's own rules. @throws ConfigError */
-const check = (given: Environment): Config => readConfig({ ...STAND_INS, ...present(given) });
-
-function present(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
-}
-
-function firstOf<T>(dirs: readonly string[], read: (dir: string) => T | undefined): T | undefined {
-  for (const dir of dirs) {
-    const found = read(dir);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** @returns undefined where nothing runs; a file that a killed `npm start` left counts as nothing */
-function readEndpoints(dataDir: string): Endpoints | undefined {
-  const path = join(dataDir, 'endpoints.json');
-  if (!existsSync(path)) return undefined;
-  const { pid, ...endpoints } = ENDPOINTS.parse(JSON.parse(readFileSync(path, 'utf8')));
-  return pid === undefined || isRunning(pid) ? endpoints : undefined;
-}
-
-function readSecretKeys(dataDir: string): string | undefined {
-  const path = join(dataDir, 'secret-keys');
-  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process may not be signalled, but it runs.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
+/** Loaded with the first setting that a command asks for: help asks for none. */
+const find = (): typeof import('./find-settings') => require('./find-settings');
 
 /** The folder of package.json, from the sources as well as from dist/. */
 function projectRoot(from: string): string {

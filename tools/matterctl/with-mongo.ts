@@ -1,7 +1,7 @@
 /** A connection for the length of one command. */
 import type { Connection } from 'mongoose';
 import { serversOf } from '../../src/runtime/mongo-url';
-import { connectMongo, DatabaseSetupError } from '../../src/storage/mongo';
+import type { DatabaseSetupError } from '../../src/storage/mongo';
 import { CommandFailure } from './failure';
 import type { ChosenServer, Tool } from './tool';
 
@@ -19,6 +19,7 @@ export async function withMongo<T>(
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const server = serverOf(tool, options);
+  const { connectMongo, DatabaseSetupError } = await import('../../src/storage/mongo.js');
   const connection = await connectMongo(server.url).catch((error) => {
     throw error instanceof DatabaseSetupError ? unusable(server, error) : error;
   });

@@ -4,7 +4,7 @@ import { hostname, userInfo } from 'node:os';
 import type { Connection } from 'mongoose';
 import { systemClock } from '../../src/concurrency/clock';
 import type { AuditDetails } from '../../src/storage/audit/audit-model';
-import { type Action, createAuditTrail } from '../../src/storage/audit/trail';
+import type { Action } from '../../src/storage/audit/trail';
 import { CommandFailure, explain } from './failure';
 import type { Tool } from './tool';
 import { type DatabaseOptions, withMongo } from './with-mongo';
@@ -30,6 +30,7 @@ export async function withTrail<T>(
   work: (connection: Connection, tell: (result: AuditDetails) => void) => Promise<T>,
 ): Promise<T> {
   return withMongo(tool, options, async (connection) => {
+    const { createAuditTrail } = await import('../../src/storage/audit/trail.js');
     const trail = createAuditTrail(connection, systemClock);
     const begun = trail.begin({ ...change, ...operatorOf(options) });
     const writeEnd = await begun.catch((error) => {

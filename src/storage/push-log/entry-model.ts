@@ -6,12 +6,8 @@ import { type Connection, type Model, Schema, type Types } from 'mongoose';
 import type { FieldChange } from '../../domain/changes';
 import type { EntryField, StoredForm } from '../../protocol/entry-field';
 import type { Problem } from '../../protocol/errors';
-import {
-  ENTRY_FIELDS,
-  type EntryFields,
-  LOG_STATES,
-  type LogState,
-} from '../../protocol/log-entry';
+import { ENTRY_FIELDS, type EntryFields } from '../../protocol/log-entry';
+import { LOG_STATES, type LogState } from '../../protocol/log-states';
 import type { WarningInBoth } from '../../protocol/warnings';
 import type { SentSignature } from './sent-signature';
 

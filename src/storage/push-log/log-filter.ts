@@ -1,6 +1,6 @@
 /** What a search of the push log can ask for; what is absent does not narrow it. */
 import { ALL_REASONS } from '../../protocol/errors';
-import type { LogState } from '../../protocol/log-entry';
+import type { LogState } from '../../protocol/log-states';
 import type { LogEntry } from './entry-model';
 
 export interface LogFilter {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../src/concurrency/clock';
 import type { AuditEntry } from '../../../src/storage/audit/audit-model';
-import { createAuditTrail } from '../../../src/storage/audit/trail';
 import { localTime } from '../local-time';
 import { momentIn, wholeNumber, withDatabase } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
@@ -37,6 +36,7 @@ export function addAudit(parent: Command, tool: Tool): void {
 async function audit(options: Options, tool: Tool): Promise<void> {
   const { since, operator, client: clientId, limit, json } = options;
   const timeZone = tool.settings.timeZone();
+  const { createAuditTrail } = await import('../../../src/storage/audit/trail.js');
   const found = await withMongo(tool, options, (connection) =>
     createAuditTrail(connection, systemClock).list({ since, operator, clientId }, limit + 1),
   );

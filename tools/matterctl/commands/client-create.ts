@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { keepSecret, type SecretOutOptions, withSecretOut } from '../client-secret';
 import { CommandFailure, EXIT_USAGE } from '../failure';
@@ -60,6 +59,7 @@ function create(
   const details = { systemCode, type };
   const change = { command: 'client create', subject: clientId, clientId, details };
   return withTrail(tool, options, change, async (connection, tell) => {
+    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
     const admin = createClientAdmin(connection, keyRing, Date.now);
     const made = await admin.create({ clientId, systemCode, type });
     tell({ secretId: made.secretId });

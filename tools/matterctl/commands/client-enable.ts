@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
@@ -25,6 +24,7 @@ async function setEnabled(
   const { clientId, enabled } = setting;
   const command = `client ${enabled ? 'enable' : 'disable'}`;
   const change = { command, subject: clientId, clientId, details: {} };
+  const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
   await withTrail(tool, options, change, (connection) =>
     createClientAdmin(connection, createKeyRing([]), Date.now).setEnabled(clientId, enabled),
   );

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { RATE_BOUNDS, type RateOverride } from '../../../src/storage/directory/rate-override';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { CommandFailure, EXIT_USAGE } from '../failure';
@@ -38,6 +37,7 @@ async function limitClient(clientId: string, options: Options, tool: Tool): Prom
   const asked = { rate, burst, default: options.default };
   const change = { command: 'client limit', subject: clientId, clientId, details: asked };
   const limit = await withTrail(tool, options, change, async (connection, tell) => {
+    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
     const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
     const now = await admin.setLimit(clientId, options.default ? null : { rate, burst });
     tell({ limit: now });

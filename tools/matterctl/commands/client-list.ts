@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ClientView, createClientAdmin } from '../../../src/storage/directory/client-admin';
+import type { ClientView } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { withDatabase } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
@@ -13,6 +13,7 @@ const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'SECRETS', 'CREATED'
 export function addClientList(parent: Command, tool: Tool): void {
   withDatabase(parent.command('list').description('list the clients')).action(
     async (options: DatabaseOptions) => {
+      const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
       const clients = await withMongo(tool, options, (connection) =>
         createClientAdmin(connection, createKeyRing([]), Date.now).list(),
       );

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../src/concurrency/clock';
-import { type Resealed, resealSecrets } from '../../../src/storage/directory/reseal';
+import type { Resealed } from '../../../src/storage/directory/reseal';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { CommandFailure } from '../failure';
 import { withOperator } from '../option-values';
@@ -33,6 +33,7 @@ async function reseal(options: ChangeOptions, tool: Tool): Promise<void> {
   const keyRing = createKeyRing(tool.settings.secretKeys());
   const details = { keyId: keyRing.sealingKey };
   const change = { command: 'client reseal', subject: null, details };
+  const { resealSecrets } = await import('../../../src/storage/directory/reseal.js');
   await withTrail(tool, options, change, async (connection, tell) => {
     let progress = { resealed: 0, total: 0 };
     const hideProgress = showProgress({

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { keepSecret, type SecretOutOptions, withSecretOut } from '../client-secret';
 import { toSpan, withOperator } from '../option-values';
@@ -36,6 +35,7 @@ async function rotate(clientId: string, options: Options, tool: Tool): Promise<v
   const change = { command: 'client rotate', subject: clientId, clientId, details };
   const rotateOnce = () =>
     withTrail(tool, options, change, async (connection, tell) => {
+      const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
       const admin = createClientAdmin(connection, keyRing, Date.now);
       const { secret, secretId, ...old } = await admin.rotate(clientId, options.overlap);
       const oldSecretEndsAt = old.oldEndsAt.toISOString();

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { readSecretFile } from '../client-secret';
 import type { Check } from '../doctor/check';
-import { examine } from '../doctor/examine';
 import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { toServiceUrl, withJson } from '../option-values';
@@ -43,6 +42,7 @@ async function examineAll(options: Options, tool: Tool): Promise<void> {
   const { settings, stdout, stderr } = tool;
   const { clientId, secretFile, json, url = settings.serviceUrl() } = options;
   const secret = await readSecretFile(secretFile);
+  const { examine } = await import('../doctor/examine.js');
   const checks: Check[] = [];
   const [stop, cut] = [new AbortController(), new AbortController()];
   const interrupt = listenForInterrupt(

@@ -1,12 +1,7 @@
 import { type Command, Option } from 'commander';
-import {
-  entryView,
-  type OperatorEntryView,
-  operatorEntryView,
-} from '../../../src/protocol/log-entry';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { printable, printJson, printLine } from '../print';
+import { printJson, printLine } from '../print';
 import { showProgress } from '../progress';
 import { type SourceOptions, withSource } from '../source/options';
 import type { ShownEntry } from '../source/sources';
@@ -51,6 +46,7 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
     const state = () => ({ done, note: '' });
     const hide = showProgress({ stderr, total: undefined, things: 'pushes', state });
     try {
+      const { csvOf } = await import('../log/csv.js');
       const csv = csvOf(log.ofOperators);
       if (isCsv) await printLine(stdout, `${bom ? BYTE_ORDER_MARK : ''}${csv.header()}\r`);
       const printRow = (view: ShownEntry) => printLine(stdout, `${csv.row(view)}\r`);
@@ -63,51 +59,4 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
       hide();
     }
   });
-}
-
-type FieldName = keyof OperatorEntryView;
-
-/** Columns stay where they are: what is not named here, a later field too, comes behind them. */
-const FIRST: readonly FieldName[] = [
-  ...(['requestId', 'receivedAt', 'deadlineAt', 'clientId', 'systemCode', 'operation'] as const),
-  ...(['externalId', 'idempotencyKey', 'attempt', 'state', 'outcome', 'reason'] as const),
-  ...(['problems', 'warnings', 'stale', 'matterId', 'revision', 'changes'] as const),
-  ...(['queuedAt', 'startedAt', 'settledAt', 'duplicateOf', 'resentFrom', 'mark'] as const),
-  ...(['worker', 'operator', 'secretId', 'bodyHash', 'bodySize', 'traceId'] as const),
-];
-
-function columnsOf({ shape }: { readonly shape: object }): readonly FieldName[] {
-  const shown = Object.keys(shape) as FieldName[];
-  const first = FIRST.filter((name) => shown.includes(name));
-  return [...first, ...shown.filter((name) => !FIRST.includes(name))];
-}
-
-/** Log entries as the rows of a CSV file. @param ofOperators whether the rows have what only operators are told */
-export function csvOf(ofOperators: boolean) {
-  const names = columnsOf(ofOperators ? operatorEntryView : entryView);
-  return {
-    header: () => csvRecord(names),
-    /** Lists and objects are JSON texts; what is absent or empty is an empty cell. */
-    row: (view: ShownEntry) => csvRecord(names.map((name) => printable(toText(view[name])))),
-  };
-}
-
-function toText(value: ShownEntry[keyof ShownEntry]): string {
-  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
-    return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-/** What is quoted in a cell, by RFC 4180. */
-const QUOTED = /[",\r\n]|^\s|\s$/;
-/** What spreadsheets take for the beginning of a formula, the full-width forms too. */
-const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
-
-/** One record without its end. */
-export const csvRecord = (cells: readonly string[]) => cells.map(csvCell).join(',');
-
-/** A text of somebody else's must not become a formula: it is shown as a text, after a quote. */
-export function csvCell(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,31 +1,18 @@
 import type { Command } from 'commander';
 import type { Connection } from 'mongoose';
 import type { AuditDetails } from '../../../src/storage/audit/audit-model';
-import { createBodies } from '../../../src/storage/push-log/bodies';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
-import { createLogLookups } from '../../../src/storage/push-log/lookups';
-import { createLogSearch } from '../../../src/storage/push-log/search';
 import { CommandFailure, EXIT_USAGE } from '../failure';
-import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { wholeNumber, withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
-import { showProgress } from '../progress';
-import { openDryRun, withResend } from '../resend/open-resend';
-import { ResendReport, type ResendSummary } from '../resend/report';
-import { runResend } from '../resend/run-resend';
-import { type Selected, selectPushes } from '../resend/select';
-import { upTo } from '../streams';
+import type { ResendSummary } from '../resend/report';
+import type { ResendOptions } from '../resend/resend-all';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
-import { type Change, type ChangeOptions, operatorOf, withTrail } from '../with-trail';
+import { type Change, type ChangeOptions, withTrail } from '../with-trail';
 
-interface Options extends ChangeOptions, FilterOptions {
-  readonly apply?: boolean;
-  readonly again?: boolean;
-  readonly limit: number;
-  readonly concurrency: number;
-}
+type Options = ChangeOptions & FilterOptions & ResendOptions;
 
 const ABOUT = `
 Without --apply nothing is sent: it tells how many pushes there are and what they would change in the
@@ -68,8 +55,10 @@ async function resend(options: Options, tool: Tool): Promise<void> {
     );
   }
   const filter = { ...narrowed, to };
+  const { ResendReport } = await import('../resend/report.js');
+  const { resendAll } = await import('../resend/resend-all.js');
   const report = new ResendReport(tool, { timeZone: tool.settings.timeZone(), ...options });
-  const run = (connection: Connection) => runAll({ connection, report, tool, options }, filter);
+  const run = (connection: Connection) => resendAll({ connection, report, tool, options }, filter);
   const change = resendChange(filter, { again: options.again, limit });
   const runRecorded = () =>
     withTrail(tool, options, change, async (connection, tell) => {
@@ -83,70 +72,6 @@ async function resend(options: Options, tool: Tool): Promise<void> {
     if (options.json) await printJson(tool.stdout, { summary: report.summary() });
     else await printLine(tool.stdout, report.describe());
   });
-}
-
-interface Run {
-  readonly connection: Connection;
-  readonly report: ResendReport;
-  readonly tool: Tool;
-  readonly options: Options;
-}
-
-async function runAll(run: Run, filter: LogFilter): Promise<void> {
-  const { connection, report, tool, options } = run;
-  const entries = createLogSearch(connection).all(filter, { oldestFirst: true });
-  const selected = selectPushes(
-    upTo(options.limit, entries, () => report.cutOff()),
-    {
-      bodies: createBodies(connection),
-      lookups: createLogLookups(connection),
-      again: options.again ?? false,
-      byId: filter.requestId !== undefined,
-    },
-  );
-  const hideProgress = showProgress({
-    stderr: tool.stderr,
-    total: undefined,
-    things: 'pushes',
-    state: () => report.progress(),
-  });
-  const work = options.apply ? apply : preview;
-  await work(selected, run).finally(hideProgress);
-}
-
-async function preview(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
-  const { connection, report, tool } = run;
-  const dryRun = openDryRun(connection, tool.settings);
-  for await (const one of selected) {
-    if (one.kind === 'push') await report.previewed(await dryRun.preview(one.push));
-    else await report.skipped(one);
-  }
-}
-
-/** @throws CommandFailure with exit code 128 + signal where it was interrupted */
-async function apply(selected: AsyncIterable<Selected>, run: Run): Promise<void> {
-  const { connection, report, tool, options } = run;
-  const stop = new AbortController();
-  const interrupt = listenForInterrupt(
-    () => stop.abort(),
-    () => process.exit(exitCodeOf('SIGINT')),
-  );
-  const joining = { settings: tool.settings, by: operatorOf(options) };
-  await withResend(connection, joining, (resendOne) =>
-    runResend(selected, resendOne, {
-      concurrency: options.concurrency,
-      stop,
-      onDone: (push) => report.sent(push),
-      onSkipped: (skipped) => report.skipped(skipped),
-    }),
-  ).finally(interrupt.dispose);
-  const signal = interrupt.signal();
-  if (signal) {
-    throw new CommandFailure(
-      'interrupted; the same command goes on: what was sent is left out',
-      exitCodeOf(signal),
-    );
-  }
 }
 
 /** A resend as the audit trail tells it: what was selected. @param options that decide with the filter what is sent */

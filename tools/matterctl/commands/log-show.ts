@@ -2,15 +2,7 @@ import type { Command } from 'commander';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { CommandFailure } from '../failure';
 import { localTime } from '../local-time';
-import {
-  type Attempt,
-  attemptsOf,
-  detailsOf,
-  diagnosisLines,
-  headline,
-  listsOf,
-  waitingText,
-} from '../log/entry-details';
+import type { Attempt } from '../log/entry-details';
 import { timelineLines, timelineOf } from '../log/timeline';
 import { toRequestId } from '../option-values';
 import { escapeUnprintable, printFields, printJson, printLine } from '../print';
@@ -60,6 +52,7 @@ function find(requestId: string, options: Options, tool: Tool): Promise<Found | 
   return withSources(tool, options, async ({ log }) => {
     const found = await log.detail(requestId, { body });
     if (!found) return undefined;
+    const { attemptsOf } = await import('../log/entry-details.js');
     const attempts = await attemptsOf(found.view, log);
     const own = attempts.find((one) => one.requestId === requestId);
     return { ...found, view: { ...found.view, attempt: own?.attempt ?? null }, attempts };
@@ -76,6 +69,9 @@ function toJson({ view, attempts, body, diagnosis }: Found) {
 }
 
 async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<void> {
+  const { detailsOf, diagnosisLines, headline, listsOf, waitingText } = await import(
+    '../log/entry-details.js'
+  );
   const { view, attempts, body, diagnosis } = found;
   const way = timelineLines(timelineOf(view), timeZone);
   if (view.settledAt === null) way.push(waitingText(view.deadlineAt, Date.now(), timeZone));

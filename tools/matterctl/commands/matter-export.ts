@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { toMatterView } from '../../../src/queries/presenters/matter';
-import { createMatterReader } from '../../../src/storage/ledger/matter-reader';
 import { withDatabase } from '../option-values';
 import { printJson } from '../print';
 import type { Tool } from '../tool';
@@ -21,6 +20,7 @@ export function addMatterExport(parent: Command, tool: Tool): void {
 
 async function exportMatters(options: Options, tool: Tool): Promise<void> {
   const timeZone = tool.settings.timeZone();
+  const { createMatterReader } = await import('../../../src/storage/ledger/matter-reader.js');
   await withMongo(tool, options, async (connection) => {
     for await (const matter of createMatterReader(connection).all(options.systemCode)) {
       await printJson(tool.stdout, toMatterView(matter, timeZone));

@@ -5,7 +5,7 @@ import { CommandFailure, EXIT_USAGE, explain } from '../failure';
 import { exitCodeOf } from '../interrupt';
 import { toClientId, toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
 import { printJson, printLine } from '../print';
-import { type PushJob, type PushResult, runPush } from '../push/run-push';
+import type { PushJob, PushResult } from '../push/run-push';
 import type { Counts } from '../push/tally';
 import type { Tool } from '../tool';
 
@@ -67,6 +67,7 @@ export function addPush(parent: Command, tool: Tool): void {
 
 async function push(file: string, options: Options, tool: Tool): Promise<void> {
   const job = await toJob(file, options, tool);
+  const { runPush } = await import('../push/run-push.js');
   const result = await runPush(job, tool);
   const summary = summarize(result, job.failuresPath);
   if (options.json) await printJson(tool.stdout, summary);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { wholeNumber, withJson } from '../option-values';
 import { printJson, printTable } from '../print';
-import { GROUP_HEAD, groupRow, tellCut, withQueueView } from '../queue-view';
+import { GROUP_HEAD, groupRow, tellCut } from '../queue-cells';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -16,6 +16,7 @@ export function addQueueOldest(parent: Command, tool: Tool): void {
     .description('the keys with waiting pushes, the longest waiting first')
     .option('--limit <n>', 'most keys', wholeNumber(1, 10_000), 20);
   withJson(command).action(async ({ json, limit }: Options) => {
+    const { withQueueView } = await import('../queue-view.js');
     const { groups, cutPartitions } = await withQueueView(tool, (view) => view.pushes());
     const shown = groups.slice(0, limit);
     if (json) await printJson(tool.stdout, { keys: groups.length, oldest: shown, cutPartitions });

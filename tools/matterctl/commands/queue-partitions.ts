@@ -3,7 +3,7 @@ import { lookForStuck, type StuckPartition } from '../../../src/queue/stuck';
 import type { PartitionView } from '../../../src/queue/view';
 import { withJson } from '../option-values';
 import { type Cell, printJson, printTable } from '../print';
-import { age, jobState, tellStuck, withQueueView } from '../queue-view';
+import { age, jobState, tellStuck } from '../queue-cells';
 import type { Tool } from '../tool';
 
 const HEAD = [
@@ -29,6 +29,7 @@ export function addQueuePartitions(parent: Command, tool: Tool): void {
         '\nOwners are processes, by the names that they have in their logs. A fenced owner never finished its\nbatch; the owner after it has ended its transactions.',
       ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
+    const { withQueueView } = await import('../queue-view.js');
     const { partitions, stuck } = await withQueueView(tool, (view) =>
       lookForStuck(view.partitions),
     );

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
@@ -39,7 +38,8 @@ async function setPaused(
   const command = `queue ${paused ? 'pause' : 'resume'}`;
   const details = reason === undefined ? {} : { reason };
   const noted = { command, subject: clientId, clientId, details };
-  await withTrail(tool, options, noted, (connection) => {
+  await withTrail(tool, options, noted, async (connection) => {
+    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
     const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
     return paused ? admin.pause(clientId, reason) : admin.resume(clientId);
   });

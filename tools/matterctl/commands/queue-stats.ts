@@ -4,15 +4,7 @@ import type { PushesView } from '../../../src/queue/view';
 import { hottest, type WaitingClient } from '../../../src/queue/waiting-tally';
 import { withJson } from '../option-values';
 import { type Cell, printFields, printJson, printTable } from '../print';
-import {
-  age,
-  GROUP_HEAD,
-  groupRow,
-  jobState,
-  tellCut,
-  tellStuck,
-  withQueueView,
-} from '../queue-view';
+import { age, GROUP_HEAD, groupRow, jobState, tellCut, tellStuck } from '../queue-cells';
 import type { Tool } from '../tool';
 
 /** Rows of a table: all of it is to be seen at once. */
@@ -29,6 +21,7 @@ export function addQueueStats(parent: Command, tool: Tool): void {
         'how much waits, for how long, for which clients and keys; which jobs are stuck',
       ),
   ).action(async ({ json }: { readonly json?: boolean }) => {
+    const { withQueueView } = await import('../queue-view.js');
     const { look, pushes } = await withQueueView(tool, async (view) => {
       const look = await lookForStuck(view.partitions);
       return { look, pushes: await view.pushes() };

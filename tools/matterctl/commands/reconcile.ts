@@ -3,10 +3,7 @@ import type { Command } from 'commander';
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from '../failure';
 import { wholeNumber } from '../option-values';
 import { escapeUnprintable, printJson, printLine } from '../print';
-import { compareFile } from '../reconcile/compare-file';
-import { openSource } from '../reconcile/open-source';
 import { describe, isEqual, type Summary } from '../reconcile/report';
-import { partOf } from '../reconcile/repush-file';
 import { type SourceOptions, withSource } from '../source/options';
 import { withServiceRules } from '../source/with-sources';
 import type { Tool } from '../tool';
@@ -76,6 +73,7 @@ async function reconcileFile(file: string, options: Options, given: Tool): Promi
   const repushPath = options.repush ?? `${file}.repush.ndjson`;
   await checkFiles(file, repushPath);
   const tool = await withServiceRules(options, given);
+  const { openSource } = await import('../reconcile/open-source.js');
   const source = await openSource(file, systemCode, tool);
   if (source.unknownFields.length > 0) {
     const names = escapeUnprintable(source.unknownFields.join(', '));
@@ -83,6 +81,7 @@ async function reconcileFile(file: string, options: Options, given: Tool): Promi
   }
   const { orphans = false, overwriteNewer = false } = options;
   const job = { ...options, repushPath, orphans, overwriteNewer, startedAt };
+  const { compareFile } = await import('../reconcile/compare-file.js');
   const summary = await compareFile(source, job, tool);
   if (options.json) await printJson(tool.stdout, { summary });
   else await printLine(tool.stdout, describe(summary));
@@ -112,6 +111,7 @@ async function checkFiles(file: string, repushPath: string): Promise<void> {
   if (!input?.isFile()) {
     throw new CommandFailure('the input is read twice: it must be a file', EXIT_USAGE);
   }
+  const { partOf } = await import('../reconcile/repush-file.js');
   for (const path of [repushPath, partOf(repushPath)]) {
     const there = await stat(path).catch(() => undefined);
     // By what they are, not by name: a folder may have two names.

@@ -5,9 +5,7 @@ import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { withDatabase } from '../option-values';
 import { printJson, printLine } from '../print';
-import { lookAtAll, type Status } from '../status/look';
-import { MongoLook } from '../status/mongo-look';
-import { RedisLook } from '../status/redis-look';
+import type { Status } from '../status/look';
 import { screenOf } from '../status/screen';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, serverOf } from '../with-mongo';
@@ -41,6 +39,9 @@ export function addStatus(program: Command, tool: Tool): void {
 async function showStatus(options: Options, tool: Tool): Promise<void> {
   const { settings } = tool;
   const timeZone = settings.timeZone();
+  const { lookAtAll } = await import('../status/look.js');
+  const { MongoLook } = await import('../status/mongo-look.js');
+  const { RedisLook } = await import('../status/redis-look.js');
   const mongo = new MongoLook(serverOf(tool, options).url);
   const redis = new RedisLook(settings.queue());
   const look = () => lookAtAll(mongo, redis);

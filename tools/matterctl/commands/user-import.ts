@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { importUsers } from '../../../src/storage/directory/user-admin';
 import { CommandFailure } from '../failure';
 import { withOperator } from '../option-values';
 import { printJson, printLine } from '../print';
 import type { Tool } from '../tool';
-import { readUsersCsv } from '../users-csv';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
 /** `user import`: all lines of a file, or none of them. */
@@ -21,6 +19,7 @@ export function addUserImport(parent: Command, tool: Tool): void {
 }
 
 async function importFile(file: string, options: ChangeOptions, tool: Tool): Promise<void> {
+  const { readUsersCsv } = await import('../users-csv.js');
   const { users, problems, encoding } = readUsersCsv(await readFile(file));
   for (const { line, message } of problems) tool.stderr.write(`${file}:${line}: ${message}\n`);
   if (problems.length > 0) {
@@ -29,6 +28,7 @@ async function importFile(file: string, options: ChangeOptions, tool: Tool): Pro
   }
   const details = { users: users.length };
   const change = { command: 'user import', subject: basename(file), details };
+  const { importUsers } = await import('../../../src/storage/directory/user-admin.js');
   const counts = await withTrail(tool, options, change, async (connection, tell) => {
     const imported = await importUsers(connection, users);
     tell(imported);

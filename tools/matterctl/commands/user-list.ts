@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { listUsers } from '../../../src/storage/directory/user-admin';
 import { withDatabase } from '../option-values';
 import { printJson, printTable } from '../print';
 import type { Tool } from '../tool';
@@ -9,6 +8,7 @@ import { type DatabaseOptions, withMongo } from '../with-mongo';
 export function addUserList(parent: Command, tool: Tool): void {
   withDatabase(parent.command('list').description('list the portal users')).action(
     async (options: DatabaseOptions) => {
+      const { listUsers } = await import('../../../src/storage/directory/user-admin.js');
       const records = await withMongo(tool, options, listUsers);
       const users = records.map(({ _id, ...rest }) => ({ username: _id, ...rest }));
       if (options.json) await printJson(tool.stdout, users);

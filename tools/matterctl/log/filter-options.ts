@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { OUTCOMES } from '../../../src/domain/decide';
 import { ALL_REASONS } from '../../../src/protocol/errors';
 import { likelyName } from '../../../src/protocol/likely-name';
-import { LOG_STATES, type LogState } from '../../../src/protocol/log-entry';
+import { LOG_STATES, type LogState } from '../../../src/protocol/log-states';
 import type { LocalDay } from '../../../src/protocol/time';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { CommandFailure, EXIT_USAGE } from '../failure';

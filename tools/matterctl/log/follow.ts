@@ -1,13 +1,12 @@
 /** Follows the log: what is new in it, what of that was told already, and a poll that waits for servers that are away. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mongo } from 'mongoose';
 import type { Clock } from '../../../src/concurrency/clock';
-import type { LogState } from '../../../src/protocol/log-entry';
-import { isSocketError } from '../../../src/storage/driver-errors';
+import type { LogState } from '../../../src/protocol/log-states';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { firstIdAt, receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { backoff } from '../../client/backoff';
 import { MatterPushError } from '../../client/error';
+import { isOfDatabase } from '../failure';
 import type { LogSource, ShownEntry } from '../source/sources';
 import type { Tool } from '../tool';
 
@@ -32,7 +31,7 @@ export async function keepPolling(
       if (failures > 0) stderr.write(`The ${away} is back.\n`);
       failures = 0;
     } catch (error) {
-      if (!isAway(error) || stop.aborted) throw error;
+      if (stop.aborted || !(await isAway(error))) throw error;
       away = error instanceof MatterPushError ? 'service' : 'database';
       if (failures === 0) stderr.write(`The ${away} is away: ${(error as Error).message}\n`);
       failures += 1;
@@ -43,9 +42,12 @@ export async function keepPolling(
   }
 }
 
-const isAway = (error: unknown) =>
-  error instanceof mongo.MongoError ||
-  (error instanceof MatterPushError ? error.retryable : isSocketError(error));
+async function isAway(error: unknown): Promise<boolean> {
+  if (error instanceof MatterPushError) return error.retryable;
+  if (isOfDatabase(error)) return true;
+  const { isSocketError } = await import('../../../src/storage/driver-errors.js');
+  return isSocketError(error);
+}
 
 export interface PollDependencies {
   readonly source: Pick<LogSource, 'page' | 'all'>;

@@ -1,7 +1,6 @@
 /** A file to reconcile, whatever its form: checked, and ready to be compared; its bad lines are named. */
 
-import type { Matter } from '../../../src/domain/matter';
-import { CONTENT_FIELDS } from '../../../src/domain/matter';
+import { CONTENT_FIELDS, type Matter } from '../../../src/domain/matter';
 import type { ExpectedFields } from '../../../src/queries/compare';
 import { escapeUnprintable } from '../print';
 import type { MatterList } from '../source/sources';

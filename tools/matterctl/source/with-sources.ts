@@ -1,12 +1,10 @@
 /** What a command reads, for the length of one command: of the database, or of the signed queries. */
 import { MatterPushError } from '../../client/error';
-import { createMatterPushClient, type MatterPushClient } from '../../client/matter-push-client';
+import type { MatterPushClient } from '../../client/matter-push-client';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import type { Tool } from '../tool';
 import { withMongo } from '../with-mongo';
-import { createDatabaseLog, createDatabaseMatters } from './database';
 import { type Signer, type SourceOptions, signerOf } from './options';
-import { createSignedLog, createSignedMatters } from './signed';
 import type { Sources } from './sources';
 
 /** Tries after the first: somebody waits at a terminal. */
@@ -21,12 +19,11 @@ export async function withSources<T>(
   const timeZone = tool.settings.timeZone();
   const signer = await signerOf(options, tool);
   if (signer) return withSigned({ signer, timeZone, systemCode: options.systemCode }, work);
-  return withMongo(tool, options, (connection) =>
-    work({
-      log: createDatabaseLog(connection, tool),
-      matters: createDatabaseMatters(connection, timeZone),
-    }),
-  );
+  return withMongo(tool, options, async (connection) => {
+    const { createDatabaseLog, createDatabaseMatters } = await import('./database.js');
+    const matters = createDatabaseMatters(connection, timeZone);
+    return work({ log: createDatabaseLog(connection, tool), matters });
+  });
 }
 
 interface Asking {
@@ -41,6 +38,7 @@ function withSigned<T>(
 ): Promise<T> {
   return asClient(signer, async (client) => {
     await checkSystem(systemCode, client);
+    const { createSignedLog, createSignedMatters } = await import('./signed.js');
     const matters = createSignedMatters({ client, signer, timeZone });
     return work({ log: createSignedLog(client), matters });
   });
@@ -69,6 +67,7 @@ async function asClient<T>(
   signer: Signer,
   work: (client: MatterPushClient) => Promise<T>,
 ): Promise<T> {
+  const { createMatterPushClient } = await import('../../client/matter-push-client.js');
   const client = createMatterPushClient({ ...signer, retries: RETRIES });
   try {
     return await work(client);

@@ -2,7 +2,7 @@
 
 import { localTime } from '../local-time';
 import { type Cell, printable, tableText } from '../print';
-import { age } from '../queue-view';
+import { age } from '../queue-cells';
 import type { ClientStatus, ProcessStatus, ServerStatus, Status } from './look';
 import type { Resendable } from './mongo-look';
 

@@ -1,0 +1,98 @@
+/** Selects pushes of the log, and sends them again or shows what that would do. */
+import type { Connection } from 'mongoose';
+import { createBodies } from '../../../src/storage/push-log/bodies';
+import type { LogFilter } from '../../../src/storage/push-log/log-filter';
+import { createLogLookups } from '../../../src/storage/push-log/lookups';
+import { createLogSearch } from '../../../src/storage/push-log/search';
+import { CommandFailure } from '../failure';
+import { exitCodeOf, listenForInterrupt } from '../interrupt';
+import { showProgress } from '../progress';
+import { upTo } from '../streams';
+import type { Tool } from '../tool';
+import { operatorOf } from '../with-trail';
+import { openDryRun, withResend } from './open-resend';
+import type { ResendReport } from './report';
+import { runResend } from './run-resend';
+import { type Selected, selectPushes } from './select';
+
+export interface ResendOptions {
+  /** Else it is a dry run. */
+  readonly apply?: boolean;
+  /** Also what was sent again before. */
+  readonly again?: boolean;
+  /** Most entries to look at. */
+  readonly limit: number;
+  /** Pushes at the same time. */
+  readonly concurrency: number;
+  readonly operator?: string;
+}
+
+export interface Resending {
+  readonly connection: Connection;
+  readonly report: ResendReport;
+  readonly tool: Tool;
+  readonly options: ResendOptions;
+}
+
+/**
+ * All that a filter asks for.
+ *
+ * @throws CommandFailure with exit code 128 + signal where it was interrupted; what ends the run: the
+ *   database or the queue gone for good
+ */
+export async function resendAll(run: Resending, filter: LogFilter): Promise<void> {
+  const { connection, report, tool, options } = run;
+  const entries = createLogSearch(connection).all(filter, { oldestFirst: true });
+  const selected = selectPushes(
+    upTo(options.limit, entries, () => report.cutOff()),
+    {
+      bodies: createBodies(connection),
+      lookups: createLogLookups(connection),
+      again: options.again ?? false,
+      byId: filter.requestId !== undefined,
+    },
+  );
+  const hideProgress = showProgress({
+    stderr: tool.stderr,
+    total: undefined,
+    things: 'pushes',
+    state: () => report.progress(),
+  });
+  const work = options.apply ? apply : preview;
+  await work(selected, run).finally(hideProgress);
+}
+
+async function preview(selected: AsyncIterable<Selected>, run: Resending): Promise<void> {
+  const { connection, report, tool } = run;
+  const dryRun = openDryRun(connection, tool.settings);
+  for await (const one of selected) {
+    if (one.kind === 'push') await report.previewed(await dryRun.preview(one.push));
+    else await report.skipped(one);
+  }
+}
+
+/** @throws CommandFailure with exit code 128 + signal where it was interrupted */
+async function apply(selected: AsyncIterable<Selected>, run: Resending): Promise<void> {
+  const { connection, report, tool, options } = run;
+  const stop = new AbortController();
+  const interrupt = listenForInterrupt(
+    () => stop.abort(),
+    () => process.exit(exitCodeOf('SIGINT')),
+  );
+  const joining = { settings: tool.settings, by: operatorOf(options) };
+  await withResend(connection, joining, (resendOne) =>
+    runResend(selected, resendOne, {
+      concurrency: options.concurrency,
+      stop,
+      onDone: (push) => report.sent(push),
+      onSkipped: (skipped) => report.skipped(skipped),
+    }),
+  ).finally(interrupt.dispose);
+  const signal = interrupt.signal();
+  if (signal) {
+    throw new CommandFailure(
+      'interrupted; the same command goes on: what was sent is left out',
+      exitCodeOf(signal),
+    );
+  }
+}
