@@ -21,6 +21,8 @@ const PROJECT = path.resolve(__dirname, '../..');
 const SECRET_KEYS = `test:${Buffer.alloc(32, 7).toString('base64')}`;
 const USERS = ['alice', 'bob', 'carol', 'dave'];
 
+type ProcessKind = 'web' | 'worker';
+
 export interface ServiceOptions {
   readonly webs?: number;
   readonly workers?: number;
@@ -108,7 +110,7 @@ export async function introduce(db: Connection, clientId: string): Promise<{ sec
 
 /** One process; a web listens on a port that the system chooses. */
 export function startProcess(
-  kind: 'web' | 'worker',
+  kind: ProcessKind,
   { env, logFile }: { env: NodeJS.ProcessEnv; logFile: string },
 ): Promise<AppProcess> {
   return startApp({
@@ -130,19 +132,29 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   const apps: AppProcess[] = [];
   const metricsUrls: string[] = [];
-  const start = async (kind: 'web' | 'worker', own: object = {}): Promise<AppProcess> => {
-    const metricsPort = options.metrics ? String(await freePort()) : '0';
-    if (options.metrics) metricsUrls.push(`http://127.0.0.1:${metricsPort}/metrics`);
+  const nextMetricsPort = async () => {
+    if (!options.metrics) return '0';
+    const port = await freePort();
+    metricsUrls.push(`http://127.0.0.1:${port}/metrics`);
+    return String(port);
+  };
+  const launch = async (kind: ProcessKind, metricsPort: string, own: object = {}) => {
     const logFile = path.join(logs, `${kind}-${randomBytes(3).toString('hex')}.log`);
     const settings = { METRICS_PORT: metricsPort, ...env, ...own };
     const app = await startProcess(kind, { env: settings, logFile });
     apps.push(app);
     return app;
   };
-  const many = (kind: 'web' | 'worker', count: number) =>
-    Promise.all(Array.from({ length: count }, () => start(kind)));
-  const webs = await many('web', options.webs ?? 1);
-  const workers = await many('worker', options.workers ?? 1);
+  const start = async (kind: ProcessKind, own?: object) =>
+    launch(kind, await nextMetricsPort(), own);
+  const many = async (kind: ProcessKind, count: number) => {
+    const ports: string[] = [];
+    while (ports.length < count) ports.push(await nextMetricsPort());
+    return () => Promise.all(ports.map((port) => launch(kind, port)));
+  };
+  const startWebs = await many('web', options.webs ?? 1);
+  const startWorkers = await many('worker', options.workers ?? 1);
+  const [webs, workers] = await Promise.all([startWebs(), startWorkers()]);
   const urlOf = (web = 0) => String(webs[web]?.url);
 
   return {
