@@ -3,6 +3,7 @@
  * that has the jobs of several partitions reads two of them in one batch: a batch costs the database
  * and Redis much the same however many pushes it has.
  */
+import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { withTimeout } from '../concurrency/timeout';
 import { PARTITIONS } from '../domain/group';
@@ -79,7 +80,9 @@ export class BatchRunner {
   }
 
   private runNext(partitions: readonly number[]): Promise<number[]> {
-    const index = Number(this.freeIndexes.shift());
+    const index = this.freeIndexes.shift();
+    // The batcher runs no more of them than there are.
+    assert(index !== undefined);
     return this.runBatch(partitions, index).finally(() => this.freeIndexes.unshift(index));
   }
 
