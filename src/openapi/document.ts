@@ -1,13 +1,12 @@
 /**
  * The OpenAPI 3.1 document of the service. Its schemas are made of those that validate; what they
- * cannot say stands beside them (`meta` in src/protocol), and descriptions stand in src/openapi/descriptions.
+ * cannot say, and what they mean, stands beside them (`meta` in src/protocol).
  */
 
 import { bilingual, bilingualTitle } from '../protocol/bilingual';
 import { VERSION } from '../protocol/version';
 import { aboutAll } from './about';
 import { answerSchemas } from './answer-schemas';
-import { SCHEMA_DESCRIPTIONS } from './descriptions/schemas';
 import { answerHeaders, parameters, securitySchemes } from './headers';
 import { type Json, toJsonSchemas } from './json-schema';
 import { orphansPath } from './operations/orphans';
@@ -20,7 +19,7 @@ import { reasonExamples } from './reasons';
 import { requestSchemas } from './request-schemas';
 import { elsewhere } from './responses';
 
-/** @throws Error where a field has no words */
+/** @throws Error where a field is not described */
 export function openApiDocument(): Json {
   return {
     openapi: '3.1.0',
@@ -51,7 +50,7 @@ export function openApiDocument(): Json {
       ...servicePaths(),
     },
     components: {
-      schemas: toJsonSchemas({ ...requestSchemas(), ...answerSchemas() }, SCHEMA_DESCRIPTIONS),
+      schemas: toJsonSchemas({ ...requestSchemas(), ...answerSchemas() }),
       securitySchemes: securitySchemes(),
       parameters: parameters(),
       headers: answerHeaders(),

@@ -1,8 +1,6 @@
 /** From zod schemas to schemas of OpenAPI 3.1, which are those of JSON Schema 2020-12. */
 import { z } from 'zod';
-import { type Bilingual, bilingual } from '../protocol/bilingual';
 import { ABSENT_MEANS } from '../protocol/json-schema';
-import { describeField } from './descriptions/fields';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -16,12 +14,10 @@ const DROPPED = ['$schema', '$id'];
 
 /**
  * @param named schemas by name; where one of them stands within another, it is referred to
- * @param words what each is
- * @throws Error where a field has no words
+ * @throws Error where one of them, or a field, is not described
  */
 export function toJsonSchemas<Name extends string>(
   named: Readonly<Record<Name, z.ZodType>>,
-  words: Readonly<Record<Name, Bilingual>>,
 ): Record<string, Json> {
   const registry = z.registry<{ id: string }>();
   const names = Object.keys(named) as Name[];
@@ -36,7 +32,7 @@ export function toJsonSchemas<Name extends string>(
   });
   const entries = names.map((name) => [
     name,
-    { description: bilingual(words[name]), ...describe(name, tidy(schemas[name]) as Json) },
+    described(name, tidy(schemas[name]) as Json, schemas),
   ]);
   return Object.fromEntries(entries);
 }
@@ -67,21 +63,34 @@ function flat(options: readonly unknown[]): unknown[] {
   });
 }
 
-/** Gives each field its words. */
-function describe(name: string, schema: Json): Json {
+type Schemas = Readonly<Record<string, { readonly description?: string }>>;
+
+/**
+ * @param all a reference that says nothing of its own means what its schema does
+ * @throws Error where it, or a field within it, has no description: no document with holes is written
+ */
+function described(path: string, schema: Json, all: Schemas): Json {
+  const { description = all[referredTo(schema)]?.description, ...rest } = schema;
+  if (!description) throw new Error(`nothing is said about ${path}: its schema has no "about"`);
+  return { description, ...withDescribedFields(path, rest, all) };
+}
+
+const referredTo = ({ $ref }: Json) => String($ref).slice(schemaRef('').$ref.length);
+
+function withDescribedFields(path: string, schema: Json, all: Schemas): Json {
   const { properties, items, anyOf } = schema as {
     properties?: Record<string, Json>;
     items?: Json;
     anyOf?: Json[];
   };
-  const described = Object.entries(properties ?? {}).map(([field, value]) => [
+  const fields = Object.entries(properties ?? {}).map(([field, value]) => [
     field,
-    { description: value.description ?? describeField(name, field), ...describe(name, value) },
+    described(`${path}.${field}`, value, all),
   ]);
   return {
     ...schema,
-    ...(properties && { properties: Object.fromEntries(described) }),
-    ...(items && { items: describe(name, items) }),
-    ...(anyOf && { anyOf: anyOf.map((option) => describe(name, option)) }),
+    ...(properties && { properties: Object.fromEntries(fields) }),
+    ...(items && { items: withDescribedFields(path, items, all) }),
+    ...(anyOf && { anyOf: anyOf.map((option) => withDescribedFields(path, option, all)) }),
   };
 }

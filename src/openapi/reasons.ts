@@ -9,9 +9,9 @@ import {
   PushError,
   type Reason,
 } from '../protocol/errors';
-import { REASON_DESCRIPTIONS } from './descriptions/reasons';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import type { Json } from './json-schema';
+import { REASON_DESCRIPTIONS } from './reason-descriptions';
 
 /** The reason as it is answered; where the message names a matter, one of these parts. */
 export function rejection(reason: Reason, errors?: readonly Problem[]): PushError {

@@ -4,10 +4,10 @@ import { type Bilingual, bilingual } from '../protocol/bilingual';
 import { successEnvelope } from '../protocol/envelope';
 import type { Reason } from '../protocol/errors';
 import type { AnswerName } from './answer-schemas';
-import { REASON_DESCRIPTIONS } from './descriptions/reasons';
 import { MOMENT, REQUEST_ID } from './examples/moment';
 import { headerRefs } from './headers';
 import { type Json, schemaRef } from './json-schema';
+import { REASON_DESCRIPTIONS } from './reason-descriptions';
 import { rejection } from './reasons';
 
 const RATE = ['RateLimit', 'RateLimit-Policy'];

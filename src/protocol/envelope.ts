@@ -1,27 +1,65 @@
 /** The JSON envelope of every response (specification 4; decisions, "Envelope and HTTP status"). */
-import type { Outcome } from '../domain/decide';
+import { z } from 'zod';
+import { OUTCOMES } from '../domain/decide';
+import { type Answer, matterId } from './answer-shape';
+import { about } from './bilingual';
 import type { Problem, PushError } from './errors';
 import type { FieldError } from './field-error';
 import { type Language, render } from './language';
+import { MATTER } from './matter-texts';
 import { DOCS_PATH } from './paths';
-import type { Warning, WarningInBoth } from './warnings';
+import { type Warning, type WarningInBoth, warning } from './warnings';
 
 /** `data` of a successful push (specification 2.4). */
-export interface PushData {
-  /** Decimal digits: a 64-bit id does not survive as a JSON number. */
-  readonly matterId: string;
-  readonly externalId: string;
-  readonly outcome: Outcome;
-  readonly warnings?: readonly Warning[];
-}
+export const pushData = z
+  .object({
+    matterId: matterId().meta(MATTER.matterId),
+    externalId: z.string().meta(MATTER.externalId),
+    outcome: z
+      .enum(OUTCOMES)
+      .meta(
+        about(
+          'What became of it. CREATED, UPDATED, DELETED: done. REVIVED: an upsert brought a deleted matter back. STALE_IGNORED: older than what is stored, nothing was changed. ALREADY_DELETED: it was deleted before.',
+          '处理结果。CREATED、UPDATED、DELETED 已生效；REVIVED 已删除的事项被 upsert 恢复；STALE_IGNORED 早于已保存的版本，未改变；ALREADY_DELETED 此前已删除。',
+        ),
+      ),
+    warnings: z
+      .array(warning)
+      .optional()
+      .meta(
+        about(
+          'What was accepted and looks wrong; of unknown fields the first 20',
+          '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
+        ),
+      ),
+  })
+  .meta(about('What became of a push', '推送结果'));
+export type PushData = Answer<typeof pushData>;
 
 /** `data` of a dry run that passes. */
-export interface Verified {
-  readonly valid: true;
-  /** null: the service would assign one. */
-  readonly externalId: string | null;
-  readonly warnings: readonly Warning[];
-}
+export const verified = z
+  .object({
+    valid: z.literal(true).meta(about('It would be accepted', '校验通过')),
+    externalId: z
+      .string()
+      .nullable()
+      .meta(
+        about(
+          'The matter that it is about; null: the service would assign an id',
+          '所属事项的业务主键；null 表示将由服务分配',
+        ),
+      ),
+    warnings: z
+      .array(warning)
+      .meta(
+        about(
+          'What was accepted and looks wrong; of unknown fields the first 20',
+          '已接受但看起来有问题的内容；未知字段最多列出前 20 个',
+        ),
+      ),
+  })
+  .meta(about('What was found of a push that passes', '校验结果'));
+export type Verified = Answer<typeof verified>;
 
 export interface Envelope {
   readonly code: number;

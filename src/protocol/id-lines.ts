@@ -3,9 +3,11 @@
  * with the field `externalId`. Only the ids are kept.
  */
 import { z } from 'zod';
+import { about } from './bilingual';
 import { type Problem, PushError, problem } from './errors';
 import { externalId } from './fields';
 import { told } from './language';
+import { MATTER } from './matter-texts';
 import { TEXTS } from './texts';
 import { inBoth, toldOf } from './zod-texts';
 
@@ -91,7 +93,9 @@ function createLineSplitter(takeLine: (line: string) => void) {
 }
 
 /** What a line may be. Not parsed with: the check of a million takes long (see below). */
-export const idLine = z.union([externalId, z.object({ externalId })]);
+export const idLine = z
+  .union([externalId, z.object({ externalId: externalId.meta(MATTER.externalId) })])
+  .meta(about('One line of the list of ids', '业务主键列表的一行'));
 
 type Line = { id: string; wrong?: never } | { id?: never; wrong: ReturnType<typeof told> };
 

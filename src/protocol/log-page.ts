@@ -1,6 +1,6 @@
 /** `data` of push-logs/query: entries, with what is added to them where it is asked for. */
 import { z } from 'zod';
-import { type Answer, count } from './answer-shape';
+import { type Answer, count, nextCursor, notRecorded } from './answer-shape';
 import { about } from './bilingual';
 import { diagnosisSchemas } from './diagnosis';
 import { entryView, fieldChange } from './log-entry';
@@ -38,24 +38,9 @@ export function logPageSchemas(causes: readonly string[]) {
             '按时间倒序，oldestFirst 为 true 时按正序；一页可能不满但不是最后一页',
           ),
         ),
-      nextCursor: z
-        .string()
-        .nullable()
-        .meta(
-          about(
-            'Where the next page begins; null: this was the last one',
-            '下一页的游标；null 表示最后一页',
-          ),
-        ),
+      nextCursor: nextCursor(),
       /** Only on a first page that asks for no single matter, key or request. */
-      notRecorded: count()
-        .optional()
-        .meta(
-          about(
-            'Pushes like these that have no entry of their own, because they were rejected in crowds or while the database was away; counted to the minute',
-            '同类推送中因数量过多或数据库不可用而没有单独日志的次数，按分钟统计',
-          ),
-        ),
+      notRecorded: notRecorded().optional(),
       count: z
         .object({
           value: count().meta(about('Counted', '计数值')),

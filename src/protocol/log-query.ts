@@ -1,9 +1,10 @@
 /** The body of `push-logs/query`. */
 import { z } from 'zod';
+import { about } from './bilingual';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans, atMostWhere, notBoth } from './json-schema';
 import { LOG_STATES } from './log-states';
-import { cursor, oneOrMoreWords, orderedWindow, pageSize } from './query-body';
+import { cursor, oneOrMoreWords, orderedWindow, pageSize, WINDOW } from './query-body';
 import { TEXTS } from './texts';
 import { saying } from './zod-texts';
 
@@ -13,10 +14,16 @@ const DEFAULT_PAGE = 50;
 
 const REQUEST_ID = /^[0-9a-f]{24}$/i;
 const word = nullIsAbsent(z.string().min(1).max(64));
+const flag = nullIsAbsent(z.boolean()).meta(absentMeans(false));
+
+const FILTER = about(
+  'One name, or a list of which one must hold. Narrows the search; all given fields must hold. Not together with `reason` or `outcome`, the other of the two.',
+  '单个名称，或名称列表（满足其一即可）。缩小查询范围，所有条件同时满足；outcome 与 reason 不能同时使用。',
+);
 
 /** @param timeZone zone in which local date-times are read (PORTAL_TIME_ZONE) */
 export function logQuerySchema(timeZone: string) {
-  const instant = nullIsAbsent(anyInstant(timeZone));
+  const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z
     .object({
       requestId: nullIsAbsent(
@@ -24,22 +31,53 @@ export function logQuerySchema(timeZone: string) {
           .string()
           .regex(REQUEST_ID, saying(TEXTS.requestId))
           .transform((id) => id.toLowerCase()),
+      ).meta(about('The one request', '指定的一次请求')),
+      idempotencyKey: nullIsAbsent(z.string().min(1).max(255)).meta(
+        about('X-Idempotency-Key as it was sent', '当时发送的 X-Idempotency-Key'),
       ),
-      idempotencyKey: nullIsAbsent(z.string().min(1).max(255)),
-      externalId: nullIsAbsent(z.string().min(1).max(128)),
-      operation: word,
-      outcome: oneOrMoreWords,
-      reason: oneOrMoreWords,
-      failed: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
-      stillFailed: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
-      state: nullIsAbsent(z.enum(LOG_STATES)),
+      externalId: nullIsAbsent(z.string().min(1).max(128)).meta(
+        about('The matter', '事项的业务主键'),
+      ),
+      operation: word.meta(
+        about('upsert, status, reopen, delete, or the name of a query', '操作名，或查询接口名'),
+      ),
+      outcome: oneOrMoreWords.meta(FILTER),
+      reason: oneOrMoreWords.meta(FILTER),
+      failed: flag.meta(
+        about(
+          'True: only what ended without an effect, rejected or expired',
+          '为 true 时只返回未生效的请求（被拒绝或已过期）',
+        ),
+      ),
+      stillFailed: flag.meta(
+        about(
+          'True: only failures that nothing mended: no later push of the matter was persisted, and none with the same client, operation and key took effect. One that names neither is never known to be mended.',
+          '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；两者皆无的视为未补救。',
+        ),
+      ),
+      state: nullIsAbsent(z.enum(LOG_STATES)).meta(
+        about(
+          'QUEUED: under way. PERSISTED: written. REPLAYED: a retry that was answered with the first outcome. REFUSED: see `reason`. EXPIRED: not confirmed in time, and never applied.',
+          'QUEUED 处理中；PERSISTED 已落库；REPLAYED 重试，返回首次结果；REFUSED 被拒绝，见 reason；EXPIRED 未及时确认，不会再生效。',
+        ),
+      ),
       from: instant,
       to: instant,
-      limit: pageSize(DEFAULT_PAGE),
+      limit: pageSize(DEFAULT_PAGE).meta(
+        about(
+          'Entries of a page; at most 50 with `includeBody`',
+          '每页条数；includeBody 为 true 时最多 50',
+        ),
+      ),
       cursor,
-      count: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
-      includeBody: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
-      oldestFirst: nullIsAbsent(z.boolean()).meta(absentMeans(false)),
+      count: flag.meta(about('Adds how many there are', '是否返回总数')),
+      includeBody: flag.meta(about('Adds the bodies as they were sent', '是否返回原始请求体')),
+      oldestFirst: flag.meta(
+        about(
+          'The oldest first, also from page to page; else the newest',
+          '为 true 时按时间正序返回（翻页同序），否则按时间倒序',
+        ),
+      ),
     })
     .refine((query) => query.outcome === undefined || query.reason === undefined, {
       path: ['reason'],
@@ -50,6 +88,10 @@ export function logQuerySchema(timeZone: string) {
       message: saying(TEXTS.withBodies(MAX_WITH_BODIES)),
     })
     .meta({
+      ...about(
+        'Filters of the push log; `from` must lie before `to`',
+        '推送日志的查询条件；from 必须早于 to',
+      ),
       ...notBoth('outcome', 'reason'),
       ...atMostWhere('includeBody', 'limit', MAX_WITH_BODIES),
     });

@@ -1,8 +1,10 @@
 /** The bodies of the queries about matters, with which a third party compares its data with ours. */
 import { z } from 'zod';
+import { about } from './bilingual';
 import * as fields from './fields';
 import { absentMeans } from './json-schema';
-import { bounded, cursor, orderedWindow, pageSize, readQuery } from './query-body';
+import { MATTER } from './matter-texts';
+import { bounded, cursor, orderedWindow, pageSize, readQuery, WINDOW } from './query-body';
 import { TEXTS } from './texts';
 import { FORMS, parseDay } from './time';
 import { saying } from './zod-texts';
@@ -33,17 +35,30 @@ export function matterQuerySchemas(timeZone: string) {
   };
 }
 
-const getSchema = z.object({ externalIds: bounded(fields.externalId, MAX_IDS) });
+const getSchema = z
+  .object({
+    externalIds: bounded(fields.externalId, MAX_IDS).meta(
+      about('The matters that are asked for', '要查询的业务主键'),
+    ),
+  })
+  .meta(about('Ids of matters', '事项的业务主键'));
 
 function querySchema(timeZone: string) {
   const schema = z.object({
-    updatedFrom: fields.nullIsAbsent(changeInstant(timeZone)),
-    updatedTo: fields.nullIsAbsent(changeInstant(timeZone)),
-    bizType: fields.nullIsAbsent(fields.bizType),
-    limit: pageSize(DEFAULT_PAGE),
+    updatedFrom: fields.nullIsAbsent(changeInstant(timeZone)).meta(WINDOW),
+    updatedTo: fields.nullIsAbsent(changeInstant(timeZone)).meta(WINDOW),
+    bizType: fields
+      .nullIsAbsent(fields.bizType)
+      .meta(about('Only matters of this type', '只返回该业务类型')),
+    limit: pageSize(DEFAULT_PAGE).meta(about('Rows of a page', '每页条数')),
     cursor,
   });
-  return orderedWindow(schema, 'updatedFrom', 'updatedTo');
+  return orderedWindow(schema, 'updatedFrom', 'updatedTo').meta(
+    about(
+      'A window of changes; `updatedFrom` must lie before `updatedTo`',
+      '变更时间窗；updatedFrom 必须早于 updatedTo',
+    ),
+  );
 }
 
 /** Nothing changed here before there was a clock. */
@@ -52,11 +67,21 @@ const changeInstant = (timeZone: string) =>
 
 function diffSchema(timeZone: string) {
   const line = z.object({
-    externalId: fields.externalId,
-    bizStatus: fields.nullIsAbsent(fields.bizStatus),
-    externalStatusCode: fields.text(128).nullable().optional(),
-    sourceUpdatedAt: fields.anyInstant(timeZone).nullable().optional(),
-    deleted: fields.nullIsAbsent(z.boolean()),
+    externalId: fields.externalId.meta(MATTER.externalId),
+    bizStatus: fields
+      .nullIsAbsent(fields.bizStatus)
+      .meta(about('Expected; compared where it is given', '来源系统的办理状态')),
+    externalStatusCode: fields
+      .text(128)
+      .nullable()
+      .optional()
+      .meta(about('Expected; null or empty: none', '来源系统的原始状态码；null 或空表示没有')),
+    sourceUpdatedAt: fields
+      .anyInstant(timeZone)
+      .nullable()
+      .optional()
+      .meta(about('Expected; null: none', '来源系统的最后更新时间；null 表示没有')),
+    deleted: fields.nullIsAbsent(z.boolean()).meta(about('Expected', '来源系统中是否已删除')),
   });
   const lines = bounded(line, MAX_LINES).superRefine((parsed, ctx) => {
     const seen = new Set<string>();
@@ -71,21 +96,43 @@ function diffSchema(timeZone: string) {
       seen.add(externalId);
     }
   });
-  return z.object({ lines });
+  return z
+    .object({
+      lines: lines.meta(
+        about(
+          'What the caller expects; no id twice. What is absent is not compared.',
+          '来源系统的记录，业务主键不能重复。未传的字段不比较。',
+        ),
+      ),
+    })
+    .meta(about('What the caller expects of its matters', '来源系统的事项记录'));
 }
+
+const DAY = about(
+  'A day of `sourceUpdatedAt` in the time zone of the portal, inclusive',
+  'sourceUpdatedAt 所在的日期（门户时区），含当天',
+);
 
 function digestSchema(timeZone: string) {
   return z
     .object({
-      bizType: fields.nullIsAbsent(fields.bizType),
-      fromDay: fields.nullIsAbsent(day(timeZone)),
-      toDay: fields.nullIsAbsent(day(timeZone)),
-      open: fields.nullIsAbsent(z.boolean()).meta(absentMeans(false)),
+      bizType: fields
+        .nullIsAbsent(fields.bizType)
+        .meta(about('Only matters of this type', '只统计该业务类型')),
+      fromDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
+      toDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
+      open: fields
+        .nullIsAbsent(z.boolean())
+        .meta({
+          ...absentMeans(false),
+          ...about('True: without the concluded ones', '为 true 时不含已办结的事项'),
+        }),
     })
     .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {
       path: ['toDay'],
       message: saying(TEXTS.notEarlier('fromDay')),
-    });
+    })
+    .meta(about('Which matters to count; days in their order', '统计范围；toDay 不能早于 fromDay'));
 }
 
 /** A local day of the portal's zone. */

@@ -1,5 +1,6 @@
 /** What the bodies of the query endpoints have in common: windows and pages. */
 import { z } from 'zod';
+import { about } from './bilingual';
 import { PushError } from './errors';
 import { nullIsAbsent } from './fields';
 import { fieldErrors } from './json-body';
@@ -26,11 +27,22 @@ export const oneOrMoreWords = nullIsAbsent(
   }),
 );
 
-export const cursor = nullIsAbsent(z.string().min(1).max(200));
+export const cursor = nullIsAbsent(z.string().min(1).max(200)).meta(
+  about(
+    '`nextCursor` of the page before, with everything else unchanged',
+    '上一页返回的 nextCursor，其他条件保持不变',
+  ),
+);
 
 /** A list. The length comes first: one far too long is rejected without a word about each element. */
 export const bounded = <T extends z.ZodType>(element: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(element));
+
+/** Of both ends of a window. */
+export const WINDOW = about(
+  'In any form that `sourceUpdatedAt` takes; the window includes its beginning and excludes its end',
+  '与 sourceUpdatedAt 相同的任一时间格式；时间窗含起点、不含终点',
+);
 
 /**
  * Refines an object whose fields `from` and `to` span a window: the first belongs to it, the second

@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import type { Operation, OperationName } from '../domain/operation';
 import { MAX_PARTIES } from '../domain/parties';
+import { about } from './bilingual';
 import * as fields from './fields';
 import { absentMeans, needsWhere } from './json-schema';
+import { MATTER, PUSHED_STATUS } from './matter-texts';
 import { TEXTS } from './texts';
 import { inBoth, saying } from './zod-texts';
 
@@ -43,39 +45,64 @@ export function bodySchemas(settings: ContractSettings) {
   };
 }
 
-export const party = z.object({
-  username: fields.username,
-  partyRole: z.enum(['ASSIGNEE', 'CC', 'RECIPIENT']),
-});
+export const party = z
+  .object({
+    username: fields.username.meta(MATTER.username),
+    partyRole: z.enum(['ASSIGNEE', 'CC', 'RECIPIENT']).meta(MATTER.partyRole),
+  })
+  .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
 
 function upsertSchema({ timeZone, clock }: ContractSettings) {
   const content = {
-    summary: fields.text(2_000).nullable().optional(),
-    content: fields.text(65_536).nullable().optional(),
-    pcUrl: fields.url.nullable().optional(),
-    mobileUrl: fields.url.nullable().optional(),
-    bizType: fields.bizType.nullable().optional(),
-    priority: fields.text(32).nullable().optional(),
-    deadlineAt: fields.localDateTime(timeZone).nullable().optional(),
-    initiatorExtId: fields.text(128).nullable().optional(),
-    initiatorUsername: fields.username.nullable().optional(),
-    externalStatusCode: fields.text(128).nullable().optional(),
-    externalStatusLabel: fields.text(256).nullable().optional(),
-    payloadJson: fields.payloadJson.nullable().optional(),
+    summary: fields.text(2_000).nullable().optional().meta(MATTER.summary),
+    content: fields.text(65_536).nullable().optional().meta(MATTER.content),
+    pcUrl: fields.url.nullable().optional().meta(MATTER.pcUrl),
+    mobileUrl: fields.url.nullable().optional().meta(MATTER.mobileUrl),
+    bizType: fields.bizType.nullable().optional().meta(MATTER.bizType),
+    priority: fields.text(32).nullable().optional().meta(MATTER.priority),
+    deadlineAt: fields.localDateTime(timeZone).nullable().optional().meta(MATTER.deadlineAt),
+    initiatorExtId: fields.text(128).nullable().optional().meta(MATTER.initiatorExtId),
+    initiatorUsername: fields.username.nullable().optional().meta(MATTER.initiatorUsername),
+    externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
+    externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
+    payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
   };
   return z
     .object({
-      matterType: z.enum(['TODO', 'NOTICE', 'ALERT', 'REMIND']),
-      externalId: fields.nullIsAbsent(fields.externalId),
-      title: fields.title,
+      matterType: z.enum(['TODO', 'NOTICE', 'ALERT', 'REMIND']).meta(MATTER.matterType),
+      externalId: fields
+        .nullIsAbsent(fields.externalId)
+        .meta(
+          about(
+            'The business key of the caller; needed for a TODO. Without it the service assigns one that starts with `auto:`, the same again for a retry. Own ids may not start with `auto:`.',
+            '来源系统的业务主键，TODO 必填。不传时由服务分配以 auto: 开头的编号，重试得到同一编号；自有编号不能以 auto: 开头。',
+          ),
+        ),
+      title: fields.title.meta(MATTER.title),
       ...content,
       // Clearing a status returns the matter to the default of a new one.
       bizStatus: fields.bizStatus
         .nullish()
-        .transform((value) => (value === null ? 'PENDING' : value)),
-      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
-      replaceParties: fields.nullIsAbsent(z.boolean()).meta(absentMeans(false)),
-      parties: fields.nullIsAbsent(z.array(party).max(MAX_PARTIES)),
+        .transform((value) => (value === null ? 'PENDING' : value))
+        .meta(PUSHED_STATUS.upsert),
+      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
+      replaceParties: fields
+        .nullIsAbsent(z.boolean())
+        .meta({
+          ...absentMeans(false),
+          ...about(
+            'True: the list of parties becomes exactly `parties`. Whoever stays keeps the read state.',
+            '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
+          ),
+        }),
+      parties: fields
+        .nullIsAbsent(z.array(party).max(MAX_PARTIES))
+        .meta(
+          about(
+            'Parties, merged with those that are there by username and role unless `replaceParties` is true; newcomers start unread',
+            '参与人：按登录名和角色与已有参与人合并，replaceParties 为 true 时整体替换；新参与人为未读',
+          ),
+        ),
     })
     .refine((body) => body.matterType !== 'TODO' || body.externalId !== undefined, {
       path: ['externalId'],
@@ -88,6 +115,10 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
       when: unless('parties'),
     })
     .meta({
+      ...about(
+        'A field that is absent stays as it is, null clears it',
+        '未传的字段保持不变，null 清空',
+      ),
       allOf: [
         needsWhere('matterType', 'TODO', 'externalId', 'string'),
         needsWhere('replaceParties', true, 'parties', 'array'),
@@ -116,6 +147,11 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
     });
 }
 
+const STATUS_BODY = {
+  status: about('A change of status', '状态变更'),
+  reopen: about('A reopening', '重新打开'),
+};
+
 function statusSchema(
   { timeZone, clock }: ContractSettings,
   op: 'status' | 'reopen',
@@ -123,13 +159,22 @@ function statusSchema(
 ) {
   return z
     .object({
-      externalId: fields.externalId,
-      bizStatus: fields.nullIsAbsent(fields.bizStatus),
-      externalStatusCode: fields.text(128).nullable().optional(),
-      externalStatusLabel: fields.text(256).nullable().optional(),
-      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
-      resetAssigneeUnread: fields.nullIsAbsent(z.boolean()).meta(absentMeans(resets)),
+      externalId: fields.externalId.meta(MATTER.externalId),
+      bizStatus: fields.nullIsAbsent(fields.bizStatus).meta(PUSHED_STATUS[op]),
+      externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
+      externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
+      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
+      resetAssigneeUnread: fields
+        .nullIsAbsent(z.boolean())
+        .meta({
+          ...absentMeans(resets),
+          ...about(
+            'Whether it becomes unread again for those who handle it',
+            '是否把处理人重新置为未读',
+          ),
+        }),
     })
+    .meta(STATUS_BODY[op])
     .transform(
       ({ externalId, resetAssigneeUnread, ...rest }): ParsedBody => ({
         externalId,
@@ -141,9 +186,10 @@ function statusSchema(
 function deleteSchema({ timeZone, clock }: ContractSettings) {
   return z
     .object({
-      externalId: fields.externalId,
-      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)),
+      externalId: fields.externalId.meta(MATTER.externalId),
+      sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
     })
+    .meta(about('A soft delete', '软删除'))
     .transform(
       ({ externalId, ...rest }): ParsedBody => ({
         externalId,

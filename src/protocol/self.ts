@@ -1,80 +1,171 @@
 /** What a client may ask about itself and about the portal's users: `users/check`, `clients/me`. */
 import { z } from 'zod';
+import { type Answer, count, instant } from './answer-shape';
+import { about } from './bilingual';
 import * as fields from './fields';
+import { MATTER } from './matter-texts';
 import { bounded } from './query-body';
 
 /** Most names of one check. */
 const MAX_USERNAMES = 1_000;
 
 /** The length comes first: what is far too long is rejected without a word about each name. */
-export const usersCheckSchema = z.object({ usernames: bounded(fields.username, MAX_USERNAMES) });
+export const usersCheckSchema = z
+  .object({
+    usernames: bounded(fields.username, MAX_USERNAMES).meta(
+      about('Login names that a push would name', '推送中将要使用的登录名'),
+    ),
+  })
+  .meta(about('Login names', '登录名列表'));
 
-export const clientSelfSchema = z.object({});
+export const clientSelfSchema = z
+  .object({})
+  .meta(about('Nothing is asked for: an empty object', '无需参数，传空对象'));
 
-/** ENABLED may be named in a push; the others are rejected there as UNKNOWN_USER. */
-export type UserState = 'ENABLED' | 'DISABLED' | 'UNKNOWN';
+export const checkedUser = z
+  .object({
+    username: z.string().meta(about('As it was asked for', '所查询的登录名')),
+    state: z
+      .enum(['ENABLED', 'DISABLED', 'UNKNOWN'])
+      .meta(
+        about(
+          'ENABLED may be named in a push; DISABLED and UNKNOWN are rejected there as UNKNOWN_USER',
+          'ENABLED 可用于推送；DISABLED（已停用）与 UNKNOWN（不存在）在推送中会以 UNKNOWN_USER 被拒绝',
+        ),
+      ),
+  })
+  .meta(about('One name', '一个登录名'));
+export type UserState = Answer<typeof checkedUser>['state'];
 
 /** `data` of users/check. */
-export interface CheckedUsers {
-  /** Whether all of them may be named in a push. */
-  readonly allEnabled: boolean;
-  /** In the order asked, each name once. */
-  readonly users: readonly { readonly username: string; readonly state: UserState }[];
-}
+export const checkedUsers = z
+  .object({
+    allEnabled: z
+      .boolean()
+      .meta(about('Whether all of them may be named in a push', '是否全部可以在推送中使用')),
+    users: z
+      .array(checkedUser)
+      .meta(about('In the order asked, each name once', '按请求顺序返回，每个登录名一次')),
+  })
+  .meta(about('What the directory knows of the names', '登录名的状态'));
+export type CheckedUsers = Answer<typeof checkedUsers>;
 
-/** `data` of clients/me. Instants are ISO-8601 in UTC. */
-export interface ClientSelf {
-  readonly clientId: string;
-  readonly systemCode: string;
-  /** Null: there is none. */
-  readonly rate: ClientRate | null;
-  /** Null: its pushes are taken. */
-  readonly paused: { readonly since: string; readonly reason: string | null } | null;
-  /** The current one first. */
-  readonly secrets: readonly SecretView[];
-  /** Of the portal: in which local date-times are read. */
-  readonly timeZone: string;
-  /** Values of bizStatus that conclude a matter. */
-  readonly concludedStatuses: readonly string[];
-  readonly retentions: Retentions;
-  readonly limits: ServiceLimits;
-  /** The clock of the service. */
-  readonly serviceTime: string;
-  readonly version: string;
-}
+export const clientRate = z
+  .object({
+    perSecond: count().meta(about('Requests per second', '每秒请求数')),
+    burst: count().meta(about('Requests at once above it', '可突发的请求数')),
+  })
+  .meta(about('A rate', '速率限制'));
+export type ClientRate = Answer<typeof clientRate>;
 
-export interface ClientRate {
-  /** Requests per second. */
-  readonly perSecond: number;
-  /** Requests at once above it. */
-  readonly burst: number;
-}
+const TIME = about('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间');
 
-export interface SecretView {
-  readonly secretId: string;
-  readonly createdAt: string;
-  /** When it ends; null: it does not. */
-  readonly endsAt: string | null;
-  /** Known within a minute; null: never. */
-  readonly lastUsedAt: string | null;
-}
+export const secretView = z
+  .object({
+    secretId: z.string().meta(about('As the push log names it', '与推送日志中的 secretId 一致')),
+    createdAt: instant().meta(TIME),
+    endsAt: instant()
+      .nullable()
+      .meta(about('When it ends; null: it has no end', '失效时间；null 表示长期有效')),
+    lastUsedAt: instant()
+      .nullable()
+      .meta(
+        about(
+          'Known within a minute; null: never',
+          '最后使用时间，一分钟内更新；null 表示从未使用',
+        ),
+      ),
+  })
+  .meta(about('A secret by its id, never itself', '密钥的编号与时间，不含密钥'));
+export type SecretView = Answer<typeof secretView>;
 
-/** All in seconds. */
-export interface Retentions {
-  readonly pushLog: number;
-  /** 0: bodies are not kept. */
-  readonly bodies: number;
-  /** How long a retry is answered with its first outcome; 0: it is applied again. */
-  readonly replay: number;
-}
+export const retentions = z
+  .object({
+    pushLog: z.number().meta(about('Entries of the push log', '推送日志条目')),
+    bodies: z
+      .number()
+      .meta(about('Bodies as they were sent; 0: not kept', '原始请求体；0 表示不保存')),
+    replay: z
+      .number()
+      .meta(
+        about(
+          'How long a retry is answered with its first outcome; 0: it is applied again',
+          '重试返回首次结果的时长；0 表示重新执行',
+        ),
+      ),
+  })
+  .meta(about('How long what is kept', '保存时长'));
+export type Retentions = Answer<typeof retentions>;
 
-export interface ServiceLimits {
-  readonly bodyBytes: number;
-  /** How long a caller waits for the confirmed write, milliseconds. */
-  readonly pushTimeout: number;
-  /** How far X-Timestamp may be off, seconds. */
-  readonly timestampWindow: number;
-  /** How long a signature may be used for something else too, seconds; null: as long as it is valid. */
-  readonly signatureGrace: number | null;
-  readonly parties: number;
-}
+export const serviceLimits = z
+  .object({
+    bodyBytes: count().meta(about('Largest body of a push, bytes', '推送请求体的最大字节数')),
+    pushTimeout: count().meta(
+      about(
+        'How long a push waits for its write, milliseconds',
+        '推送等待落库确认的最长时间（毫秒）',
+      ),
+    ),
+    timestampWindow: count().meta(
+      about('How far X-Timestamp may be off, seconds', 'X-Timestamp 允许的偏差（秒）'),
+    ),
+    signatureGrace: z
+      .number()
+      .nullable()
+      .meta(
+        about(
+          'How long a signature may be used for something else too, seconds; null: as long as it is valid',
+          '同一签名可用于其他请求的时长（秒）；null 表示在有效期内不限',
+        ),
+      ),
+    parties: count().meta(about('Parties of a matter', '单个事项的参与人数')),
+  })
+  .meta(about('Limits of the service', '服务的限制'));
+export type ServiceLimits = Answer<typeof serviceLimits>;
+
+const pause = z.object({
+  since: instant().meta(TIME),
+  reason: z.string().nullable().meta(about('In the words of the operator', '运维人员填写的原因')),
+});
+
+/** `data` of clients/me. */
+export const clientSelf = z
+  .object({
+    clientId: z.string().meta(about('The client that asks', '当前 client_id')),
+    systemCode: z.string().meta(MATTER.systemCode),
+    rate: clientRate
+      .nullable()
+      .meta(about('Its own rate, or that of all; null: none', '速率限制；null 表示不限')),
+    paused: pause
+      .nullable()
+      .meta(
+        about(
+          'Its pushes are answered CLIENT_PAUSED; null: they are taken',
+          '推送已被暂停（返回 CLIENT_PAUSED）；null 表示未暂停',
+        ),
+      ),
+    secrets: z
+      .array(secretView)
+      .meta(
+        about(
+          'Without the secrets themselves; the current one first',
+          '密钥信息（不含密钥本身），当前密钥在前',
+        ),
+      ),
+    timeZone: z
+      .string()
+      .meta(about('In which local date-times are read', '解析本地时间所用的门户时区')),
+    concludedStatuses: z
+      .array(z.string())
+      .meta(about('Values of bizStatus that conclude a matter', '表示事项已办结的 bizStatus 值')),
+    retentions: retentions.meta(
+      about('How long what is kept, in seconds', '各类数据的保存时长（秒）'),
+    ),
+    limits: serviceLimits.meta(about('Limits of the service', '服务的限制')),
+    serviceTime: instant().meta(
+      about('The clock of the service: ISO-8601 in UTC', '服务当前时间：ISO-8601，UTC'),
+    ),
+    version: z.string().meta(about('Of the service', '服务版本')),
+  })
+  .meta(about('What holds for the client that asks', '当前 client 的信息'));
+export type ClientSelf = Answer<typeof clientSelf>;

@@ -1,6 +1,7 @@
 /** The body of a dry run: an operation, and the body that its push would have. */
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../domain/operation';
+import { about } from './bilingual';
 import { type JsonObject, parseJsonObject } from './json-body';
 import { readQuery } from './query-body';
 import type { bodySchemas } from './requests';
@@ -25,4 +26,22 @@ export function readVerifyBody(raw: Uint8Array): VerifyBody {
 
 /** The whole of it in one schema: what the OpenAPI document tells. */
 export const verifySchema = (pushes: ReturnType<typeof bodySchemas>) =>
-  z.union(OPERATIONS.map((name) => z.object({ operation: z.literal(name), push: pushes[name] })));
+  z
+    .union(
+      OPERATIONS.map((name) =>
+        z.object({
+          operation: z.literal(name).meta(about('What would be done', '要校验的操作')),
+          push: pushes[name].meta({
+            ...about(
+              'The body that would be sent to that operation; errors name its fields as they would there',
+              '将发送给该操作的请求体；错误中的字段名与实际推送一致',
+            ),
+            // Its rules stand with the body itself, which the document refers to.
+            allOf: undefined,
+          }),
+        }),
+      ),
+    )
+    .meta(
+      about('An operation, and the body that its push would have', '操作，以及该次推送的请求体'),
+    );

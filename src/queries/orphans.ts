@@ -1,29 +1,7 @@
 /** `matters/orphans`: what is open here and unknown to the system that it belongs to. */
-import type { MatterType, Phase } from '../domain/matter';
+import type { OrphanCount, OrphanView } from '../protocol/matter-view';
 import type { OpenMatter } from '../storage/ledger/lean-matter';
 import type { MatterReader } from '../storage/ledger/matter-reader';
-
-/** Instants are ISO-8601 UTC. */
-export interface OrphanView {
-  readonly externalId: string;
-  readonly matterId: string;
-  readonly matterType: MatterType;
-  readonly title: string;
-  readonly bizType: string | null;
-  readonly bizStatus: string;
-  readonly phase: Phase;
-  readonly sourceUpdatedAt: string | null;
-  readonly updatedAt: string;
-}
-
-export interface OrphanCount {
-  /** Different ids in the list. */
-  readonly listed: number;
-  /** Matters that are open here. */
-  readonly open: number;
-  /** Those of them that are not in the list. */
-  readonly orphans: number;
-}
 
 /** Orphans by external id, in groups that may be empty, and how many there were in the end. */
 export type FindOrphans = (

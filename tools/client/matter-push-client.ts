@@ -22,7 +22,16 @@ import { createSender, type OutgoingRequest } from './sender';
 import { type Settled, settle } from './settle';
 
 export type { OperationName } from '../../src/domain/operation';
-export type * from '../../src/protocol/comparison';
+export type {
+  ChangesPage,
+  Digest,
+  DigestBucket,
+  GotMatters,
+  HeldView,
+  MatterDiff,
+  MatterDifference,
+  MatterDigest,
+} from '../../src/protocol/comparison';
 export type { Diagnosis, Difference, Finding } from '../../src/protocol/diagnosis';
 export type { PushData, Verified } from '../../src/protocol/envelope';
 export type {
@@ -36,7 +45,7 @@ export type {
 export type { FieldError } from '../../src/protocol/field-error';
 export type { EntryView } from '../../src/protocol/log-entry';
 export type { LogPage, PageEntry } from '../../src/protocol/log-page';
-export type * from '../../src/protocol/matter-view';
+export type { MatterView, PartyView } from '../../src/protocol/matter-view';
 export type { QueryName } from '../../src/protocol/paths';
 export type { PushStats, StatsBucket, StatsRow, StatsTotal } from '../../src/protocol/push-stats';
 export type {

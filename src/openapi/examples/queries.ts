@@ -3,9 +3,8 @@
 import { Types } from 'mongoose';
 import type { ChangesPage, GotMatters, MatterDiff, MatterDigest } from '../../protocol/comparison';
 import type { LogPage } from '../../protocol/log-page';
-import type { MatterView } from '../../protocol/matter-view';
+import type { MatterView, OrphanCount, OrphanView } from '../../protocol/matter-view';
 import type { QueryName } from '../../protocol/paths';
-import type { OrphanCount, OrphanView } from '../../queries/orphans';
 import { toEntryView } from '../../queries/presenters/entry';
 import type { LogEntry } from '../../storage/push-log/entry-model';
 import { FAILURES, FAILURES_QUESTION } from './failures';

@@ -3,10 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OUTCOMES } from '../../../src/domain/decide';
 import { type Matter, priorityRank } from '../../../src/domain/matter';
-import type { MatterView } from '../../../src/protocol/matter-view';
+import type { MatterView, OrphanView } from '../../../src/protocol/matter-view';
 import { ORPHANS, queryPath } from '../../../src/protocol/paths';
 import { parseDateTime } from '../../../src/protocol/time';
-import type { OrphanView } from '../../../src/queries/orphans';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import type { LogOrder, PageOptions } from '../../../src/storage/push-log/search';
 import { backoff } from '../../client/backoff';

@@ -1,7 +1,7 @@
 /** When each error comes, and what to do about it. Code, message and retryable stand in src/protocol/errors.ts. */
 
-import type { Bilingual } from '../../protocol/bilingual';
-import type { Reason } from '../../protocol/errors';
+import type { Bilingual } from '../protocol/bilingual';
+import type { Reason } from '../protocol/errors';
 
 export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   BODY_TOO_LARGE: ['The body is over the limit of the operation.', '请求体超过该接口的上限。'],
