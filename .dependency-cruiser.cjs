@@ -26,7 +26,7 @@ const below = ROWS.flatMap((row, n) => row.map((room) => [room, ROWS.slice(0, n)
 const EXPORTERS = {
   metrics: ['^src/observability/metrics/(?!options\\.|start\\.)', 'prom-client'],
   tracing: ['^src/observability/tracing/(?!options\\.|start\\.)', '@opentelemetry'],
-  board: ['^src/observability/board/(?!options\\.|open\\.)', '@bull-board'],
+  board: ['^src/observability/board/(?!open\\.)', '@bull-board'],
 };
 
 module.exports = {

@@ -1,11 +1,23 @@
-/** The HTTP surface of the board. Only what reads is there at all; every answer comes in time. */
+/**
+ * The HTTP surface of the board. Bull Board's own servers would not do: they have its writing routes too, send
+ * browsers to another host for fonts, and wait for Redis as long as it takes. Here is only what reads, all of
+ * it comes from here, and every answer comes in time.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type {
+  AppControllerRoute,
+  AppViewRoute,
+  BullBoardQueues,
+  ControllerHandlerReturnType,
+  IServerAdapter,
+  UIConfig,
+} from '@bull-board/api/typings/app';
 import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { withTimeout } from '../../concurrency/timeout';
+import { etagOf } from '../../protocol/etag';
 import type { Logger } from '../../runtime/logger';
-import { readBoardFiles } from './files';
-import { renderPage } from './page';
-import type { BoardParts } from './parts';
 
 const METHODS = ['HEAD', 'GET'];
 /** Milliseconds. Commands to Redis have a shorter one, each. */
@@ -110,4 +122,82 @@ function pageRouter(
   };
   for (const route of [parts.entry.route].flat()) router.get(route, show);
   return router;
+}
+
+/** A script, style, image or text of the board, read once. */
+interface BoardFile {
+  readonly bytes: Buffer;
+  /** With its dot. */
+  readonly extension: string;
+  readonly etag: string;
+}
+
+/** @returns by the path of the request, letter for letter: no request ever becomes the path of a file */
+function readBoardFiles(folder: string, route: string): ReadonlyMap<string, BoardFile> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((it) =>
+    it.isFile(),
+  );
+  return new Map(
+    files.map(({ parentPath, name }) => {
+      const file = path.join(parentPath, name);
+      const bytes = readFileSync(file);
+      const steps = path.relative(folder, file).split(path.sep);
+      const found = { bytes, extension: path.extname(name), etag: etagOf(bytes) };
+      return [[route, ...steps].join('/'), found];
+    }),
+  );
+}
+
+const PLACE = /<%[-=] *(\w+) *%>/g;
+/** Fonts of another host; the style sheet names others for where they are not there. */
+const FROM_ELSEWHERE = /<link\b[^>]*\bhref="https?:[^>]*>/g;
+
+/**
+ * @param basePath where the board lies
+ * @throws Error where the template asks for more than it is given
+ */
+function renderPage(basePath: string, { entry, uiConfig, viewsPath }: BoardParts): string {
+  const { name, params } = entry.handler({ basePath, uiConfig });
+  const template = readFileSync(path.join(viewsPath, name), 'utf8');
+  const page = template.replace(FROM_ELSEWHERE, '').replace(PLACE, (_place, key) => {
+    const value = params[key];
+    if (value === undefined) throw new Error(`the page of the queue board wants ${key}`);
+    return value;
+  });
+  if (page.includes('<%')) throw new Error('the page of the queue board is no simple template');
+  return page;
+}
+
+/** What Bull Board consists of, as it hands it to the server that shall show it. */
+export interface BoardParts {
+  readonly queues: BullBoardQueues;
+  /** Folder of the page's template. */
+  readonly viewsPath: string;
+  /** Folder of scripts, styles, images and texts, and the path they are asked for at. */
+  readonly staticPath: string;
+  readonly staticRoute: string;
+  readonly entry: AppViewRoute;
+  readonly apiRoutes: readonly AppControllerRoute[];
+  readonly uiConfig: UIConfig;
+  readonly errorHandler: (error: Error) => ControllerHandlerReturnType;
+}
+
+/** @param build hands all parts to the adapter that it is given, before it returns */
+export function collectParts(build: (adapter: IServerAdapter) => unknown): BoardParts {
+  const parts: Partial<BoardParts> = {};
+  const keep = (more: Partial<BoardParts>): IServerAdapter => {
+    Object.assign(parts, more);
+    return adapter;
+  };
+  const adapter: IServerAdapter = {
+    setQueues: (queues) => keep({ queues }),
+    setViewsPath: (viewsPath) => keep({ viewsPath }),
+    setStaticPath: (staticRoute, staticPath) => keep({ staticRoute, staticPath }),
+    setEntryRoute: (entry) => keep({ entry }),
+    setErrorHandler: (errorHandler) => keep({ errorHandler }),
+    setApiRoutes: (apiRoutes) => keep({ apiRoutes }),
+    setUIConfig: (uiConfig) => keep({ uiConfig }),
+  };
+  build(adapter);
+  return parts as BoardParts;
 }

@@ -8,15 +8,16 @@ import type { Redis } from 'ioredis';
 import type { RedisKeys } from '../../queue/keys';
 import { readOnlyJobQueue } from '../../queue/partition-job-view';
 import type { Logger } from '../../runtime/logger';
-import { createBoardApp } from './app';
-import { BOARD_PATH, type Board } from './options';
-import { collectParts } from './parts';
+import { collectParts, createBoardApp } from './app';
 
 const ABOUT =
   'A job lets one worker work on its partition. What waits in the partitions: matterctl queue stats';
 
-/** @throws Error where the files of the board are not as expected */
-export function createBoard(redis: Redis, keys: RedisKeys, logger: Logger): Board {
+/**
+ * @param basePath everything of it lies there and below
+ * @throws Error where the files of the board are not as expected
+ */
+export function createBoard(basePath: string, redis: Redis, keys: RedisKeys, logger: Logger) {
   const queue = readOnlyJobQueue(redis, keys);
   const jobs = new BullMQAdapter(queue, { readOnlyMode: true, description: ABOUT });
   // Of a job's contents the partition alone, whatever a later version may put there.
@@ -31,6 +32,6 @@ export function createBoard(redis: Redis, keys: RedisKeys, logger: Logger): Boar
       options: { uiConfig: { boardTitle: 'Matter Push', hideDocsLink: true } },
     }),
   );
-  const app = createBoardApp(BOARD_PATH, parts, { pingQueue: () => redis.ping(), logger });
+  const app = createBoardApp(basePath, parts, { pingQueue: () => redis.ping(), logger });
   return { answer: app.callback(), close: () => queue.close() };
 }

@@ -1,8 +1,17 @@
 /** The queue board of a process: loaded only where QUEUE_BOARD is on. */
+import type { RequestListener } from 'node:http';
 import type { Redis } from 'ioredis';
 import type { RedisKeys } from '../../queue/keys';
 import type { Logger } from '../../runtime/logger';
-import type { Board } from './options';
+
+/** Everything of it lies at this path and below, on the internal port. */
+export const BOARD_PATH = '/queues';
+
+export interface Board {
+  /** Answers every request at BOARD_PATH and below, within seconds. */
+  readonly answer: RequestListener;
+  close(): Promise<void>;
+}
 
 /**
  * @param redis one that fails fast, and has been ready
@@ -16,5 +25,5 @@ export async function openBoard(
 ): Promise<Board | undefined> {
   if (!isOn) return undefined;
   const { createBoard } = await import('./board.js');
-  return createBoard(redis, keys, logger);
+  return createBoard(BOARD_PATH, redis, keys, logger);
 }
