@@ -1,45 +1,36 @@
 /** From a matter to what readers outside see of it. */
-
 import type { Matter } from '../../domain/matter';
-import type { MatterView } from '../../protocol/matter-view';
+import { type MatterView, matterView } from '../../protocol/matter-view';
 import { formatLocal } from '../../protocol/time';
+
+/** Fields that are shown as something else than they are. */
+type PresentedFields = {
+  readonly [Name in keyof MatterView as Matter[Name] extends MatterView[Name]
+    ? never
+    : Name]: MatterView[Name];
+};
+
+const FIELDS = Object.keys(matterView.shape) as (keyof MatterView)[];
 
 /** @param timeZone IANA zone of the portal (PORTAL_TIME_ZONE) */
 export function toMatterView(matter: Matter, timeZone: string): MatterView {
-  const { deadlineAt, sourceUpdatedAt } = matter;
-  return {
-    systemCode: matter.systemCode,
-    externalId: matter.externalId,
+  const { deadlineAt, sourceUpdatedAt, deletedAt } = matter;
+  const presented: PresentedFields & Pick<MatterView, 'parties'> = {
     matterId: matter.matterId.toString(),
-    matterType: matter.matterType,
-    title: matter.title,
-    summary: matter.summary,
-    content: matter.content,
-    pcUrl: matter.pcUrl,
-    mobileUrl: matter.mobileUrl,
-    bizType: matter.bizType,
-    priority: matter.priority,
-    bizStatus: matter.bizStatus,
-    phase: matter.phase,
     deadlineAt: deadlineAt === null ? null : formatLocal(deadlineAt, timeZone),
-    initiatorExtId: matter.initiatorExtId,
-    initiatorUsername: matter.initiatorUsername,
-    externalStatusCode: matter.externalStatusCode,
-    externalStatusLabel: matter.externalStatusLabel,
     sourceUpdatedAt: sourceUpdatedAt === null ? null : toIso(sourceUpdatedAt),
-    payloadJson: matter.payloadJson,
     parties: matter.parties.map(({ username, partyRole, displayName, unread }) => ({
       username,
       partyRole,
       displayName,
       unread,
     })),
-    deleted: matter.deleted,
-    deletedAt: matter.deletedAt === null ? null : toIso(matter.deletedAt),
+    deletedAt: deletedAt === null ? null : toIso(deletedAt),
     createdAt: toIso(matter.createdAt),
     updatedAt: toIso(matter.updatedAt),
-    revision: matter.revision,
   };
+  const values = { ...matter, ...presented };
+  return Object.fromEntries(FIELDS.map((name) => [name, values[name]])) as unknown as MatterView;
 }
 
 const toIso = (instant: number) => new Date(instant).toISOString();
