@@ -121,12 +121,10 @@ function digestSchema(timeZone: string) {
         .meta(about('Only matters of this type', '只统计该业务类型')),
       fromDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
       toDay: fields.nullIsAbsent(day(timeZone)).meta(DAY),
-      open: fields
-        .nullIsAbsent(z.boolean())
-        .meta({
-          ...absentMeans(false),
-          ...about('True: without the concluded ones', '为 true 时不含已办结的事项'),
-        }),
+      open: fields.nullIsAbsent(z.boolean()).meta({
+        ...absentMeans(false),
+        ...about('True: without the concluded ones', '为 true 时不含已办结的事项'),
+      }),
     })
     .refine(({ fromDay, toDay }) => !fromDay || !toDay || fromDay.start <= toDay.start, {
       path: ['toDay'],

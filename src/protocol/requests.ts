@@ -86,15 +86,13 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         .transform((value) => (value === null ? 'PENDING' : value))
         .meta(PUSHED_STATUS.upsert),
       sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
-      replaceParties: fields
-        .nullIsAbsent(z.boolean())
-        .meta({
-          ...absentMeans(false),
-          ...about(
-            'True: the list of parties becomes exactly `parties`. Whoever stays keeps the read state.',
-            '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
-          ),
-        }),
+      replaceParties: fields.nullIsAbsent(z.boolean()).meta({
+        ...absentMeans(false),
+        ...about(
+          'True: the list of parties becomes exactly `parties`. Whoever stays keeps the read state.',
+          '为 true 时参与人列表整体替换为 parties；保留下来的人保持已读状态。',
+        ),
+      }),
       parties: fields
         .nullIsAbsent(z.array(party).max(MAX_PARTIES))
         .meta(
@@ -164,15 +162,13 @@ function statusSchema(
       externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
       externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
       sourceUpdatedAt: fields.nullIsAbsent(fields.instant(timeZone, clock)).meta(MATTER.pushedTime),
-      resetAssigneeUnread: fields
-        .nullIsAbsent(z.boolean())
-        .meta({
-          ...absentMeans(resets),
-          ...about(
-            'Whether it becomes unread again for those who handle it',
-            '是否把处理人重新置为未读',
-          ),
-        }),
+      resetAssigneeUnread: fields.nullIsAbsent(z.boolean()).meta({
+        ...absentMeans(resets),
+        ...about(
+          'Whether it becomes unread again for those who handle it',
+          '是否把处理人重新置为未读',
+        ),
+      }),
     })
     .meta(STATUS_BODY[op])
     .transform(

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { toMatterView } from '../../../src/queries/presenters/matter';
 import { withDatabase } from '../option-values';
 import { printJson } from '../print';
 import type { Tool } from '../tool';
@@ -20,6 +19,7 @@ export function addMatterExport(parent: Command, tool: Tool): void {
 
 async function exportMatters(options: Options, tool: Tool): Promise<void> {
   const timeZone = tool.settings.timeZone();
+  const { toMatterView } = await import('../../../src/queries/presenters/matter.js');
   const { createMatterReader } = await import('../../../src/storage/ledger/matter-reader.js');
   await withMongo(tool, options, async (connection) => {
     for await (const matter of createMatterReader(connection).all(options.systemCode)) {
