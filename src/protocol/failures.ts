@@ -12,6 +12,7 @@ import {
 import { about } from './bilingual';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans } from './json-schema';
+import { asInEntry } from './log-entry';
 import { cursor, oneOrMoreWords, orderedWindow, pageSize, WINDOW } from './query-body';
 
 /** @param timeZone zone in which local date-times are read (PORTAL_TIME_ZONE) */
@@ -114,20 +115,13 @@ export type Mended = Answer<typeof mended>;
 export const failedRow = z
   .object({
     requestId: requestId().meta(about('The last failure', '最近一次失败的请求')),
-    clientId: z.string().meta(about('The client that sent it', '发送方 client_id')),
-    operation: z
-      .string()
-      .meta(
-        about('upsert, status, reopen, delete, or the name of a query', '操作名，或查询接口名'),
-      ),
+    clientId: z.string().meta(asInEntry('clientId')),
+    operation: z.string().meta(asInEntry('operation')),
     externalId: z
       .string()
       .nullable()
       .meta(about('The matter, as far as known', '涉及的事项，未知时为 null')),
-    idempotencyKey: z
-      .string()
-      .nullable()
-      .meta(about('X-Idempotency-Key as it was sent', '当时发送的 X-Idempotency-Key')),
+    idempotencyKey: z.string().nullable().meta(asInEntry('idempotencyKey')),
     reason: z.string().meta(about('Of the last failure', '最近一次失败的原因')),
     fields: z.array(z.string()).meta(about('Of its problems', '有问题的字段')),
     failures: count().meta(about('Failed pushes of it in this page', '本页范围内的失败次数')),

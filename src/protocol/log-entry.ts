@@ -186,6 +186,11 @@ export const ENTRY_FIELDS = {
 
 export type EntryFields = typeof ENTRY_FIELDS;
 
+/** For `meta` of a schema elsewhere that is about a field of an entry: a filter, a row of failures. */
+export const asInEntry = (name: keyof EntryFields) => ({
+  description: ENTRY_FIELDS[name].schema.description,
+});
+
 /** What a client is shown of an entry: JSON-safe, absent values null, instants ISO-8601 UTC. */
 export const entryView = z.object(shapeFor('clients'));
 export type EntryView = Answer<typeof entryView>;

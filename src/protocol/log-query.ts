@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { about } from './bilingual';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans, atMostWhere, notBoth } from './json-schema';
+import { asInEntry } from './log-entry';
 import { LOG_STATES } from './log-states';
 import { cursor, oneOrMoreWords, orderedWindow, pageSize, WINDOW } from './query-body';
 import { TEXTS } from './texts';
@@ -32,15 +33,11 @@ export function logQuerySchema(timeZone: string) {
           .regex(REQUEST_ID, saying(TEXTS.requestId))
           .transform((id) => id.toLowerCase()),
       ).meta(about('The one request', '指定的一次请求')),
-      idempotencyKey: nullIsAbsent(z.string().min(1).max(255)).meta(
-        about('X-Idempotency-Key as it was sent', '当时发送的 X-Idempotency-Key'),
-      ),
+      idempotencyKey: nullIsAbsent(z.string().min(1).max(255)).meta(asInEntry('idempotencyKey')),
       externalId: nullIsAbsent(z.string().min(1).max(128)).meta(
         about('The matter', '事项的业务主键'),
       ),
-      operation: word.meta(
-        about('upsert, status, reopen, delete, or the name of a query', '操作名，或查询接口名'),
-      ),
+      operation: word.meta(asInEntry('operation')),
       outcome: oneOrMoreWords.meta(FILTER),
       reason: oneOrMoreWords.meta(FILTER),
       failed: flag.meta(
@@ -55,12 +52,7 @@ export function logQuerySchema(timeZone: string) {
           '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；两者皆无的视为未补救。',
         ),
       ),
-      state: nullIsAbsent(z.enum(LOG_STATES)).meta(
-        about(
-          'QUEUED: under way. PERSISTED: written. REPLAYED: a retry that was answered with the first outcome. REFUSED: see `reason`. EXPIRED: not confirmed in time, and never applied.',
-          'QUEUED 处理中；PERSISTED 已落库；REPLAYED 重试，返回首次结果；REFUSED 被拒绝，见 reason；EXPIRED 未及时确认，不会再生效。',
-        ),
-      ),
+      state: nullIsAbsent(z.enum(LOG_STATES)).meta(asInEntry('state')),
       from: instant,
       to: instant,
       limit: pageSize(DEFAULT_PAGE).meta(

@@ -5,6 +5,7 @@ import { type Answer, count, notRecorded, instant as shownInstant } from './answ
 import { about } from './bilingual';
 import { anyInstant, nullIsAbsent } from './fields';
 import { absentMeans } from './json-schema';
+import { asInEntry } from './log-entry';
 import { oneOrMoreWords, orderedWindow, WINDOW } from './query-body';
 
 export const STATS_BUCKETS = ['minute', 'hour', 'day'] as const;
@@ -25,9 +26,7 @@ export function statsSchema(timeZone: string) {
     by: nullIsAbsent(z.enum(STATS_BUCKETS))
       .transform((value) => value ?? 'hour')
       .meta({ ...absentMeans('hour'), ...BY }),
-    operation: nullIsAbsent(z.enum(OPERATIONS)).meta(
-      about('upsert, status, reopen, delete, or the name of a query', '操作名，或查询接口名'),
-    ),
+    operation: nullIsAbsent(z.enum(OPERATIONS)).meta(asInEntry('operation')),
     outcome: oneOrMoreWords.meta(FILTER),
     reason: oneOrMoreWords.meta(FILTER),
   });
@@ -61,11 +60,7 @@ export const statsRow = z
     start: shownInstant().meta(
       about('Where its time begins: ISO-8601 in UTC', '时段的起点：ISO-8601，UTC'),
     ),
-    operation: z
-      .string()
-      .meta(
-        about('upsert, status, reopen, delete, or the name of a query', '操作名，或查询接口名'),
-      ),
+    operation: z.string().meta(asInEntry('operation')),
     outcome: z
       .string()
       .nullable()

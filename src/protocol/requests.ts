@@ -1,6 +1,6 @@
 /** The bodies of the four operations (specification 4.1-4.4), validated into domain operations. */
 import { z } from 'zod';
-import type { Operation, OperationName } from '../domain/operation';
+import type { Operation, OperationName, Upsert } from '../domain/operation';
 import { MAX_PARTIES } from '../domain/parties';
 import { about } from './bilingual';
 import * as fields from './fields';
@@ -53,20 +53,7 @@ export const party = z
   .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
 
 function upsertSchema({ timeZone, clock }: ContractSettings) {
-  const content = {
-    summary: fields.text(2_000).nullable().optional().meta(MATTER.summary),
-    content: fields.text(65_536).nullable().optional().meta(MATTER.content),
-    pcUrl: fields.url.nullable().optional().meta(MATTER.pcUrl),
-    mobileUrl: fields.url.nullable().optional().meta(MATTER.mobileUrl),
-    bizType: fields.bizType.nullable().optional().meta(MATTER.bizType),
-    priority: fields.text(32).nullable().optional().meta(MATTER.priority),
-    deadlineAt: fields.localDateTime(timeZone).nullable().optional().meta(MATTER.deadlineAt),
-    initiatorExtId: fields.text(128).nullable().optional().meta(MATTER.initiatorExtId),
-    initiatorUsername: fields.username.nullable().optional().meta(MATTER.initiatorUsername),
-    externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
-    externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
-    payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
-  };
+  const content = contentFields(timeZone);
   return z
     .object({
       matterType: z.enum(['TODO', 'NOTICE', 'ALERT', 'REMIND']).meta(MATTER.matterType),
@@ -122,28 +109,51 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         needsWhere('replaceParties', true, 'parties', 'array'),
       ],
     })
-    .transform((body): ParsedBody => {
-      const { matterType, externalId, title, bizStatus, sourceUpdatedAt, parties } = body;
-      const { replaceParties, ...rest } = body;
-      const sent = Object.entries(rest).filter(
-        ([name, value]) => name in content && value !== undefined,
-      );
-      return {
-        externalId,
-        operation: {
-          op: 'upsert',
-          matterType,
-          title,
-          content: Object.fromEntries(sent),
-          ...(bizStatus !== undefined && { bizStatus }),
-          ...(sourceUpdatedAt !== undefined && { sourceUpdatedAt }),
-          ...(parties !== undefined && { parties }),
-          replaceParties: replaceParties ?? false,
-          assignedId: externalId === undefined,
-        },
-      };
-    });
+    .transform((body) => toUpsert(body, Object.keys(content)));
 }
+
+type UpsertBody = Omit<Upsert, 'op' | 'content' | 'replaceParties' | 'assignedId'> & {
+  readonly externalId?: string | undefined;
+  readonly replaceParties?: boolean | undefined;
+};
+
+/** @param contentFields which of its fields are content */
+function toUpsert(body: UpsertBody, contentFields: readonly string[]): ParsedBody {
+  const { matterType, externalId, title, bizStatus, sourceUpdatedAt, parties } = body;
+  const sent = Object.entries(body).filter(
+    ([name, value]) => contentFields.includes(name) && value !== undefined,
+  );
+  return {
+    externalId,
+    operation: {
+      op: 'upsert',
+      matterType,
+      title,
+      content: Object.fromEntries(sent),
+      ...(bizStatus !== undefined && { bizStatus }),
+      ...(sourceUpdatedAt !== undefined && { sourceUpdatedAt }),
+      ...(parties !== undefined && { parties }),
+      replaceParties: body.replaceParties ?? false,
+      assignedId: externalId === undefined,
+    },
+  };
+}
+
+/** Fields that may be absent, and that null clears. */
+const contentFields = (timeZone: string) => ({
+  summary: fields.text(2_000).nullable().optional().meta(MATTER.summary),
+  content: fields.text(65_536).nullable().optional().meta(MATTER.content),
+  pcUrl: fields.url.nullable().optional().meta(MATTER.pcUrl),
+  mobileUrl: fields.url.nullable().optional().meta(MATTER.mobileUrl),
+  bizType: fields.bizType.nullable().optional().meta(MATTER.bizType),
+  priority: fields.text(32).nullable().optional().meta(MATTER.priority),
+  deadlineAt: fields.localDateTime(timeZone).nullable().optional().meta(MATTER.deadlineAt),
+  initiatorExtId: fields.text(128).nullable().optional().meta(MATTER.initiatorExtId),
+  initiatorUsername: fields.username.nullable().optional().meta(MATTER.initiatorUsername),
+  externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
+  externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
+  payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
+});
 
 const STATUS_BODY = {
   status: about('A change of status', '状态变更'),

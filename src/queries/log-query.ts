@@ -1,4 +1,5 @@
 /** The third party's own look into the push log: `push-logs/query`. */
+import type { z } from 'zod';
 import { decodeCursor, encodeCursor } from '../protocol/cursor';
 import type { Language } from '../protocol/language';
 import { logQuerySchema } from '../protocol/log-query';
@@ -35,44 +36,12 @@ const POSITION = /^[0-9a-f]{24}$/;
  *   fewer entries than asked for; only `nextCursor: null` means the end.
  */
 export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
-  const { search, keyUses, bodies, diagnose, counts, timeZone } = deps;
-  const schema = logQuerySchema(timeZone);
-  /**
-   * Of the one request that is asked for: each diagnosis may cost a tenth of a second. And only to
-   * its own client: another one of the system may not hold the secret, and could ask this way about
-   * guesses that it sent in the other's name.
-   */
-  const diagnosisOf = async ([entry]: readonly LogEntry[], clientId: string) => {
-    if (!entry?.signature || entry.clientId !== clientId) return undefined;
-    const id = String(entry._id);
-    return diagnose(entry, (await bodies.find([id])).get(id));
-  };
-  const toViews = async (
-    entries: readonly LogEntry[],
-    includeBody: boolean,
-    language: Language,
-  ) => {
-    const ids = includeBody ? entries.map(({ _id }) => String(_id)) : [];
-    const [uses, kept] = await Promise.all([keyUses(entries), bodies.find(ids)]);
-    return entries.map((entry) => ({
-      ...toEntryView(entry, uses.attempt(entry), language),
-      ...(includeBody && { body: bodyText(kept.get(String(entry._id))) }),
-    }));
-  };
-
+  const { search, counts } = deps;
+  const schema = logQuerySchema(deps.timeZone);
   return async ({ systemCode, clientId, language, body }) => {
-    const {
-      limit,
-      cursor,
-      count,
-      includeBody = false,
-      oldestFirst = false,
-      outcome,
-      reason,
-      ...rest
-    } = readQuery(schema, body);
-    const result = outcome ?? reason;
-    const filter: LogFilter = { ...rest, systemCode, ...(result !== undefined && { result }) };
+    const query = readQuery(schema, body);
+    const { limit, cursor, count, includeBody = false, oldestFirst = false } = query;
+    const filter = filterOf(query, systemCode);
     // A cursor is of one order; those of the usual one are what they were.
     const rows = oldestFirst ? { ...filter, oldestFirst } : filter;
     const after = cursor === undefined ? undefined : decodeCursor(cursor, rows, POSITION);
@@ -82,9 +51,9 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
       count ? search.count(filter, COUNT_BOUND) : undefined,
       isCounted ? counts.unrecorded(countQueryOf({ ...filter, systemCode })) : undefined,
     ]);
-    const views = await toViews(entries, includeBody, language);
+    const views = await toViews(deps, entries, { includeBody, language });
     const diagnosis =
-      rest.requestId === undefined ? undefined : await diagnosisOf(entries, clientId);
+      filter.requestId === undefined ? undefined : await diagnosisOf(deps, entries, clientId);
     const said = diagnosis && language === 'zh' ? inChinese(diagnosis) : diagnosis;
     return {
       entries: diagnosis ? views.map((view) => ({ ...view, diagnosis: said })) : views,
@@ -93,4 +62,40 @@ export function createLogQuery(deps: LogQueryDependencies): AnswerQuery {
       ...(counted && { count: counted }),
     };
   };
+}
+
+type Query = z.output<ReturnType<typeof logQuerySchema>>;
+
+function filterOf(query: Query, systemCode: string): LogFilter {
+  const { limit, cursor, count, includeBody, oldestFirst, outcome, reason, ...rest } = query;
+  const result = outcome ?? reason;
+  return { ...rest, systemCode, ...(result !== undefined && { result }) };
+}
+
+async function toViews(
+  { keyUses, bodies }: LogQueryDependencies,
+  entries: readonly LogEntry[],
+  { includeBody, language }: { readonly includeBody: boolean; readonly language: Language },
+) {
+  const ids = includeBody ? entries.map(({ _id }) => String(_id)) : [];
+  const [uses, kept] = await Promise.all([keyUses(entries), bodies.find(ids)]);
+  return entries.map((entry) => ({
+    ...toEntryView(entry, uses.attempt(entry), language),
+    ...(includeBody && { body: bodyText(kept.get(String(entry._id))) }),
+  }));
+}
+
+/**
+ * Of the one request that is asked for: each diagnosis may cost a tenth of a second. And only to
+ * its own client: another one of the system may not hold the secret, and could ask this way about
+ * guesses that it sent in the other's name.
+ */
+async function diagnosisOf(
+  { diagnose, bodies }: LogQueryDependencies,
+  [entry]: readonly LogEntry[],
+  clientId: string,
+) {
+  if (!entry?.signature || entry.clientId !== clientId) return undefined;
+  const id = String(entry._id);
+  return diagnose(entry, (await bodies.find([id])).get(id));
 }
