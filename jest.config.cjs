@@ -10,9 +10,9 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
-  // Files wait for processes some of the time: two cores take one more of them. With two more they took
-  // the processor from each other, and were no faster (545 and 571 s of two runs on two cores).
-  maxWorkers: availableParallelism() + 1,
+  // Files wait for other processes most of the time (six of them that use a service kept jest busy for 7
+  // of 45 s): two cores take two more of them. A whole run takes 500 s of processor time.
+  maxWorkers: availableParallelism() + 2,
   globalSetup: '<rootDir>/test/support/shared-host.ts',
   globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
