@@ -121,10 +121,11 @@ describe('with a worker that does not move', () => {
 describe('with a worker', () => {
   let service: Service;
   // A Redis of its own: a test cuts all subscribers of it, and those of other files are not to be cut.
-  const dir = mkdtempSync(join(tmpdir(), 'matter-push-answer-'));
+  let dir: string;
   let server: RunningServer;
   let redis: Redis;
   beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'matter-push-answer-'));
     server = await startRedis({ dir });
     redis = new Redis(server.url);
     // Longer than the test may take: only the log can answer where a reply is lost.
