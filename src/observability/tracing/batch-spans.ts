@@ -11,8 +11,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { TracedBatch, TracedPush, TracedReply } from '../../telemetry/tracing';
-import { inSpan, noteFailure } from './in-span';
-import { familyOf, isRecorded, linkTo } from './places';
+import { familyOf, inSpan, isRecorded, linkTo, noteFailure } from './in-span';
 
 export async function traceBatch<R extends TracedReply>(
   tracer: Tracer,

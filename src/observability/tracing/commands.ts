@@ -8,7 +8,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { mongo } from 'mongoose';
-import { isRecorded } from './places';
+import { isRecorded } from './in-span';
 
 /** Commands under way that are recorded; far more than connections. Beyond it they are not. */
 const MAX_OPEN = 5_000;

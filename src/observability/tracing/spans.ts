@@ -11,8 +11,7 @@ import {
 import type { TraceHeaders, Tracing } from '../../telemetry/tracing';
 import { traceBatch } from './batch-spans';
 import { watchCommands } from './commands';
-import { inSpan } from './in-span';
-import { familyOf } from './places';
+import { familyOf, inSpan } from './in-span';
 import { openRequest } from './request-span';
 
 /** @param tracer of a provider that is registered: what is under way here is asked of the library */
