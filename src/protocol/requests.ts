@@ -1,5 +1,6 @@
 /** The bodies of the four operations (specification 4.1-4.4), validated into domain operations. */
 import { z } from 'zod';
+import { CONTENT_FIELDS, type MatterContent } from '../domain/matter';
 import type { Operation, OperationName, Upsert } from '../domain/operation';
 import { MAX_PARTIES } from '../domain/parties';
 import { about } from './bilingual';
@@ -53,7 +54,6 @@ export const party = z
   .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
 
 function upsertSchema({ timeZone, clock }: ContractSettings) {
-  const content = contentFields(timeZone);
   return z
     .object({
       matterType: z.enum(['TODO', 'NOTICE', 'ALERT', 'REMIND']).meta(MATTER.matterType),
@@ -66,7 +66,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
           ),
         ),
       title: fields.title.meta(MATTER.title),
-      ...content,
+      ...contentFields(timeZone),
       // Clearing a status returns the matter to the default of a new one.
       bizStatus: fields.bizStatus
         .nullish()
@@ -109,7 +109,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         needsWhere('replaceParties', true, 'parties', 'array'),
       ],
     })
-    .transform((body) => toUpsert(body, Object.keys(content)));
+    .transform((body) => toUpsert(body));
 }
 
 type UpsertBody = Omit<Upsert, 'op' | 'content' | 'replaceParties' | 'assignedId'> & {
@@ -117,11 +117,12 @@ type UpsertBody = Omit<Upsert, 'op' | 'content' | 'replaceParties' | 'assignedId
   readonly replaceParties?: boolean | undefined;
 };
 
-/** @param contentFields which of its fields are content */
-function toUpsert(body: UpsertBody, contentFields: readonly string[]): ParsedBody {
+const CONTENT: ReadonlySet<string> = new Set(CONTENT_FIELDS);
+
+function toUpsert(body: UpsertBody): ParsedBody {
   const { matterType, externalId, title, bizStatus, sourceUpdatedAt, parties } = body;
   const sent = Object.entries(body).filter(
-    ([name, value]) => contentFields.includes(name) && value !== undefined,
+    ([name, value]) => CONTENT.has(name) && value !== undefined,
   );
   return {
     externalId,
@@ -140,20 +141,21 @@ function toUpsert(body: UpsertBody, contentFields: readonly string[]): ParsedBod
 }
 
 /** Fields that may be absent, and that null clears. */
-const contentFields = (timeZone: string) => ({
-  summary: fields.text(2_000).nullable().optional().meta(MATTER.summary),
-  content: fields.text(65_536).nullable().optional().meta(MATTER.content),
-  pcUrl: fields.url.nullable().optional().meta(MATTER.pcUrl),
-  mobileUrl: fields.url.nullable().optional().meta(MATTER.mobileUrl),
-  bizType: fields.bizType.nullable().optional().meta(MATTER.bizType),
-  priority: fields.text(32).nullable().optional().meta(MATTER.priority),
-  deadlineAt: fields.localDateTime(timeZone).nullable().optional().meta(MATTER.deadlineAt),
-  initiatorExtId: fields.text(128).nullable().optional().meta(MATTER.initiatorExtId),
-  initiatorUsername: fields.username.nullable().optional().meta(MATTER.initiatorUsername),
-  externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
-  externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
-  payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
-});
+const contentFields = (timeZone: string) =>
+  ({
+    summary: fields.text(2_000).nullable().optional().meta(MATTER.summary),
+    content: fields.text(65_536).nullable().optional().meta(MATTER.content),
+    pcUrl: fields.url.nullable().optional().meta(MATTER.pcUrl),
+    mobileUrl: fields.url.nullable().optional().meta(MATTER.mobileUrl),
+    bizType: fields.bizType.nullable().optional().meta(MATTER.bizType),
+    priority: fields.text(32).nullable().optional().meta(MATTER.priority),
+    deadlineAt: fields.localDateTime(timeZone).nullable().optional().meta(MATTER.deadlineAt),
+    initiatorExtId: fields.text(128).nullable().optional().meta(MATTER.initiatorExtId),
+    initiatorUsername: fields.username.nullable().optional().meta(MATTER.initiatorUsername),
+    externalStatusCode: fields.text(128).nullable().optional().meta(MATTER.externalStatusCode),
+    externalStatusLabel: fields.text(256).nullable().optional().meta(MATTER.externalStatusLabel),
+    payloadJson: fields.payloadJson.nullable().optional().meta(MATTER.payloadJson),
+  }) satisfies Readonly<Record<keyof MatterContent, z.ZodType>>;
 
 const STATUS_BODY = {
   status: about('A change of status', '状态变更'),

@@ -18,6 +18,11 @@ test.each([
   expect(toMatter(toRecord(matter))).toStrictEqual(matter);
 });
 
+test('a matter that was stored before there was a field has it as absent', () => {
+  const { payloadJson: _, ...older } = toRecord(aMatter());
+  expect(toMatter(older as ReturnType<typeof toRecord>)).toStrictEqual(aMatter());
+});
+
 test('instants are stored as dates, the id under _id', () => {
   const record = toRecord(full);
   expect(record).toMatchObject({ _id: 2n ** 62n + 1n, deadlineAt: new Date(NOW) });

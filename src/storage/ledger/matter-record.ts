@@ -1,5 +1,5 @@
 /** Between the domain's matter (instants as numbers) and its document (instants as dates). */
-import type { Matter } from '../../domain/matter';
+import { EMPTY_CONTENT, type Matter } from '../../domain/matter';
 import type { MatterRecord } from './matter-model';
 
 const INSTANTS = ['deadlineAt', 'sourceUpdatedAt', 'createdAt', 'updatedAt', 'deletedAt'] as const;
@@ -8,6 +8,8 @@ const isInstant = (field: string) => (INSTANTS as readonly string[]).includes(fi
 export function toMatter(record: MatterRecord): Matter {
   const { _id, deadlineAt, sourceUpdatedAt, createdAt, updatedAt, deletedAt, ...rest } = record;
   return {
+    // A matter that was stored before there was a field has it as absent.
+    ...EMPTY_CONTENT,
     ...rest,
     matterId: BigInt(_id),
     // What somebody changed by hand must not stop the matter, or a comparison that would mend it.
