@@ -8,13 +8,13 @@ import type { StageTimes } from '../telemetry/stage-times';
 import type { BegunLines } from './line-answer';
 
 export interface RequestState {
-  /** By koaRequestId; made anew by koaHmacAuth when the whole request is there. */
+  /** By koaRequestId; made anew where the caller is authenticated, when the whole request is there. */
   requestId: string;
   /** By koaRequestId: when its head was there, epoch milliseconds. */
   receivedAt: number;
   /** By koaRequestId: what its caller reads. */
   language: Language;
-  /** By koaRawBody. */
+  /** By koaRawBody, for what comes after it in the row. */
   rawBody: Buffer;
   /** By koaHmacAuth or koaStreamedHmacAuth. */
   signed: SignedRequest;

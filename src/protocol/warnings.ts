@@ -5,7 +5,7 @@ import { about } from './bilingual';
 import type { Told } from './language';
 
 /** Stable, for programs; new ones may be added. */
-export const WARNING_KINDS = [
+const WARNING_KINDS = [
   'UNKNOWN_FIELD',
   'FIELD_NOT_APPLICABLE',
   'SYSTEM_CODE_IGNORED',

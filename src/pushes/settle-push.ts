@@ -63,13 +63,14 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
 type Rejected = Extract<Settlement, { state: 'REFUSED' }>;
 
 /** UNKNOWN: the queue did not answer, and the push may be in its partition all the same. */
-type Enqueued = 'QUEUED' | 'UNKNOWN' | Rejected;
+type Queueing = 'QUEUED' | 'UNKNOWN' | Rejected;
 
+/** A limit that rejects it for certain, Redis' memory too, comes as a value; what is thrown is not certain. */
 async function enqueue(
   { queue, logger }: SettleDependencies,
   push: QueuedPush,
   timeout: number,
-): Promise<Enqueued> {
+): Promise<Queueing> {
   try {
     const how = await queueCall(queue.enqueue(push, timeout), timeout);
     return how === 'APPENDED' ? 'QUEUED' : { state: 'REFUSED', reason: how };
@@ -82,7 +83,7 @@ async function enqueue(
 
 interface Unqueued {
   readonly id: string;
-  readonly enqueued: Exclude<Enqueued, 'QUEUED'>;
+  readonly enqueued: Exclude<Queueing, 'QUEUED'>;
   readonly reply: Promise<Settlement | undefined>;
   readonly deadline: number;
 }

@@ -31,6 +31,8 @@ const SCHEDULE_FAILED = {
   dueTo: ['redis'],
 } as const;
 
+/** Requests in one line of the log. */
+const MAX_NAMED = 20;
 const NOT_QUEUED = { level: 'warn', text: 'not queued', dueTo: ['redis'] } as const;
 
 export function createGroupQueue(
@@ -54,7 +56,8 @@ export function createGroupQueue(
     } catch (error) {
       if (!isOutOfMemory(error)) throw error;
       // Redis rejected the whole append: nothing of it is queued.
-      tell(NOT_QUEUED, { pushes: waiting.length, error: String(error) });
+      const requestIds = waiting.slice(0, MAX_NAMED).map(({ push }) => push.id);
+      tell(NOT_QUEUED, { pushes: waiting.length, requestIds, error: String(error) });
       return waiting.map(() => 'QUEUE_MEMORY_FULL');
     }
   };

@@ -10,7 +10,12 @@ const { ModuleMocker } = require('jest-mock');
 module.exports = class OneRealm {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);
-  restore = [remember(globalThis), remember(process.env), rememberExit()];
+  restore = [
+    remember(globalThis),
+    remember(process.env),
+    rememberExit(),
+    rememberListeners('unhandledRejection', 'uncaughtException', 'SIGTERM', 'SIGINT', 'SIGHUP'),
+  ];
 
   constructor({ projectConfig }) {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
@@ -29,6 +34,8 @@ module.exports = class OneRealm {
 
   async teardown() {
     this.fakeTimersModern.dispose();
+    // Of the methods of packages too, which the next file shares.
+    this.moduleMocker.restoreAllMocks();
     for (const restore of this.restore) restore();
     this.global = null;
   }
@@ -50,6 +57,18 @@ function remember(object) {
 }
 
 const isOther = (one, other) => ['value', 'get', 'set'].some((key) => one[key] !== other?.[key]);
+
+/** @returns takes away who listens to the process since */
+function rememberListeners(...names) {
+  const before = new Map(names.map((name) => [name, process.listeners(name)]));
+  return () => {
+    for (const [name, known] of before) {
+      for (const listener of process.listeners(name)) {
+        if (!known.includes(listener)) process.off(name, listener);
+      }
+    }
+  };
+}
 
 /** jest puts its own in place for each file, which tells of the file and calls the one before it. */
 function rememberExit() {

@@ -70,6 +70,14 @@ test('every field that is stored is shown, or is internal by its description', (
   }
 });
 
+test('what an entry does not have is null, also where somebody wrote null into it', () => {
+  const { externalId: _, ...without } = FULL;
+  const withNull = { ...FULL, externalId: null } as unknown as LogEntry;
+  for (const entry of [without, withNull]) {
+    expect(toEntryView(entry, 1, 'en')).toMatchObject({ externalId: null, clientId: 'the client' });
+  }
+});
+
 test('clients are shown what is theirs, in the order of the table; operators the rest', () => {
   expect(Object.keys(toEntryView(FULL, 1, 'en'))).toEqual(FOR_CLIENTS);
   expect(Object.keys(toOperatorEntryView(FULL, 1))).toEqual(FOR_OPERATORS);

@@ -12,6 +12,7 @@ import { arrivalOf } from './koa-in-flight';
 const TIMEOUT = 12_000;
 /** Bytes that a piece takes beside its content: for a body sent byte by byte that is most of its memory. */
 const PER_PIECE = 256;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * @param limit bytes
@@ -21,7 +22,12 @@ const PER_PIECE = 256;
 export function koaRawBody(limit: number): Middleware<RequestState> {
   return async ({ req, state }, next) => {
     state.rawBody = await readRawBody(req, limit);
-    await next();
+    try {
+      await next();
+    } finally {
+      // It takes no place in flight any more; its answer may be read for long after.
+      state.rawBody = NOTHING;
+    }
   };
 }
 

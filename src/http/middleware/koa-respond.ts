@@ -1,6 +1,6 @@
 /** Sends what the route left on `ctx.state`: `data` in an envelope, lines, a document, or where it is. */
 import type { Context, Middleware } from 'koa';
-import { type Envelope, errorEnvelope, successEnvelope } from '../../protocol/envelope';
+import { errorEnvelope, successEnvelope } from '../../protocol/envelope';
 import { PushError } from '../../protocol/errors';
 import { type BegunLines, writeLines } from '../line-answer';
 import { rateHeaders } from '../rate-headers';
@@ -24,7 +24,9 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     else if (document) sendDocument(ctx, document);
     else if (location) sendLocation(ctx, location);
     else if (data !== undefined) {
-      writeEnvelope(ctx, succeeded(ctx, data, options), options.always200);
+      const { requestId } = ctx.state;
+      writeEnvelope(ctx, successEnvelope(data, requestId, options.clock()), options.always200);
+      countSuccess(ctx, options);
     } else throw noRoute(ctx);
   };
 }
@@ -38,12 +40,10 @@ function noRoute(ctx: Context): PushError {
   return new PushError('PATH_NOT_FOUND');
 }
 
-function succeeded(ctx: Context, data: unknown, options: RespondOptions): Envelope {
-  const { clock, metrics, flow } = options;
-  const { requestId, receivedAt, outcome = 'ANSWERED' }: RequestState = ctx.state;
+function countSuccess(ctx: Context, { clock, metrics, flow }: RespondOptions): void {
+  const { receivedAt, outcome = 'ANSWERED' }: RequestState = ctx.state;
   metrics?.answered(ctx.path, receivedAt, outcome);
   flow?.answered(flowPushOf(ctx, clock), outcome);
-  return successEnvelope(data, requestId, clock());
 }
 
 /** The status is sent before it is known how the lines end: their last one tells. */
@@ -54,7 +54,10 @@ function sendLines(ctx: Context, lines: BegunLines, options: RespondOptions): vo
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
   ctx.body = writeLines(ctx.res, lines, {
-    success: (data) => succeeded(ctx, data, options),
+    success: (data) => {
+      countSuccess(ctx, options);
+      return successEnvelope(data, requestId, clock());
+    },
     failure: (cause) => errorEnvelope(tellRejection(ctx, cause), requestId, clock(), language),
   });
 }

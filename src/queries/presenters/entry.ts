@@ -76,8 +76,9 @@ const isStored = (name: FieldName): name is Exclude<FieldName, keyof PresentedFi
   ENTRY_FIELDS[name].stored !== undefined;
 
 /** A value of one of the stored forms, as JSON has it. */
-function toJson(value: string | number | Date | bigint | object | undefined) {
-  if (value === undefined) return null;
+function toJson(value: string | number | Date | bigint | object | null | undefined) {
+  // Null, where somebody wrote it by hand.
+  if (value === undefined || value === null) return null;
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' || typeof value === 'number' ? value : String(value);
 }

@@ -1,5 +1,9 @@
 /** Log entries as a CSV file that spreadsheets open. */
-import { entryView, type OperatorEntryView, operatorEntryView } from '../../../src/protocol/log-entry';
+import {
+  entryView,
+  type OperatorEntryView,
+  operatorEntryView,
+} from '../../../src/protocol/log-entry';
 import { printable } from '../print';
 import type { ShownEntry } from '../source/sources';
 

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import * as rules from '../../../src/protocol/fields';
-import { externalId as idRule } from '../../../src/protocol/fields';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import type { FieldLine } from './field-lines';
 import { type Problems, PUSHED_FIELDS, type Row, type Source } from './source';
@@ -81,7 +80,7 @@ class CheckedRows {
 
   #leaveOut(line: number, messages: readonly string[], id: unknown): void {
     for (const message of messages) this.#problems.add(line, message);
-    const { data } = idRule.safeParse(id);
+    const { data } = rules.externalId.safeParse(id);
     if (data === undefined) this.unnamed += 1;
     else if (!this.lines.has(data)) this.ofBadLines.add(data);
   }
