@@ -1,11 +1,12 @@
 /** Composition root of the web process: wires the way of a push, and beside it all else; listens, drains. */
 import { randomBytes } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './concurrency/clock';
-import { createApp } from './http/app';
+import { type AppOptions, createApp } from './http/app';
 import { listen } from './http/http-server';
 import { createFlow } from './observability/processes/flow';
-import { startProcess } from './process';
+import { type Process, startProcess } from './process';
 import { OPEN_PATH } from './protocol/paths';
 import { createBodyParsers } from './protocol/requests';
 import { hourAt } from './protocol/time';
@@ -26,7 +27,7 @@ import { createReplyInbox } from './queue/replies';
 import { announceReady, runMain } from './runtime/lifecycle';
 import { processName } from './runtime/process-name';
 import { createClientDirectory } from './storage/directory/clients';
-import { createKeyRing } from './storage/directory/sealing';
+import { createKeyRing, type KeyRing } from './storage/directory/sealing';
 import { createSecretUses } from './storage/directory/secret-uses';
 import { createUserDirectory } from './storage/directory/users';
 import { createFinalize } from './storage/push-log/finalize';
@@ -40,65 +41,108 @@ import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
 
 async function main(): Promise<void> {
-  const {
-    config,
-    logger,
-    lifecycle,
-    mongo,
-    redis,
-    keys,
-    partitions,
-    redisTime,
-    metrics,
+  const base = await startProcess('web');
+  const { config, logger, mongo, tracing } = base;
+  const replies = await openReplies(base);
+  const log = openLog(base, replies);
+  const keyRing = createKeyRing(config.SECRET_KEYS);
+  const health = openHealth({ ...base, subscriber: replies.subscriber });
+  const auth = openAuth(base, { log, keyRing, checkReady: health.check });
+  const { keyUses } = log.lookups;
+  const flow = createFlow();
+  const app = createApp({
+    listeners: { clock, logger, metrics: base.metrics, flow },
+    newRequestId: auth.newRequestId,
+    // Load balancers know a status only, so health keeps its own.
+    always200: (path) =>
+      config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
+    auth,
+    ...openPushes(base, { replies, log }),
+    ...openQueries({ config, mongo, keyRing, keyUses, clock, checkReady: health.check }),
+    ...openDocs(config),
+    health,
+    maxInFlight: config.MAX_IN_FLIGHT,
+    bodyLimit: config.BODY_LIMIT,
+    timeout: config.PUSH_TIMEOUT,
+    accessLog: config.LOG_REQUESTS === 'on',
     tracing,
-    tellOfItself,
-  } = await startProcess('web');
-  const clock = systemClock;
-  const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout } = config;
+  });
+  const url = await serve(base, app.callback(), health);
+  base.tellOfItself(() => ({
+    work: { 'in flight': replies.inbox.size },
+    defaultRate: config.RATE_LIMIT,
+    flow: flow.read(),
+  }));
+  logger.info({ url }, 'listening');
+  announceReady({ url });
+}
 
-  // Reply inbox, and the fallback that reads lost replies from the push log.
+const clock = systemClock;
+
+type Replies = Awaited<ReturnType<typeof openReplies>>;
+
+/** The inbox in which the workers' replies arrive. */
+async function openReplies({ config, logger, lifecycle, redis, keys, metrics }: Process) {
   const subscriber = connectSubscriber(config.REDIS_URL, logger);
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger, metrics);
   const echo = watchEcho({ redis, subscriber, keys, ingressId, logger });
   lifecycle.onStop('echo', () => echo.stop());
-  const pushLog = createPushLog(mongo, {
-    keepBodies: config.PUSH_BODY_RETENTION > 0,
-    metrics,
-    tracing,
-    clock,
-  });
-  const counts = createPushCounts(mongo, {
-    logger,
-    hourOf: (at) => hourAt(at, config.PORTAL_TIME_ZONE),
-  });
+  return { subscriber, ingressId, inbox };
+}
+
+type Log = ReturnType<typeof openLog>;
+
+/** The push log and its counts; where a reply is lost, the log is what knows. */
+function openLog(
+  { config, logger, lifecycle, mongo, metrics, tracing }: Process,
+  { inbox }: Replies,
+) {
+  const keepBodies = config.PUSH_BODY_RETENTION > 0;
+  const pushLog = createPushLog(mongo, { keepBodies, metrics, tracing, clock });
+  const hourOf = (at: number) => hourAt(at, config.PORTAL_TIME_ZONE);
+  const counts = createPushCounts(mongo, { logger, hourOf });
   lifecycle.onStop('counts', () => counts.stop());
   const lookups = createLogLookups(mongo);
   const lostReplies = watchLostReplies({ inbox, lookups, logger, metrics });
   lifecycle.onStop('lost replies', () => lostReplies.stop());
+  return { pushLog, counts, lookups };
+}
 
-  // The way of a push. Who sent it?
-  const keyRing = createKeyRing(config.SECRET_KEYS);
+interface AuthParts {
+  readonly log: Log;
+  readonly keyRing: KeyRing;
+  readonly checkReady: () => void;
+}
+
+/** Who sent a request? */
+function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOptions['auth'] {
+  const { config, logger, lifecycle, mongo, redis, keys, redisTime, metrics } = base;
+  const { pushLog, counts } = log;
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
-  const health = openHealth({ mongo, redis, subscriber, keys });
-  const forRejections = { pushLog, clock, logger, metrics };
   const quota = createRejectionQuota(redis, keys);
-  const newRequestId = createRequestIds(() => redisTime.aheadOf(clock));
-  const auth = {
+  return {
     findClient: createClientDirectory(mongo, keyRing, clock, logger).find,
-    logRejection: createRejectionLog({ ...forRejections, quota }, REJECTIONS),
+    logRejection: createRejectionLog({ pushLog, clock, logger, metrics, quota }, REJECTIONS),
     counts,
     noteUse: secretUses.note,
-    checkReady: health.check,
-    newRequestId,
+    checkReady,
+    newRequestId: createRequestIds(() => redisTime.aheadOf(clock)),
     clock,
-    timeout,
+    timeout: config.PUSH_TIMEOUT,
     metrics,
   };
+}
 
-  // May it come in, and is it right?
+/** May a push come in, is it right, and what becomes of it? */
+function openPushes(
+  base: Process,
+  { replies, log }: { readonly replies: Replies; readonly log: Log },
+): Pick<AppOptions, 'admit' | 'checkBody' | 'submit'> {
+  const { config, logger, mongo, redis, keys, metrics, tracing } = base;
+  const { PUSH_TIMEOUT: timeout } = config;
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
   const admit = createAdmit(createAdmission(redis, keys, config.SIGNATURE_GRACE), rates);
   const checkBody = createCheckBody({
@@ -107,67 +151,47 @@ async function main(): Promise<void> {
     clock,
     unknownUsers: createUserDirectory(mongo, clock, tracing).unknown,
   });
-
-  // Into its partition, and the wait for what becomes of it.
-  const finalize = createFinalize(pushLog, lookups);
-  const finalizer = new PushFinalizer({
-    finalize,
-    name: processName('web'),
-    clock,
-    logger,
-    tracing,
-  });
-  lifecycle.onStop('finalizer', () => finalizer.stop());
-  const jobs = createPartitionJobs(redis, keys);
-  lifecycle.onStop('partition jobs', () => jobs.close());
-  const queue = createGroupQueue(partitions, jobs, logger, metrics, tracing);
-  const settle = createSettlePush({ queue, inbox, finalizer, ingressId, clock, logger });
-
+  const forRejections = { pushLog: log.pushLog, clock, logger, metrics };
   const submit = createSubmitPush({
     loadShedder: new LoadShedder({ timeout, clock: () => performance.now() }),
     admit,
     validate: createValidatePush(checkBody),
-    pushLog,
-    lookups,
+    ...log,
     logRejection: createRejectionLog(forRejections, REJECTIONS),
     logShed: createRejectionLog(forRejections, SHED),
-    settle,
-    finalizer,
-    counts,
+    ...openSettling(base, replies, log),
     clock,
     timeout,
     replays: config.IDEMPOTENT_REPLAY === 'on',
     metrics,
   });
+  return { admit, checkBody, submit };
+}
 
-  const flow = createFlow();
-  const app = createApp({
-    listeners: { clock, logger, metrics, flow },
-    newRequestId,
-    // Load balancers know a status only, so health keeps its own.
-    always200: (path) =>
-      config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
-    auth,
-    admit,
-    submit,
-    checkBody,
-    ...openQueries({
-      config,
-      mongo,
-      keyRing,
-      keyUses: lookups.keyUses,
-      clock,
-      checkReady: health.check,
-    }),
-    ...openDocs(config),
-    health,
-    maxInFlight: config.MAX_IN_FLIGHT,
-    bodyLimit,
-    timeout,
-    accessLog: config.LOG_REQUESTS === 'on',
-    tracing,
-  });
-  const server = await listen(app.callback(), { host: config.HOST, port: config.PORT });
+/** Into its partition, and the wait for what becomes of it. */
+function openSettling(
+  { logger, lifecycle, redis, keys, partitions, metrics, tracing }: Process,
+  { inbox, ingressId }: Replies,
+  { pushLog, lookups }: Log,
+) {
+  const finalize = createFinalize(pushLog, lookups);
+  const name = processName('web');
+  const finalizer = new PushFinalizer({ finalize, name, clock, logger, tracing });
+  lifecycle.onStop('finalizer', () => finalizer.stop());
+  const jobs = createPartitionJobs(redis, keys);
+  lifecycle.onStop('partition jobs', () => jobs.close());
+  const queue = createGroupQueue(partitions, jobs, logger, metrics, tracing);
+  const settle = createSettlePush({ queue, inbox, finalizer, ingressId, clock, logger });
+  return { settle, finalizer };
+}
+
+/** @returns the URL */
+async function serve(
+  { config, lifecycle }: Process,
+  handler: RequestListener,
+  health: AppOptions['health'],
+): Promise<string> {
+  const server = await listen(handler, { host: config.HOST, port: config.PORT });
   lifecycle.onStop('server', async () => {
     health.leave();
     // Until whoever sends callers here has noticed: a closed port would refuse them.
@@ -175,13 +199,7 @@ async function main(): Promise<void> {
     health.drain();
     await server.close();
   });
-  tellOfItself(() => ({
-    work: { 'in flight': inbox.size },
-    defaultRate: config.RATE_LIMIT,
-    flow: flow.read(),
-  }));
-  logger.info({ url: server.url }, 'listening');
-  announceReady({ url: server.url });
+  return server.url;
 }
 
 runMain(main);

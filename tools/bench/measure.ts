@@ -104,9 +104,12 @@ export async function measureScenario(
   }
 }
 
-/** Each comes at another place in every round, and after another one: it inherits the servers from it. */
+/**
+ * Each comes at another place, and after another one: it inherits the servers from it. Every second round
+ * goes backwards, so that two contenders change places too.
+ */
 function inOrderOf<T>(round: number, items: readonly T[]): T[] {
-  const from = round % items.length;
+  const from = Math.floor(round / 2) % items.length;
   const rotated = [...items.slice(from), ...items.slice(0, from)];
   return round % 2 === 0 ? rotated : rotated.reverse();
 }
