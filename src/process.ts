@@ -1,5 +1,4 @@
 /** What every long-running process starts with: settings, log, lifecycle, and its two servers. */
-import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
 import { systemClock } from './concurrency/clock';
 import { startPollLoop } from './concurrency/poll-loop';
@@ -11,7 +10,7 @@ import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createPartitionStates } from './queue/partition-states';
 import { createPartitions, type Partitions } from './queue/partitions';
 import { probeWrite } from './queue/probe';
-import { connectFailFast, redisReady } from './queue/redis';
+import { connectFailFast, type RedisConnection, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { countWorkers } from './queue/worker-number';
 import { type Config, readConfig, redactConfig } from './runtime/config';
@@ -29,7 +28,7 @@ export interface Process {
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
   readonly mongo: Connection;
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
   /** Known, and kept known while the process runs. */

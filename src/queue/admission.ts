@@ -3,9 +3,9 @@
  * whether a signature was used for something else and whether the client is within its rate.
  */
 import { createHash } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { createBatcher } from '../concurrency/batcher';
 import type { RedisKeys } from './keys';
+import type { RedisConnection } from './redis';
 
 export interface AdmissionRequest {
   readonly clientId: string;
@@ -112,7 +112,7 @@ interface AdmitCommand {
  * @returns a function that admits one push; it rejects where Redis cannot be asked
  */
 export function createAdmission(
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
   grace: number | 'off',
 ): (request: AdmissionRequest) => Promise<Admission> {

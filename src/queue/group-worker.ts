@@ -3,13 +3,13 @@
  * partitions are empty.
  */
 import { type Job, Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
 import { NO_METRICS } from '../telemetry/metrics';
 import { BatchRunner, type BatchRunnerOptions } from './batch-runner';
 import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData, PartitionJobs } from './partition-jobs';
+import type { RedisConnection } from './redis';
 
 /**
  * A dead worker's job is taken up again after at most lock + check, which is under the 3 s that
@@ -31,7 +31,7 @@ const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;
 
 export interface GroupWorkerOptions extends BatchRunnerOptions {
   /** BullMQ duplicates it for blocking; must have maxRetriesPerRequest null. */
-  readonly connection: Redis;
+  readonly connection: RedisConnection;
   readonly keys: RedisKeys;
   readonly jobs: PartitionJobs;
   readonly concurrency: number;

@@ -1,8 +1,8 @@
 /** The partition jobs as BullMQ has them, for operators. Changes nothing. */
 import { type Job, Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData } from './partition-jobs';
+import type { RedisConnection } from './redis';
 
 export interface PartitionJobView {
   readonly state: 'waiting' | 'active';
@@ -33,7 +33,7 @@ export interface PartitionJobReader {
 const MOST = 100;
 
 /** The queue of partition jobs, read only: opening it writes nothing. */
-export function readOnlyJobQueue(redis: Redis, keys: RedisKeys): Queue<PartitionJobData> {
+export function readOnlyJobQueue(redis: RedisConnection, keys: RedisKeys): Queue<PartitionJobData> {
   const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, {
     connection: redis,
     prefix: keys.bullPrefix,
@@ -45,7 +45,10 @@ export function readOnlyJobQueue(redis: Redis, keys: RedisKeys): Queue<Partition
   return queue;
 }
 
-export function createPartitionJobReader(redis: Redis, keys: RedisKeys): PartitionJobReader {
+export function createPartitionJobReader(
+  redis: RedisConnection,
+  keys: RedisKeys,
+): PartitionJobReader {
   const queue = readOnlyJobQueue(redis, keys);
   const toView = async (
     job: Job<PartitionJobData>,

@@ -4,8 +4,8 @@
  * one follow-up is kept. So a partition never has two active jobs, and never none while one is due.
  */
 import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
+import type { RedisConnection } from './redis';
 
 export interface PartitionJobData {
   readonly partition: number;
@@ -17,7 +17,7 @@ export interface PartitionJobs {
   close(): Promise<void>;
 }
 
-export function createPartitionJobs(redis: Redis, keys: RedisKeys): PartitionJobs {
+export function createPartitionJobs(redis: RedisConnection, keys: RedisKeys): PartitionJobs {
   const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, {
     connection: redis,
     prefix: keys.bullPrefix,

@@ -1,8 +1,9 @@
 /** How much waits, and for how long: one look at all partitions, which changes nothing. */
-import type { Redis } from 'ioredis';
+
 import { PARTITIONS } from '../domain/group';
 import type { RedisKeys } from './keys';
 import { ITEM_HEADER_LENGTH, readItemHeader } from './push';
+import type { RedisConnection } from './redis';
 
 export interface PartitionState {
   /** Pushes in the partition. */
@@ -34,7 +35,7 @@ interface LookCommand {
  * @returns a function that tells the state of each partition; it rejects where Redis cannot be asked
  */
 export function createPartitionStates(
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
 ): () => Promise<PartitionState[]> {
   redis.defineCommand('lookAtPartitions', { lua: LOOK, numberOfKeys: PARTITIONS });

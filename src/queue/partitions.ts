@@ -1,9 +1,10 @@
 /** The partitions: ordered lists of waiting pushes in Redis, and the commands that work on them. */
-import type { Redis } from 'ioredis';
+
 import { groupOf, PARTITIONS, partitionOf } from '../domain/group';
 import type { RedisKeys } from './keys';
 import { ACKNOWLEDGE, APPEND, READ } from './partition-scripts';
 import { decodeItem, encodePush, itemHeader, type QueuedPush, type WaitingPush } from './push';
+import type { RedisConnection } from './redis';
 import type { RedisTime } from './redis-time';
 
 /** What a worker reads, applies and acknowledges together: the first pushes of some partitions. */
@@ -102,7 +103,7 @@ interface PartitionCommands {
 const APPENDED: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
 
 interface PartitionDependencies {
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly limits: PartitionLimits;
   readonly time: RedisTime;
@@ -112,7 +113,7 @@ interface PartitionDependencies {
  * @param time of Redis, which learns from every append
  */
 export function createPartitions(
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
   limits: PartitionLimits,
   time: RedisTime,
@@ -215,4 +216,4 @@ async function waiting({ redis, keys }: PartitionDependencies): Promise<number[]
   return all.filter((partition) => Number(lengths?.[partition]?.[1] ?? 0) > 0);
 }
 
-const commandsOf = (redis: Redis) => redis as unknown as PartitionCommands;
+const commandsOf = (redis: RedisConnection) => redis as unknown as PartitionCommands;

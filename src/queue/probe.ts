@@ -1,15 +1,14 @@
 /** Whether Redis can be used: a replica, or a server at its `maxmemory`, answers PING all the same. */
-import type { Redis } from 'ioredis';
 import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
 import type { Logger } from '../runtime/logger';
 import type { RedisKeys } from './keys';
-import { isRedisReady } from './redis';
+import { isRedisReady, type RedisConnection } from './redis';
 
 /** Milliseconds that the key of a probe lives. */
 const TRACE = 10_000;
 
 /** Writes something small. @throws the connection's error where Redis takes none, at `maxmemory` too */
-export async function probeWrite(redis: Redis, keys: RedisKeys): Promise<void> {
+export async function probeWrite(redis: RedisConnection, keys: RedisKeys): Promise<void> {
   await redis.set(keys.probe, '1', 'PX', TRACE);
 }
 
@@ -18,14 +17,14 @@ export async function probeWrite(redis: Redis, keys: RedisKeys): Promise<void> {
  *
  * @throws the connection's error where Redis is away or no primary
  */
-export async function probePrimary(redis: Redis, keys: RedisKeys): Promise<void> {
+export async function probePrimary(redis: RedisConnection, keys: RedisKeys): Promise<void> {
   await redis.del(`${keys.probe}:nothing`);
 }
 
 export interface EchoSources {
   /** For commands: it leaves a replica by itself, once it has tried to write. */
-  readonly redis: Redis;
-  readonly subscriber: Redis;
+  readonly redis: RedisConnection;
+  readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
   readonly ingressId: string;
   readonly logger: Logger;

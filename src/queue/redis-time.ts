@@ -2,7 +2,7 @@
  * What time it is for Redis, by whose clock deadlines are kept. It is known before a command is
  * sent: the command may be held up on the way, and must not be given that time as a present.
  */
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './redis';
 
 export interface RedisTime {
   /** Epoch milliseconds, never later than it really is. @throws where Redis does not answer */
@@ -22,7 +22,10 @@ const VALID_FOR = 60_000;
 const TOGETHER = 5_000;
 
 /** @param monotonic milliseconds of this process' own clock that never jumps */
-export function createRedisTime(redis: Pick<Redis, 'time'>, monotonic: () => number): RedisTime {
+export function createRedisTime(
+  redis: Pick<RedisConnection, 'time'>,
+  monotonic: () => number,
+): RedisTime {
   let known: { stamp: number; at: number } | undefined;
   const counted = (at: number): number | undefined =>
     known && at - known.at < VALID_FOR ? known.stamp + at - known.at : undefined;

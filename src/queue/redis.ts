@@ -1,9 +1,12 @@
 /** Connections to Redis: one kind that fails fast, one for a subscriber, and the one of BullMQ's worker. */
-import { Redis, type RedisOptions } from 'ioredis';
+import { type Cluster, Redis, type RedisOptions } from 'ioredis';
 import { startPollLoop } from '../concurrency/poll-loop';
 import { withTimeout } from '../concurrency/timeout';
 import type { Logger } from '../runtime/logger';
 import { outagesOf } from '../runtime/outages';
+
+/** One server, a Sentinel group's primary, or all of a Cluster. */
+export type RedisConnection = Redis | Cluster;
 
 /** Every command ends by then, whatever the network does; milliseconds. */
 const COMMAND_TIMEOUT = 2_000;
@@ -23,7 +26,7 @@ const RECONNECT: RedisOptions = {
 };
 
 /** For commands on the way of a push: rejected at once while Redis is away, never kept for later. */
-export function connectFailFast(url: string, logger: Logger): Redis {
+export function connectFailFast(url: string, logger: Logger): RedisConnection {
   return connect(
     Redis,
     url,
@@ -37,7 +40,7 @@ export function connectFailFast(url: string, logger: Logger): Redis {
 }
 
 /** For a subscriber: comes back with its subscriptions after an outage. */
-export function connectSubscriber(url: string, logger: Logger): Redis {
+export function connectSubscriber(url: string, logger: Logger): RedisConnection {
   const redis = connect(Redis, url, { use: 'subscriber', logger }, { maxRetriesPerRequest: null });
   const asking = startPollLoop(
     () => redis.ping(),
@@ -52,7 +55,7 @@ export function connectSubscriber(url: string, logger: Logger): Redis {
  * For BullMQ in a worker, which blocks on it and must never see a command given up. Its scripts run
  * at `maxmemory` too: who makes room must not be rejected for want of it.
  */
-export function connectBlocking(url: string, logger: Logger): Redis {
+export function connectBlocking(url: string, logger: Logger): RedisConnection {
   return connect(
     AllowOomRedis,
     url,
@@ -80,12 +83,12 @@ export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && /(^|-)OOM /.test(error.message);
 }
 
-export function isRedisReady(redis: Redis): boolean {
+export function isRedisReady(redis: RedisConnection): boolean {
   return redis.status === 'ready';
 }
 
 /** Resolves when the connection is ready. @throws Error naming REDIS_URL after `timeout` ms */
-export async function redisReady(redis: Redis, timeout = 5_000): Promise<void> {
+export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
   if (isRedisReady(redis)) return;
   const ready = new Promise<void>((resolve) => redis.once('ready', resolve));
   await withTimeout(ready, timeout, () => {

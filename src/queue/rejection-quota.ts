@@ -2,8 +2,9 @@
  * How many rejections of a client that anybody may have caused are recorded, by all processes together:
  * client ids are public (decisions, "Idempotency key and push log").
  */
-import type { Redis } from 'ioredis';
+
 import type { RedisKeys } from './keys';
+import type { RedisConnection } from './redis';
 
 /** At once: a morning's work on a signature that will not fit. */
 const BURST = 100;
@@ -29,7 +30,7 @@ interface TakeCommand {
 
 /** @returns a function that takes one of the quota; it rejects where Redis is away */
 export function createRejectionQuota(
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
 ): (clientId: string) => Promise<boolean> {
   redis.defineCommand('takeRejectionQuota', { lua: TAKE });

@@ -1,10 +1,11 @@
 /** Replies: a worker tells the one web process that waits; the web process finds the request that it is for. */
-import type { Redis } from 'ioredis';
+
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
 import { type Metrics, NO_METRICS } from '../telemetry/metrics';
 import type { RedisKeys } from './keys';
 import type { ReplyMessage } from './partitions';
+import type { RedisConnection } from './redis';
 
 /** A reply to one push. The queue knows nothing of what it says. */
 export interface Reply<S> {
@@ -57,7 +58,7 @@ const UNREADABLE = { level: 'error', text: 'unreadable reply message' } as const
 
 /** Listens on the channel of `ingressId`; the subscription survives reconnects. */
 export async function createReplyInbox<S>(
-  subscriber: Redis,
+  subscriber: RedisConnection,
   keys: RedisKeys,
   ingressId: string,
   logger: Logger,

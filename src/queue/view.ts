@@ -3,13 +3,13 @@
  * nothing, and reads a bounded part. The queue goes on meanwhile: of one that moves fast the figures
  * are nearly right.
  */
-import type { Redis } from 'ioredis';
 import { PARTITIONS } from '../domain/group';
 import type { RedisKeys } from './keys';
 import { ownerName } from './owner';
 import { createPartitionJobReader, type PartitionJobView } from './partition-job-view';
 import { createPartitionStates, type PartitionState } from './partition-states';
 import { decodeItem } from './push';
+import type { RedisConnection } from './redis';
 import { createRedisTime } from './redis-time';
 import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
 
@@ -44,7 +44,7 @@ const MOST = 10_000;
 const CHUNK = 250;
 const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
-export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
+export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
   const time = createRedisTime(redis, () => performance.now());
   const jobs = createPartitionJobReader(redis, keys);
   const look = createPartitionStates(redis, keys);
@@ -84,7 +84,11 @@ export function createQueueView(redis: Redis, keys: RedisKeys): QueueView {
 }
 
 /** The first items of a list, in pieces. */
-async function* itemsOf(redis: Redis, list: string, most: number): AsyncGenerator<string> {
+async function* itemsOf(
+  redis: RedisConnection,
+  list: string,
+  most: number,
+): AsyncGenerator<string> {
   for (let from = 0; from < most; from += CHUNK) {
     const last = Math.min(from + CHUNK, most) - 1;
     const items = await redis.lrange(list, from, last);

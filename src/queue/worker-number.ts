@@ -7,11 +7,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
 import type { RedisKeys } from './keys';
-import { AT_MAXMEMORY } from './redis';
+import { AT_MAXMEMORY, type RedisConnection } from './redis';
 
 const LEASE = 30_000;
 const RENEW_EVERY = 5_000;
@@ -58,7 +57,7 @@ export interface WorkerNumber {
  * @throws AllTaken
  */
 export async function leaseWorkerNumber(
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
   { max, logger }: { max: number; logger: Logger },
 ): Promise<WorkerNumber> {
@@ -92,12 +91,16 @@ export async function leaseWorkerNumber(
 }
 
 /** How many workers hold a number; one that died holds its own for up to 30 s. */
-export function countWorkers(redis: Redis, keys: RedisKeys, max: number): Promise<number> {
+export function countWorkers(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  max: number,
+): Promise<number> {
   return redis.exists(Array.from({ length: max }, (_, number) => keys.workerNumber(number)));
 }
 
 async function takePatiently(
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
   { holder, max, logger }: { holder: string; max: number; logger: Logger },
 ): Promise<number> {
@@ -112,7 +115,7 @@ async function takePatiently(
   }
 }
 
-async function takeFree(redis: Redis, keys: RedisKeys, holder: string, max: number) {
+async function takeFree(redis: RedisConnection, keys: RedisKeys, holder: string, max: number) {
   for (let number = 0; number < max; number += 1) {
     const taken = await redis.eval(TAKE, 1, keys.workerNumber(number), holder, LEASE);
     if (taken === 1) return number;

@@ -1,18 +1,17 @@
 /** Whether this process may get requests: it needs the database, and both of its ways to the queue. */
-import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
 import { createHealthProbe, type HealthProbe } from '../http/health';
 import type { RedisKeys } from '../queue/keys';
 import { probePrimary } from '../queue/probe';
-import { isRedisReady } from '../queue/redis';
+import { isRedisReady, type RedisConnection } from '../queue/redis';
 import { isMongoReady, pingMongo } from '../storage/mongo';
 
 /** What a process needs of its servers. */
 export interface HealthServers {
   readonly mongo: Connection;
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   /** Hears the replies. */
-  readonly subscriber: Redis;
+  readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
 }
 

@@ -1,14 +1,19 @@
 /** The partitions of a test, in the time of its Redis. */
-import type { Redis } from 'ioredis';
+
 import type { RedisKeys } from '../../src/queue/keys';
 import {
   createPartitions,
   type PartitionLimits,
   type Partitions,
 } from '../../src/queue/partitions';
+import type { RedisConnection } from '../../src/queue/redis';
 import { createRedisTime } from '../../src/queue/redis-time';
 
-export function openPartitions(redis: Redis, keys: RedisKeys, limits: PartitionLimits): Partitions {
+export function openPartitions(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  limits: PartitionLimits,
+): Partitions {
   return createPartitions(
     redis,
     keys,

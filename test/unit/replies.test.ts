@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createRedisKeys } from '../../src/queue/keys';
+import type { RedisConnection } from '../../src/queue/redis';
 import { createReplyInbox, toMessages } from '../../src/queue/replies';
 import { NO_METRICS } from '../../src/telemetry/metrics';
 
@@ -17,7 +17,7 @@ async function openInbox() {
   const logger = pino({ enabled: false });
   const sent: number[] = [];
   const metrics = { ...NO_METRICS, replied: (sentAt: number) => void sent.push(sentAt) };
-  const redis = subscriber as unknown as Redis;
+  const redis = subscriber as unknown as RedisConnection;
   const inbox = await createReplyInbox<string>(redis, keys, 'me', logger, metrics);
   const receive = (payload: unknown) =>
     subscriber.emit('message', keys.replies('me'), JSON.stringify(payload));

@@ -1,7 +1,7 @@
 /** Faults that only real servers have: of a replica set's members, and of a Redis that is full. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
+import type { RedisConnection } from '../../src/queue/redis';
 import { type ClusterSet, REFUSED_SESSIONS, type SetMember } from '../harness/replica-set';
 import { withAdmin } from '../local/mongod';
 
@@ -87,7 +87,7 @@ async function setFailpoint(members: readonly SetMember[], command: mongo.Docume
  * @param kibibytes beyond what it uses; below zero: it has too much already
  */
 export async function fill(
-  redis: Pick<Redis, 'info' | 'config'>,
+  redis: Pick<RedisConnection, 'info' | 'config'>,
   kibibytes: number,
   lasting: () => Promise<void>,
 ): Promise<void> {

@@ -4,9 +4,9 @@
  */
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import type { Redis } from 'ioredis';
 import type { RedisKeys } from '../../queue/keys';
 import { readOnlyJobQueue } from '../../queue/partition-job-view';
+import type { RedisConnection } from '../../queue/redis';
 import type { Logger } from '../../runtime/logger';
 import { collectParts, createBoardApp } from './app';
 
@@ -17,7 +17,12 @@ const ABOUT =
  * @param basePath everything of it lies there and below
  * @throws Error where the files of the board are not as expected
  */
-export function createBoard(basePath: string, redis: Redis, keys: RedisKeys, logger: Logger) {
+export function createBoard(
+  basePath: string,
+  redis: RedisConnection,
+  keys: RedisKeys,
+  logger: Logger,
+) {
   const queue = readOnlyJobQueue(redis, keys);
   const jobs = new BullMQAdapter(queue, { readOnlyMode: true, description: ABOUT });
   // Of a job's contents the partition alone, whatever a later version may put there.

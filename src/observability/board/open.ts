@@ -1,7 +1,7 @@
 /** The queue board of a process: loaded only where QUEUE_BOARD is on. */
 import type { RequestListener } from 'node:http';
-import type { Redis } from 'ioredis';
 import type { RedisKeys } from '../../queue/keys';
+import type { RedisConnection } from '../../queue/redis';
 import type { Logger } from '../../runtime/logger';
 
 /** Everything of it lies at this path and below, on the internal port. */
@@ -19,7 +19,7 @@ export interface Board {
  */
 export async function openBoard(
   isOn: boolean,
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
   logger: Logger,
 ): Promise<Board | undefined> {

@@ -3,10 +3,9 @@
  * a process that died stays for a while, and its age tells; one that ends takes its own with it.
  */
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import { startPollLoop } from '../../concurrency/poll-loop';
 import type { RedisKeys } from '../../queue/keys';
-import { AT_MAXMEMORY } from '../../queue/redis';
+import { AT_MAXMEMORY, type RedisConnection } from '../../queue/redis';
 import type { Logger } from '../../runtime/logger';
 import type { ProcessRecord } from './record';
 
@@ -44,7 +43,7 @@ export interface Heartbeat {
 
 /** @param read what the process is like now */
 export function startHeartbeat(
-  redis: Redis,
+  redis: RedisConnection,
   keys: RedisKeys,
   read: () => ProcessRecord,
   logger: Logger,

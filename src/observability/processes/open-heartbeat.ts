@@ -1,8 +1,8 @@
 /** What every process tells of itself besides what is its own. */
 import { hostname } from 'node:os';
-import type { Redis } from 'ioredis';
 import { VERSION } from '../../protocol/version';
 import type { RedisKeys } from '../../queue/keys';
+import type { RedisConnection } from '../../queue/redis';
 import type { Lifecycle } from '../../runtime/lifecycle';
 import type { Logger } from '../../runtime/logger';
 import { type Outage, outagesOf, SERVERS } from '../../runtime/outages';
@@ -14,7 +14,7 @@ import type { ProcessRecord } from './record';
 export type OwnRecord = Pick<ProcessRecord, 'work' | 'defaultRate' | 'flow'>;
 
 export interface HeartbeatParts {
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;

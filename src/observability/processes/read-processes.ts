@@ -1,6 +1,6 @@
 /** The processes of a deployment, by their heartbeats. Changes nothing. */
-import type { Redis } from 'ioredis';
 import type { RedisKeys } from '../../queue/keys';
+import type { RedisConnection } from '../../queue/redis';
 import { HEARTBEAT_INTERVAL } from './heartbeat';
 import { type ProcessRecord, processRecord } from './record';
 
@@ -15,7 +15,10 @@ export interface SeenProcess extends ProcessRecord {
 const SILENT = 4.5 * HEARTBEAT_INTERVAL;
 
 /** @returns by type and name; one of another version whose record this one cannot read is left out */
-export async function readProcesses(redis: Redis, keys: RedisKeys): Promise<SeenProcess[]> {
+export async function readProcesses(
+  redis: RedisConnection,
+  keys: RedisKeys,
+): Promise<SeenProcess[]> {
   const [[seconds, microseconds], records] = await Promise.all([
     redis.time(),
     redis.hgetall(keys.processes),

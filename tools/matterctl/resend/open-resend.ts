@@ -1,6 +1,5 @@
 /** What a resend needs: the ledger and the log to look into, and a place in the queue to push from. */
 import { randomBytes } from 'node:crypto';
-import type { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
 import { systemClock } from '../../../src/concurrency/clock';
 import { createBodyParsers } from '../../../src/protocol/requests';
@@ -16,7 +15,12 @@ import { createGroupQueue } from '../../../src/queue/group-queue';
 import { createRedisKeys, type RedisKeys } from '../../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
 import { createPartitions } from '../../../src/queue/partitions';
-import { connectFailFast, connectSubscriber, redisReady } from '../../../src/queue/redis';
+import {
+  connectFailFast,
+  connectSubscriber,
+  type RedisConnection,
+  redisReady,
+} from '../../../src/queue/redis';
 import { createRedisTime, type RedisTime } from '../../../src/queue/redis-time';
 import { createReplyInbox } from '../../../src/queue/replies';
 import { createLogger } from '../../../src/runtime/logger';
@@ -91,8 +95,8 @@ const LOGGER = createLogger('matterctl', 'silent');
 
 interface Servers {
   readonly connection: Connection;
-  readonly redis: Redis;
-  readonly subscriber: Redis;
+  readonly redis: RedisConnection;
+  readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
   readonly jobs: PartitionJobs;
 }

@@ -1,12 +1,11 @@
 /** What Redis tells: how it is, which processes there are, and what waits in the partitions. */
 
-import type { Redis } from 'ioredis';
 import {
   readProcesses,
   type SeenProcess,
 } from '../../../src/observability/processes/read-processes';
 import { createRedisKeys, type RedisKeys } from '../../../src/queue/keys';
-import { connectFailFast } from '../../../src/queue/redis';
+import { connectFailFast, type RedisConnection } from '../../../src/queue/redis';
 import { createQueueView, type PartitionView, type QueueView } from '../../../src/queue/view';
 import { createLogger } from '../../../src/runtime/logger';
 import type { QueueSettings } from '../tool';
@@ -23,7 +22,7 @@ export interface RedisFacts {
 const TIMEOUT = 2_000;
 
 export class RedisLook {
-  readonly #redis: Redis;
+  readonly #redis: RedisConnection;
   readonly #keys: RedisKeys;
   readonly #view: QueueView;
   #why = 'no answer';
