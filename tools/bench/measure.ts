@@ -177,7 +177,6 @@ async function lookAt(pids: Readonly<Record<string, number>>, ground: Ground): P
 async function readCommands({ folder, redisUrl }: Ground): Promise<CommandCounts> {
   const counts = countsFolder(folder);
   const database = readdirSync(counts)
-    .filter((name) => !name.endsWith('.new'))
     .map((name) => Number(readFileSync(join(counts, name), 'utf8')))
     .reduce((sum, one) => sum + one, 0);
   const redis = new Redis(redisUrl);

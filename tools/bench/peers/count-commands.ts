@@ -3,7 +3,7 @@
  * driver sends, and writes the count to a file named after the process in the folder COMMAND_COUNTS.
  * Counted here, and not by the server: what other clients send is not of the contender.
  */
-import { renameSync, writeFileSync } from 'node:fs';
+import { openSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
@@ -13,6 +13,8 @@ interface DriverConnection {
 
 /** Milliseconds between two looks at whether there is a new count to be written. */
 const INTERVAL = 50;
+/** Of a count, leading zeros included: each write replaces the one before as a whole. */
+const DIGITS = 12;
 
 const folder = process.env.COMMAND_COUNTS;
 if (folder !== undefined && process.env.ROLE !== undefined) countInto(folder);
@@ -24,7 +26,7 @@ function countInto(into: string): void {
   const driver: DriverConnection = Connection.prototype;
   const original = driver.command;
   // Numbers of processes come again.
-  const file = join(into, `${process.pid}-${Date.now()}`);
+  const file = openSync(join(into, `${process.pid}-${Date.now()}`), 'w');
   let sent = 0;
   let written = 0;
   driver.command = function counting(...args) {
@@ -34,8 +36,7 @@ function countInto(into: string): void {
   setInterval(() => {
     if (sent === written) return;
     written = sent;
-    // A reader finds the whole number, or the one before.
-    writeFileSync(`${file}.new`, String(sent));
-    renameSync(`${file}.new`, file);
+    // In place: a file that replaces another waits for the disk, and the process that is measured with it.
+    writeSync(file, String(sent).padStart(DIGITS, '0'), 0);
   }, INTERVAL).unref();
 }
