@@ -10,14 +10,16 @@ export interface AuthHeaders {
 
 /** @throws PushError HMAC_HEADERS_MISSING where one of the three is missing, empty or sent twice */
 export function readAuthHeaders(rawHeaders: readonly string[]): AuthHeaders {
-  const [clientId, timestamp, signature] = ['x-client-id', 'x-timestamp', 'x-signature'].map(
-    (name) => {
-      const values = headerValues(rawHeaders, name);
-      return values.length === 1 ? values[0] : '';
-    },
-  );
+  const clientId = onlyValue(rawHeaders, 'x-client-id');
+  const timestamp = onlyValue(rawHeaders, 'x-timestamp');
+  const signature = onlyValue(rawHeaders, 'x-signature');
   if (!clientId || !timestamp || !signature) throw new PushError('HMAC_HEADERS_MISSING');
   return { clientId, timestamp, signature };
+}
+
+function onlyValue(rawHeaders: readonly string[], name: string): string | undefined {
+  const values = headerValues(rawHeaders, name);
+  return values.length === 1 ? values[0] : undefined;
 }
 
 /**
@@ -28,7 +30,12 @@ export function readAuthHeaders(rawHeaders: readonly string[]): AuthHeaders {
  * @param name lower case
  */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
-  return rawHeaders.filter(
-    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name,
-  );
+  const values: string[] = [];
+  for (let at = 1; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at - 1] ?? '';
+    // Most headers of a request are others, and of another length.
+    if (given.length !== name.length || given.toLowerCase() !== name) continue;
+    values.push(rawHeaders[at] ?? '');
+  }
+  return values;
 }

@@ -12,5 +12,5 @@ export interface SignedRequest {
   /** Epoch seconds. */
   readonly timestamp: number;
   /** What its entry in the push log has of the HTTP request itself. */
-  readonly logged?: RequestFields;
+  readonly logged?: RequestFields | undefined;
 }

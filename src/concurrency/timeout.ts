@@ -3,6 +3,7 @@
 /**
  * @param ms milliseconds from now; below zero counts as zero
  * @param onTimeout called at the deadline, for the error to reject with
+ * @param onFailure called where `call` fails in time, for the error to reject with; its own, where absent
  * @returns what `call` comes to, where it does so in time; later it is dropped, success or failure
  * @throws the error of `onTimeout` after `ms` milliseconds
  */
@@ -10,6 +11,7 @@ export function withTimeout<T>(
   call: Promise<T>,
   ms: number,
   onTimeout: () => Error = () => new Error(`no answer within ${ms} ms`),
+  onFailure: (error: unknown) => unknown = (error) => error,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(onTimeout()), Math.max(0, ms));
@@ -20,7 +22,7 @@ export function withTimeout<T>(
       },
       (error) => {
         clearTimeout(timer);
-        reject(error);
+        reject(onFailure(error));
       },
     );
   });

@@ -27,8 +27,8 @@ export function createAdmit(
   defaults: RateLimit,
 ): Admit {
   return async ({ caller, path, idempotencyKey, signature, timestamp }, timeout) => {
-    const limit = { ...defaults, ...caller.limit };
     const { clientId } = caller;
+    const limit = caller.limit ? { ...defaults, ...caller.limit } : defaults;
     const asked = ask({ clientId, limit, path, idempotencyKey, signature, timestamp });
     const admission = await queueCall(asked, timeout);
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');

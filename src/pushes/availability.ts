@@ -5,7 +5,7 @@ import { isOutOfMemory } from '../queue/redis';
 
 /** @throws PushError DATABASE_UNAVAILABLE where the call fails or is not over within `timeout` ms */
 export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
-  return available(call, timeout, 'DATABASE_UNAVAILABLE');
+  return available(call, timeout, (cause) => new PushError('DATABASE_UNAVAILABLE', { cause }));
 }
 
 /**
@@ -13,19 +13,18 @@ export function databaseCall<T>(call: Promise<T>, timeout: number): Promise<T> {
  *   QUEUE_MEMORY_FULL where it was rejected because Redis is at `maxmemory`: nothing was done then
  */
 export function queueCall<T>(call: Promise<T>, timeout: number): Promise<T> {
-  const named = call.catch((cause) => {
-    throw isOutOfMemory(cause) ? new PushError('QUEUE_MEMORY_FULL', { cause }) : cause;
+  return available(call, timeout, (cause) => {
+    const reason = isOutOfMemory(cause) ? 'QUEUE_MEMORY_FULL' : 'QUEUE_UNAVAILABLE';
+    return new PushError(reason, { cause });
   });
-  return available(named, timeout, 'QUEUE_UNAVAILABLE');
 }
 
 /** A PushError of the call itself passes as it is: it says more. */
 function available<T>(
   call: Promise<T>,
   timeout: number,
-  reason: 'DATABASE_UNAVAILABLE' | 'QUEUE_UNAVAILABLE',
+  errorOf: (cause?: unknown) => PushError,
 ): Promise<T> {
-  return withTimeout(call, timeout, () => new PushError(reason)).catch((cause) => {
-    throw cause instanceof PushError ? cause : new PushError(reason, { cause });
-  });
+  const named = (cause: unknown) => (cause instanceof PushError ? cause : errorOf(cause));
+  return withTimeout(call, timeout, errorOf, named);
 }

@@ -1,5 +1,5 @@
 /** The push-log entry of a request (decisions, "Idempotency key and push log"). */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { Types } from 'mongoose';
 import type { AuthHeaders } from '../auth/auth-headers';
 import type { PushError } from '../protocol/errors';
@@ -27,30 +27,27 @@ export interface EntrySource {
 
 /** A queued entry. */
 export function newEntry(source: EntrySource): LogEntry {
-  const { clientId, operation, idempotencyKey, rawBody, receivedAt } = source;
-  const bodyHash = createHash('sha256').update(rawBody).digest('hex');
-  return {
+  const { clientId, systemCode, secretId, operation, idempotencyKey, rawBody, receivedAt } = source;
+  const entry: LogEntry = {
     _id: new Types.ObjectId(source.requestId),
     clientId,
-    ...(source.systemCode !== null && { systemCode: source.systemCode }),
     operation,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    bodyHash,
+    bodyHash: hash('sha256', rawBody),
     bodySize: rawBody.length,
-    ...(source.secretId !== undefined && { secretId: source.secretId }),
     receivedAt: new Date(receivedAt),
     deadlineAt: new Date(receivedAt + source.timeout),
     state: 'QUEUED',
     ...source.logged,
   };
+  if (systemCode !== null) entry.systemCode = systemCode;
+  if (idempotencyKey !== undefined) entry.idempotencyKey = idempotencyKey;
+  if (secretId !== undefined) entry.secretId = secretId;
+  return entry;
 }
 
 /** The same, of a push that is valid. */
-export const withValid = (entry: LogEntry, { externalId, warnings }: ValidPush): LogEntry => ({
-  ...entry,
-  externalId,
-  ...(warnings.length > 0 && { warnings }),
-});
+export const withValid = (entry: LogEntry, { externalId, warnings }: ValidPush): LogEntry =>
+  warnings.length > 0 ? { ...entry, externalId, warnings } : { ...entry, externalId };
 
 /** The same, of a push that was not looked into, with the matter that it names. */
 export function withMatter(entry: LogEntry, rawBody: Uint8Array): LogEntry {

@@ -128,9 +128,11 @@ function logRejection(deps: SubmitPushDependencies, push: Submission, error: unk
 }
 
 function validate(deps: SubmitPushDependencies, push: Submission): Promise<ValidPush> {
-  const { caller, rawBody, ...request } = push.request;
-  const requestContext = { ...request, clientId: caller.clientId };
-  return databaseCall(deps.validate(rawBody, requestContext), left(deps, push));
+  const { request } = push;
+  const { operation, signature, idempotencyKey, headerErrors, strictFields } = request;
+  const { clientId } = request.caller;
+  const context = { clientId, operation, signature, idempotencyKey, headerErrors, strictFields };
+  return databaseCall(deps.validate(request.rawBody, context), left(deps, push));
 }
 
 /**
@@ -192,21 +194,29 @@ function messageOf(
   { operation, externalId }: ValidPush,
 ): Omit<QueuedPush, 'replyTo'> {
   const { bodyHash, idempotencyKey } = entry;
-  const idempotencyFingerprint = fingerprintOf(deps, entry);
-  return {
+  const message = {
     id: requestId,
     clientId: caller.clientId,
     systemCode: caller.systemCode,
     externalId,
     operation,
     bodyHash,
-    ...(idempotencyKey && { idempotencyKey }),
+  };
+  if (idempotencyKey === undefined) return message;
+  const idempotencyFingerprint = fingerprintOf(deps, entry);
+  return {
+    ...message,
+    idempotencyKey,
     ...(idempotencyFingerprint && { idempotencyFingerprint }),
   };
 }
 
-const makeEntry = ({ timeout }: SubmitPushDependencies, { caller, ...request }: PushRequest) =>
-  newEntry({ ...request, ...caller, timeout });
+function makeEntry({ timeout }: SubmitPushDependencies, request: PushRequest): LogEntry {
+  const { requestId, operation, idempotencyKey, rawBody, receivedAt, logged } = request;
+  const { clientId, systemCode, secretId } = request.caller;
+  const sender = { clientId, systemCode, secretId, timeout };
+  return newEntry({ requestId, operation, idempotencyKey, rawBody, receivedAt, logged, ...sender });
+}
 
 const fingerprintOf = ({ replays }: SubmitPushDependencies, entry: LogEntry) =>
   replays ? idempotencyFingerprintOf(entry) : undefined;

@@ -4,6 +4,7 @@ import type { FieldChange } from '../../domain/changes';
 import { NO_ASSIGNEE } from '../../protocol/warnings';
 import { nativeCollection } from '../mongo';
 import { type AppendOptions, createAppend } from './append';
+import type { LoggedBody } from './body-model';
 import { entryModel, type LogEntry } from './entry-model';
 import { resultOf, type Settlement } from './settlement';
 
@@ -69,10 +70,8 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   return {
     append: (entry, sent) => {
-      const { _id, receivedAt, expireAt } = entry;
       const isKept = keepBodies && sent !== undefined && sent.length <= MAX_BODY;
-      const about = { _id, receivedAt, ...(expireAt && { expireAt }) };
-      return append(entry, isKept ? { ...about, body: Buffer.from(sent) } : undefined);
+      return append(entry, isKept ? bodyOf(entry, sent) : undefined);
     },
     settle: async (pushes, by) => {
       if (pushes.length === 0) return 0;
@@ -86,6 +85,12 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
       return result.matchedCount;
     },
   };
+}
+
+function bodyOf({ _id, receivedAt, expireAt }: LogEntry, sent: Uint8Array): LoggedBody {
+  // Its bytes are not copied: nobody writes into what was received.
+  const body = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
+  return expireAt ? { _id, receivedAt, expireAt, body } : { _id, receivedAt, body };
 }
 
 function toWrite(
