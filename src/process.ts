@@ -9,7 +9,7 @@ import { startTracing } from './observability/tracing/start';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createPartitionStates } from './queue/partition-states';
 import { createPartitions, type Partitions } from './queue/partitions';
-import { probeWrite } from './queue/probe';
+import { probePrimary, probeWrite } from './queue/probe';
 import { connectFailFast, type RedisConnection, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { countWorkers } from './queue/worker-number';
@@ -110,6 +110,7 @@ async function openMetrics(
     servers: {
       pingDatabase: () => pingMongo(mongo),
       pingQueue: () => probeWrite(redis, keys),
+      pingPrimary: () => probePrimary(redis, keys),
       partitions: createPartitionStates(redis, keys),
       workers: () => countWorkers(redis, keys, MAX_WORKERS),
     },

@@ -97,7 +97,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
 function createRouter(options: AppOptions): Router<RequestState> {
   const { auth, submit, checkBody, queries, health, maxInFlight, bodyLimit, timeout } = options;
   const router = new Router<RequestState>({ strict: true, sensitive: true });
-  const inFlight = koaInFlight(maxInFlight);
+  const inFlight = koaInFlight(maxInFlight, options.listeners.metrics?.inFlight);
   const body = koaRawBody(bodyLimit);
   const rateLimit = koaRateLimit(options.admit, timeout);
   for (const name of OPERATIONS) {

@@ -25,6 +25,8 @@ export interface Metrics {
    */
   answered(path: string, receivedAt: number, outcome: Success): void;
   rejected(path: string, receivedAt: number, error: PushError): void;
+  /** @param count of requests whose bodies are there and which are not answered, of this process */
+  inFlight(count: number): void;
   /** A stage ends now. */
   stage(name: Exclude<Stage, 'wait' | 'reply'>, since: number): void;
   /** A batch with these pushes was read at `now`; both times are Redis'. */
@@ -54,6 +56,7 @@ const nothing = () => undefined;
 export const NO_METRICS: Metrics = {
   answered: nothing,
   rejected: nothing,
+  inFlight: nothing,
   stage: nothing,
   batchBegan: nothing,
   replied: nothing,

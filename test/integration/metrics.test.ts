@@ -63,6 +63,20 @@ async function value(text: string): Promise<number | undefined> {
   return found.length === 0 ? undefined : Math.max(...found.map((sample) => sample.value));
 }
 
+/** Largest value that any process told so far. */
+const largestSeen = (name: string) =>
+  Math.max(
+    ...[...seen.values()]
+      .filter(({ sample }) => sample.name === name)
+      .flatMap(({ values }) => [...values]),
+  );
+
+/** What each process says on its internal port. */
+const readiness = () =>
+  Promise.all(
+    service.metricsUrls.map(async (url) => (await fetch(new URL('/readyz', url))).status),
+  );
+
 const toBe = (text: string, is: (found: number) => boolean) =>
   until(text, async () => {
     const found = await value(text);
@@ -142,11 +156,16 @@ test('partitions that nobody serves are seen, and what is shed or not confirmed'
   const crowd = Array.from({ length: 14 }, (_, n) => service.push('upsert', todo('CROWD', `${n}`)));
   await toBe('matter_push_partition_waiting', (waiting) => waiting === 10);
   await toBe('matter_push_partition_oldest_seconds', (age) => age > 0.3);
+  await toBe('matter_push_backlog_age_seconds', (age) => age > 0.3);
   await Promise.all(crowd);
   service.workers[0]?.kill('SIGCONT');
   await toBe('matter_push_requests_total{reason="PARTITION_FULL"}', (count) => count === 4);
   await toBe('matter_push_requests_total{reason="CONFIRMATION_TIMEOUT"}', (count) => count > 0);
   await toBe('matter_push_partition_waiting', (waiting) => waiting === 0);
+  await toBe('matter_push_backlog_age_seconds', (age) => age === 0);
+  await toBe('matter_push_requests_in_flight', (requests) => requests === 0);
+  // Seen while they waited: a look takes five seconds where a process stands still.
+  expect(largestSeen('matter_push_requests_in_flight')).toBeGreaterThanOrEqual(10);
 }, 40_000);
 
 test('a reply that is lost is counted', async () => {
@@ -226,10 +245,13 @@ test('without its servers a process tells its metrics all the same, and which on
   // Not what was known before.
   expect(await value('matter_push_partition_waiting')).toBeUndefined();
   expect(await value('matter_push_workers')).toBeUndefined();
+  expect(await value('matter_push_backlog_age_seconds')).toBeUndefined();
+  expect(await readiness()).toEqual([503, 503, 503]);
   await mongo.open();
   await redisProxy.open();
   await toBe('matter_push_up{server="mongodb"}', (up) => up === 1);
   await toBe('matter_push_up{server="redis"}', (up) => up === 1);
+  expect(await readiness()).toEqual([200, 200, 200]);
 }, 60_000);
 
 const selectors = new Map(

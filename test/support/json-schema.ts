@@ -1,6 +1,6 @@
 /**
- * As much of JSON Schema 2020-12 as the OpenAPI document uses, written for the tests alone: what a
- * caller's own tools would say of a value. A keyword that it does not know is an error.
+ * As much of JSON Schema 2020-12 as the OpenAPI document and Kubernetes' API use, written for the tests
+ * alone: what a caller's own tools would say of a value. A keyword that it does not know is an error.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -69,6 +69,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 const FORMATS: Readonly<Record<string, RegExp>> = {
+  byte: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
   date: /^\d{4}-\d{2}-\d{2}$/,
   'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/,
 };
@@ -102,6 +103,15 @@ const RULES: Readonly<Record<string, Rule>> = {
       if (schema) return check(it, under(at, schema, `.${name}`));
       return at.closed ? [`${at.path}.${name}: is not named`] : [];
     }),
+  additionalProperties: (rest: Schema | boolean, value, at) => {
+    if (!isObject(value)) return true;
+    const named = (at.schema.properties ?? {}) as Record<string, Schema>;
+    const others = Object.entries(value).filter(([name]) => !Object.hasOwn(named, name));
+    return others.flatMap(([name, it]) => {
+      if (typeof rest !== 'boolean') return check(it, under(at, rest, `.${name}`));
+      return rest ? [] : [`${at.path}.${name}: is not named`];
+    });
+  },
   anyOf: (options: Schema[], value, at) => options.some((it) => holds(value, under(at, it))),
   oneOf: (options: Schema[], value, at) =>
     options.filter((it) => holds(value, under(at, it))).length === 1,

@@ -30,6 +30,7 @@ function deployment(types: readonly ('web' | 'worker')[]) {
       const servers = {
         pingDatabase: () => answer(1, database),
         pingQueue: () => answer(1),
+        pingPrimary: () => answer(1),
         partitions: () => answer([{ waiting: 3, oldestMs: oldest }]),
         workers: () => answer(workers),
       };

@@ -43,7 +43,7 @@ test('a place is free again after success and after failure, and a rejection tak
 });
 
 test('bodies that wait for their answers are bounded in bytes too', async () => {
-  const { request } = web(koaInFlight(10, 1_000));
+  const { request } = web(koaInFlight(10, undefined, 1_000));
   const [large, other] = [request(), request()];
   arrivalOf(large.req)?.received(600);
   large.arrive();
@@ -86,4 +86,15 @@ test('long uploads: one that came takes no room, else the oldest makes some', ()
   request();
   expect(slow.req.socket.destroyed).toBe(true);
   expect(came.req.socket.destroyed).toBe(false);
+});
+
+test('how many have a place is told whenever that changes', async () => {
+  const told: number[] = [];
+  const { request } = web(koaInFlight(2, (inFlight) => told.push(inFlight)));
+  const [one, two, idle] = [request(), request(), request()];
+  for (const { arrive } of [one, two]) arrive();
+  expect(idle.arrive).toThrow(expect.objectContaining(FULL));
+  for (const { end } of [one, two, idle]) end();
+  await Promise.all([one.over, two.over, idle.over]);
+  expect(told).toEqual([1, 2, 1, 0]);
 });

@@ -15,7 +15,10 @@ const options = (port: number): MetricsOptions => ({
   type: 'web',
   host: '127.0.0.1',
   port,
-  servers: { pingDatabase: never, pingQueue: never, partitions: never, workers: never },
+  servers: {
+    ...{ pingDatabase: never, pingQueue: never, pingPrimary: never },
+    ...{ partitions: never, workers: never },
+  },
   clock: Date.now,
   redisTime: never,
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type MetricsEndpoint, serveMetrics } from '../../src/observability/metrics/endpoint';
 import { createMetrics } from '../../src/observability/metrics/observe';
-import { readServers } from '../../src/observability/metrics/read-servers';
+import { areServersReady, readServers } from '../../src/observability/metrics/read-servers';
 import { createRegistry } from '../../src/observability/metrics/registry';
 import { PushError } from '../../src/protocol/errors';
 import { samplesIn } from '../support/prometheus';
@@ -91,6 +91,7 @@ describe('servers', () => {
   const fine = {
     pingDatabase: async () => 1,
     pingQueue: async () => 1,
+    pingPrimary: async () => 1,
     partitions,
     workers: async () => 2,
   };
@@ -103,6 +104,7 @@ describe('servers', () => {
     expect(await of('matter_push_workers')).toEqual([2]);
     expect(await of('matter_push_partition_waiting')).toEqual([3, 0]);
     expect(await of('matter_push_partition_oldest_seconds')).toEqual([1.5, 0]);
+    expect(await of('matter_push_backlog_age_seconds')).toEqual([1.5]);
   });
 
   test.each([
@@ -112,25 +114,58 @@ describe('servers', () => {
     const { registry, samples } = kept();
     await readServers(fine, registry);
     await readServers(
-      { pingDatabase: call, pingQueue: call, partitions: call, workers: call },
+      {
+        ...{ pingDatabase: call, pingQueue: call, pingPrimary: call },
+        ...{ partitions: call, workers: call },
+      },
       registry,
     );
     expect(await samples('matter_push_up')).toMatchObject([
       { labels: { server: 'mongodb' }, value: 0 },
       { labels: { server: 'redis' }, value: 0 },
     ]);
-    for (const name of ['workers', 'partition_waiting', 'partition_oldest_seconds']) {
+    const unknown = ['workers', 'partition_waiting', 'partition_oldest_seconds'];
+    for (const name of [...unknown, 'backlog_age_seconds']) {
       expect(await samples(`matter_push_${name}`)).toEqual([]);
     }
   });
 });
 
+test('the backlog has no age where nothing waits', async () => {
+  const { registry, samples } = kept();
+  const empty = [{ waiting: 0, oldestMs: null }];
+  const call = async () => 1;
+  const pings = { pingDatabase: call, pingQueue: call, pingPrimary: call };
+  await readServers({ ...pings, workers: call, partitions: async () => empty }, registry);
+  expect(await samples('matter_push_backlog_age_seconds')).toMatchObject([{ value: 0 }]);
+});
+
+test.each([
+  ['both answer', {}, true],
+  ['the database is away', { database: false }, false],
+  ['Redis is away or no primary', { primary: false }, false],
+  ['Redis is full', { write: false }, true],
+])('where %s a worker is ready or not', async (_what, trouble, ready) => {
+  const { database, primary, write } = { database: true, primary: true, write: true, ...trouble };
+  const ping = (is: boolean) => async () => (is ? 1 : Promise.reject(new Error('away')));
+  const isReady = await areServersReady({
+    pingDatabase: ping(database),
+    pingPrimary: ping(primary),
+    pingQueue: ping(write),
+    partitions: async () => [],
+    workers: async () => 1,
+  });
+  expect(isReady).toBe(ready);
+});
+
 describe('the port', () => {
   const here = { host: '127.0.0.1', port: 0 };
   let text = async () => 'a_total 1\n';
+  let ready = true;
   let endpoint: MetricsEndpoint;
   beforeAll(async () => {
-    endpoint = await serveMetrics({ contentType: 'text/plain', text: () => text() }, here);
+    const pages = { contentType: 'text/plain', text: () => text(), isReady: async () => ready };
+    endpoint = await serveMetrics(pages, here);
   });
   afterAll(() => endpoint.close());
 
@@ -143,10 +178,18 @@ describe('the port', () => {
     ['POST', '/metrics'],
     ['GET', '/'],
     ['GET', '/metrics/x'],
-    ['GET', '/healthz'],
+    ['POST', '/healthz'],
+    ['GET', '/readyz/x'],
   ])('%s %s is not there', async (method, path) => {
     const answer = await fetch(new URL(path, endpoint.url), { method });
     expect(answer.status).toBe(404);
+  });
+
+  test('says that the process is alive, and whether its servers are there', async () => {
+    const statusOf = async (path: string) => (await fetch(new URL(path, endpoint.url))).status;
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+    ready = false;
+    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 503]);
   });
 
   test('a failure is an answer too', async () => {
@@ -158,7 +201,8 @@ describe('the port', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
-    const failed = serveMetrics({ contentType: '', text }, { host: '127.0.0.1', port });
+    const pages = { contentType: '', text, isReady: async () => true };
+    const failed = serveMetrics(pages, { host: '127.0.0.1', port });
     await expect(failed).rejects.toThrow(
       `cannot listen on 127.0.0.1:${port} (METRICS_HOST, METRICS_PORT)`,
     );

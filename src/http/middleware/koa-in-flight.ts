@@ -27,9 +27,14 @@ export const arrivalOf = (req: IncomingMessage): Arrival | undefined => arrivals
 
 /**
  * @param max MAX_IN_FLIGHT: requests whose bodies are there, and as many uploads
+ * @param tell hears how many have a place, whenever that changes
  * @param bytes of either together
  */
-export function koaInFlight(max: number, bytes = BYTES_LIMIT): Middleware {
+export function koaInFlight(
+  max: number,
+  tell: (inFlight: number) => void = () => undefined,
+  bytes = BYTES_LIMIT,
+): Middleware {
   const uploads = createUploads({ max, bytes });
   let inFlight = 0;
   let held = 0;
@@ -46,6 +51,7 @@ export function koaInFlight(max: number, bytes = BYTES_LIMIT): Middleware {
       if (inFlight >= max) throw new PushError('TOO_MANY_IN_FLIGHT');
       if (held + size > bytes) throw new PushError('IN_FLIGHT_BYTES_FULL');
       inFlight += 1;
+      tell(inFlight);
       held += size;
       hasPlace = true;
     };
@@ -56,6 +62,7 @@ export function koaInFlight(max: number, bytes = BYTES_LIMIT): Middleware {
       upload.end();
       if (hasPlace) {
         inFlight -= 1;
+        tell(inFlight);
         held -= size;
       }
     }

@@ -1,6 +1,7 @@
-/** The internal port: GET /metrics, the queue board where there is one, and nothing else. */
-import { createServer, type RequestListener } from 'node:http';
+/** The internal port: GET /metrics, /healthz, /readyz, the queue board where there is one, and nothing else. */
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ALIVE_PATH, READY_PATH } from '../../protocol/paths';
 import type { Beside } from './options';
 
 /** Milliseconds for the head of a request, and of silence on a connection. */
@@ -15,14 +16,16 @@ export interface MetricsEndpoint {
   close(): Promise<void>;
 }
 
-export interface MetricsText {
+export interface InternalPages {
   readonly contentType: string;
   text(): Promise<string>;
+  /** Whether the servers are there. It does not fail. */
+  isReady(): Promise<boolean>;
 }
 
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
 export async function serveMetrics(
-  metrics: MetricsText,
+  pages: InternalPages,
   {
     host,
     port,
@@ -36,7 +39,7 @@ export async function serveMetrics(
       keepAliveTimeout: IDLE_TIMEOUT,
       connectionsCheckingInterval: 1_000,
     },
-    answering(metrics, beside),
+    answering(pages, beside),
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(STALL_TIMEOUT);
@@ -59,19 +62,30 @@ export async function serveMetrics(
   };
 }
 
-function answering({ contentType, text }: MetricsText, beside?: Beside): RequestListener {
+function answering(pages: InternalPages, beside?: Beside): RequestListener {
   return async (req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
     if (beside && `${path}/`.startsWith(`${beside.path}/`)) return beside.answer(req, res);
-    if (req.method !== 'GET' || path !== '/metrics') {
-      res.writeHead(404, { 'Content-Type': 'text/plain', Connection: 'close' }).end('Not found\n');
-      return;
+    const page = req.method === 'GET' ? path : '';
+    if (page === '/metrics') return tellMetrics(pages, res);
+    if (page === ALIVE_PATH) return plain(res, 200, 'alive');
+    if (page === READY_PATH) {
+      return (await pages.isReady()) ? plain(res, 200, 'ready') : plain(res, 503, 'not ready');
     }
-    try {
-      const body = await text();
-      res.writeHead(200, { 'Content-Type': contentType }).end(body);
-    } catch (error) {
-      res.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${error}\n`);
-    }
+    res.setHeader('Connection', 'close');
+    plain(res, 404, 'Not found');
   };
+}
+
+async function tellMetrics({ contentType, text }: InternalPages, res: ServerResponse) {
+  try {
+    const body = await text();
+    res.writeHead(200, { 'Content-Type': contentType }).end(body);
+  } catch (error) {
+    plain(res, 500, String(error));
+  }
+}
+
+function plain(res: ServerResponse, status: number, text: string): void {
+  res.writeHead(status, { 'Content-Type': 'text/plain' }).end(`${text}\n`);
 }

@@ -32,6 +32,7 @@ export function createMetrics(
     answered: (path, receivedAt, outcome) => count(path, receivedAt, outcome, ''),
     rejected: (path, receivedAt, error) =>
       count(path, receivedAt, isFailure(error) ? 'FAILED' : 'REFUSED', error.reason),
+    inFlight: (requests) => registry.inFlight.set(requests),
     stage: (name, since) => stages[name].observe(seconds(performance.now() - since)),
     batchBegan: (pushes, now) => {
       batchPushes.observe(pushes.length);

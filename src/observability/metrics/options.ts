@@ -3,16 +3,21 @@ import type { RequestListener } from 'node:http';
 import type { Clock } from '../../concurrency/clock';
 import type { Metrics } from '../../telemetry/metrics';
 
+export interface PartitionAge {
+  /** Pushes in the partition. */
+  readonly waiting: number;
+  /** Milliseconds for which the first of them has waited; null where there is none. */
+  readonly oldestMs: number | null;
+}
+
 /** Asked when somebody looks. */
 export interface Servers {
   pingDatabase(): Promise<unknown>;
   /** By a write: without it the queue is of no use. */
   pingQueue(): Promise<unknown>;
-  /**
-   * Per partition how many pushes it holds, and for how many milliseconds the first one has waited;
-   * null where there is none.
-   */
-  partitions(): Promise<readonly { readonly waiting: number; readonly oldestMs: number | null }[]>;
+  /** Without a write: a primary that is full answers it. */
+  pingPrimary(): Promise<unknown>;
+  partitions(): Promise<readonly PartitionAge[]>;
   /** How many workers there are. */
   workers(): Promise<number>;
 }

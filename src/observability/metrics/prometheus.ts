@@ -2,7 +2,7 @@
 import { serveMetrics } from './endpoint';
 import { createMetrics } from './observe';
 import type { MetricsOptions, RunningMetrics } from './options';
-import { readServers } from './read-servers';
+import { areServersReady, readServers } from './read-servers';
 import { createRegistry } from './registry';
 
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
@@ -14,6 +14,8 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
     return all.registry.metrics();
   };
   const { contentType } = all.registry;
-  const { url, close } = await serveMetrics({ contentType, text }, { host, port, beside });
+  const isReady = () => areServersReady(servers);
+  const pages = { contentType, text, isReady };
+  const { url, close } = await serveMetrics(pages, { host, port, beside });
   return { metrics: createMetrics(all, options), url, close };
 }

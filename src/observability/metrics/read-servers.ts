@@ -1,6 +1,6 @@
 /** What is read only when somebody asks: how the servers are, and what they hold. */
 import { withTimeout } from '../../concurrency/timeout';
-import type { Servers } from './options';
+import type { PartitionAge, Servers } from './options';
 import type { MetricsRegistry } from './registry';
 
 /** Milliseconds: a server that is silent for longer counts as away. Scrapers wait for some seconds. */
@@ -8,7 +8,7 @@ const TIMEOUT = 1_000;
 
 /** Never fails, and is over in time. What cannot be known is not told, rather than told as it was. */
 export async function readServers(servers: Servers, registry: MetricsRegistry): Promise<void> {
-  const { up, waiting, oldest, workers } = registry;
+  const { up, waiting, oldest, backlogAge, workers } = registry;
   const [database, queue, partitions, count] = await Promise.all([
     inTime(servers.pingDatabase().then(() => true)),
     inTime(servers.pingQueue().then(() => true)),
@@ -17,17 +17,33 @@ export async function readServers(servers: Servers, registry: MetricsRegistry): 
   ]);
   up.set({ server: 'mongodb' }, database ? 1 : 0);
   up.set({ server: 'redis' }, queue ? 1 : 0);
-  if (!partitions) {
+  if (partitions) backlogAge.set(Math.max(0, ...partitions.map(secondsWaited)));
+  else {
     waiting.reset();
     oldest.reset();
+    backlogAge.remove();
   }
   for (const [partition, state] of partitions?.entries() ?? []) {
     waiting.set({ partition }, state.waiting);
-    oldest.set({ partition }, (state.oldestMs ?? 0) / 1000);
+    oldest.set({ partition }, secondsWaited(state));
   }
   if (count === undefined) workers.remove();
   else workers.set(count);
 }
+
+/**
+ * Whether a process that serves no callers can do its work. A Redis that is full counts as there: workers
+ * are who makes room in it.
+ */
+export async function areServersReady({ pingDatabase, pingPrimary }: Servers): Promise<boolean> {
+  const answers = await Promise.all([
+    inTime(pingDatabase().then(() => true)),
+    inTime(pingPrimary().then(() => true)),
+  ]);
+  return answers.every((answer) => answer === true);
+}
+
+const secondsWaited = ({ oldestMs }: PartitionAge) => (oldestMs ?? 0) / 1000;
 
 /** @returns undefined where the call fails or takes too long: that the server is away is what is told */
 const inTime = <T>(call: Promise<T>): Promise<T | undefined> =>

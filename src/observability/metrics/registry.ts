@@ -25,6 +25,9 @@ export function createRegistry(type: string) {
       labelNames: ['operation'],
       buckets: SECONDS,
     }),
+    inFlight: new Gauge(
+      about('requests_in_flight', 'Requests of this process that are there and not answered yet'),
+    ),
     stageSeconds: new Histogram({
       ...about('stage_seconds', 'Time of one stage of the way of a push'),
       labelNames: ['stage'],
@@ -67,6 +70,9 @@ export function createRegistry(type: string) {
       ...about('partition_oldest_seconds', 'For how long the first push of a partition has waited'),
       labelNames: ['partition'],
     }),
+    backlogAge: new Gauge(
+      about('backlog_age_seconds', 'For how long the oldest push of all partitions has waited'),
+    ),
     workers: new Gauge(about('workers', 'Worker processes, of the whole deployment')),
     up: new Gauge({
       ...about('up', 'Whether a server answers this process (1) or not (0)'),
