@@ -180,6 +180,8 @@ export const ENTRY_FIELDS = {
    * finds its prior result by it.
    */
   idempotencyFingerprint: internal(TEXT),
+  /** Of a push that ended without an effect: its reason, by which failures are found. */
+  failure: internal(TEXT),
   /** When the database removes the entry; absent: after PUSH_LOG_RETENTION. */
   expireAt: internal(INSTANT),
 } as const;

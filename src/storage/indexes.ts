@@ -9,6 +9,7 @@ import { bodyModel } from './push-log/body-model';
 import { countModel } from './push-log/count-model';
 import { entryModel } from './push-log/entry-model';
 import { beginWithOldStates, OLD_STATES } from './push-log/expire-lost';
+import { FAILED_STATES } from './push-log/log-filter';
 
 const RETENTION = 'retention';
 /** Of the push log's first form, which had `outcome` and `reason` in place of `result`. */
@@ -20,6 +21,11 @@ const RENAMED_FIELDS = {
   origin: 'duplicateOf',
   replayOf: 'resentFrom',
 } as const;
+/**
+ * Indexes of the push log that a settlement touched, or that held entries without the field that they are
+ * about: `failures` and `idempotency_keys` are in their place.
+ */
+const REPLACED_INDEXES = ['results', 'key_uses'];
 /** Of matters: it covered the guard of a commit, which finds its matter by the id as well. */
 const OLD_GUARD = 'guard';
 
@@ -73,10 +79,34 @@ async function bringUpToDate(connection: Connection, now: number): Promise<strin
     await log.updateMany({ $or: hasOldName }, { $rename: RENAMED_FIELDS });
   }
   if (names.has(OLD_STATES)) await beginWithOldStates(connection, now);
+  const isReplacing = REPLACED_INDEXES.some((name) => names.has(name));
+  if (isReplacing || FIRST_FORM.some((name) => names.has(name))) await markFailures(connection);
+  const mayReplace = isReplacing && (await isSecondRun(connection));
   return [
     ...(await dropIndexes(log, [...FIRST_FORM, ...RENAMED_INDEXES, OLD_STATES])),
+    ...(mayReplace ? await dropIndexes(log, REPLACED_INDEXES) : []),
     ...(await dropIndexes(matterModel(connection).collection, [OLD_GUARD])),
   ];
+}
+
+/** Gives the failures of earlier versions the field by which they are found now. */
+async function markFailures(connection: Connection): Promise<void> {
+  const log = nativeCollection(entryModel(connection));
+  const unmarked = { state: { $in: FAILED_STATES }, failure: { $exists: false } };
+  await log.updateMany(unmarked, [{ $set: { failure: '$result' } }]);
+}
+
+const REPLACING = 'indexes replaced';
+
+/**
+ * The first run leaves replaced indexes to the processes that read along them; the second one drops
+ * them, and finds the failures that those processes wrote meanwhile.
+ */
+async function isSecondRun(connection: Connection): Promise<boolean> {
+  const state = stateCollection(connection);
+  if (await state.findOne({ _id: REPLACING })) return true;
+  await state.insertOne({ _id: REPLACING });
+  return false;
 }
 
 type Collection = Pick<

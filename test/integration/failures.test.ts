@@ -4,6 +4,7 @@ import type { Failures } from '../../src/protocol/failures';
 import { nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
+import { resultOf } from '../../src/storage/push-log/settlement';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 import { until } from '../support/wait';
@@ -157,8 +158,7 @@ describe('a day of many pushes', () => {
   const failed = (at: number, externalId: string) =>
     entry(at, {
       externalId,
-      state: 'REFUSED',
-      result: 'VALIDATION_FAILED',
+      ...resultOf({ state: 'REFUSED', reason: 'VALIDATION_FAILED' }),
       problems: [{ field: 'title', message: 'no' }],
     });
   const window = { from: DAY_BEGINS, to: DAY_BEGINS + DAY };

@@ -1,13 +1,14 @@
 /** Searches of a log that is larger than what one read of it gives: nothing is lost or repeated. */
 import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
-import { ALL_REASONS } from '../../src/protocol/errors';
+import { ALL_REASONS, type Reason } from '../../src/protocol/errors';
 import { prepareDatabase } from '../../src/storage/indexes';
 import { connectMongo, nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import type { LogFilter } from '../../src/storage/push-log/log-filter';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { createLogSearch, type LogSearch } from '../../src/storage/push-log/search';
+import { resultOf } from '../../src/storage/push-log/settlement';
 import { testServers, withDatabase } from '../support/service';
 
 const DAY = 86_400_000;
@@ -16,7 +17,7 @@ const NOW = Date.now();
 const BURST = 12_000;
 const SYSTEMS = ['A', 'B', 'C'];
 const FAILED_EVERY = 1_000;
-const REASONS = ['VALIDATION_FAILED', 'UNKNOWN_USER'];
+const REASONS: Reason[] = ['VALIDATION_FAILED', 'UNKNOWN_USER'];
 
 let db: Connection;
 let search: LogSearch;
@@ -42,7 +43,7 @@ beforeAll(async () => {
     deadlineAt: new Date(receivedAt),
     // A few failed: far apart, so that reading until they are found would be long.
     ...(n % FAILED_EVERY === 7
-      ? { state: 'REFUSED' as const, result: REASONS[n % REASONS.length] as string }
+      ? resultOf({ state: 'REFUSED', reason: REASONS[n % REASONS.length] as Reason })
       : { state: 'PERSISTED' as const, result: 'UPDATED' }),
   });
   const entries = Array.from({ length: BURST }, (_, n) => {

@@ -7,6 +7,7 @@ import { matterModel } from '../../src/storage/ledger/matter-model';
 import { connectMongo, nativeCollection } from '../../src/storage/mongo';
 import { bodyModel } from '../../src/storage/push-log/body-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
+import type { LogFilter } from '../../src/storage/push-log/log-filter';
 import { createLogSearch } from '../../src/storage/push-log/search';
 import { testServers, withDatabase } from '../support/service';
 
@@ -87,6 +88,35 @@ test('indexes that settlements and commits no longer touch are dropped, and name
     const names = (await model.collection.indexes()).map(({ name }) => name);
     expect(names).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(states|guard)$/)]));
   }
+});
+
+test('failures of earlier versions are found by their reasons, those too that are written beside the first run', async () => {
+  const { collection } = entryModel(db);
+  await collection.createIndex({ systemCode: 1, result: 1, _id: -1 }, { name: 'results' });
+  await collection.createIndex({ systemCode: 1, idempotencyKey: 1, _id: -1 }, { name: 'key_uses' });
+  const common = { clientId: 'c', systemCode: 'MARKED', operation: 'upsert' };
+  const failure = (state: string, result: string) => {
+    return { _id: new Types.ObjectId(), ...common, state, result };
+  };
+  const fails = async (filter: LogFilter) => {
+    const page = await createLogSearch(db).page({ systemCode: 'MARKED', ...filter }, { limit: 9 });
+    return page.entries.map(({ result }) => result).sort();
+  };
+  await collection.insertMany([
+    failure('REFUSED', 'MATTER_NOT_FOUND'),
+    failure('EXPIRED', 'CONFIRMATION_TIMEOUT'),
+    failure('PERSISTED', 'CREATED'),
+  ]);
+  // Processes of the version before read along the old indexes until they are replaced.
+  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
+  expect(await fails({ failed: true })).toEqual(['CONFIRMATION_TIMEOUT', 'MATTER_NOT_FOUND']);
+  expect(await fails({ result: 'CREATED' })).toEqual(['CREATED']);
+  await collection.insertOne(failure('REFUSED', 'UNKNOWN_USER'));
+  expect(await prepareDatabase(db, SETTINGS)).toEqual(['push_log.results', 'push_log.key_uses']);
+  expect(await fails({ result: ['UNKNOWN_USER', 'MATTER_DELETED'] })).toEqual(['UNKNOWN_USER']);
+  const unmarked = { state: 'PERSISTED', failure: { $exists: true } };
+  expect(await collection.countDocuments(unmarked)).toBe(0);
+  expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
 });
 
 test('the phases of all matters are derived again where CONCLUDED_STATUSES changed, and not else', async () => {

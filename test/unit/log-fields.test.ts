@@ -44,6 +44,7 @@ const FULL: Required<LogEntry> = {
   state: 'REFUSED',
   settledAt: at,
   result: 'VALIDATION_FAILED',
+  failure: 'VALIDATION_FAILED',
   problems: [{ field: 'title', message: 'no' }],
   warnings: [{ field: 'titel', message: 'no', kind: 'UNKNOWN_FIELD' }],
   signature: { timestamp: '1', digest: 'd' } as unknown as NonNullable<LogEntry['signature']>,
@@ -85,7 +86,7 @@ test('clients are shown what is theirs, in the order of the table; operators the
     'worker',
     'operator',
   ]);
-  expect(shownTo('nobody')).toEqual(['idempotencyFingerprint', 'expireAt']);
+  expect(shownTo('nobody')).toEqual(['idempotencyFingerprint', 'failure', 'expireAt']);
 });
 
 test('what is shown is as its schema says, whether an entry has it or not', () => {

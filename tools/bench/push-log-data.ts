@@ -139,6 +139,7 @@ export function entryOf(n: number, scale: Scale): LogEntry {
   const systemCode = systemOf(n);
   const isRare = n % Math.floor(scale.entries / RARE_ENTRIES) === 7;
   const isRejected = isRare || n % 100 === 3;
+  const reason = isRare ? RARE_REASON : isRejected ? 'MATTER_NOT_FOUND' : undefined;
   const operation = n % 1_000 === 5 ? 'delete' : n % 5 < 2 ? 'status' : 'upsert';
   const outcome = operation === 'delete' ? 'DELETED' : n % 10 === 0 ? 'CREATED' : 'UPDATED';
   return {
@@ -158,7 +159,8 @@ export function entryOf(n: number, scale: Scale): LogEntry {
     startedAt: at(8),
     settledAt: at(21),
     state: isRejected ? 'REFUSED' : 'PERSISTED',
-    result: isRare ? RARE_REASON : isRejected ? 'MATTER_NOT_FOUND' : outcome,
+    result: reason ?? outcome,
+    ...(reason && { failure: reason }),
     ...(!isRejected && {
       matterId: BigInt(n),
       revision: 1 + (n % PER_MATTER),

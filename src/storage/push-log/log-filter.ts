@@ -1,7 +1,8 @@
 /** What a search of the push log can ask for; what is absent does not narrow it. */
+import { OUTCOMES } from '../../domain/decide';
 import { ALL_REASONS } from '../../protocol/errors';
 import type { LogState } from '../../protocol/log-states';
-import type { LogEntry } from './entry-model';
+import { KEY_INDEX, type LogEntry } from './entry-model';
 
 export interface LogFilter {
   readonly systemCode?: string | undefined;
@@ -42,9 +43,11 @@ export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   });
 }
 
+/** Of what ended without an effect. */
+export const FAILED_STATES: LogState[] = ['REFUSED', 'EXPIRED'];
+
 /** Whether it ended without an effect. */
-export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) =>
-  state === 'REFUSED' || state === 'EXPIRED';
+export const hasFailed = ({ state }: Pick<LogEntry, 'state'>) => FAILED_STATES.includes(state);
 
 /**
  * The index that a search reads along. The server is told its name: by its own statistics it would
@@ -56,16 +59,18 @@ export function indexUse(filter: LogFilter): IndexUse {
   if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
   if (externalId !== undefined) return alongField('matter_history', { systemCode, externalId });
   if (idempotencyKey !== undefined) {
-    return alongField('key_uses', { systemCode, idempotencyKey });
+    return alongField(KEY_INDEX, { systemCode, idempotencyKey });
   }
-  // Each failure has its reason for its result: one range of ids for each reason that there is, merged.
-  const results = result ?? (failed ? ALL_REASONS : undefined);
-  if (results === undefined) return alongField('system_newest', { systemCode });
-  const one = typeof results === 'string' ? results : { $in: [...new Set(results)] };
-  const along = { systemCode, result: one };
-  const answers = result === undefined ? (['failed'] as const) : (['result'] as const);
-  return { name: 'results', along, answers: ['systemCode', ...answers] };
+  const results = result === undefined ? undefined : [...new Set([result].flat())];
+  // Outcomes have no index (entry-model.ts): most entries have one of a few, so a page is filled soon.
+  if (results ? results.some(isOutcome) : !failed)
+    return alongField('system_newest', { systemCode });
+  // One range of ids for each reason, merged.
+  const along = { systemCode, failure: { $in: results ?? ALL_REASONS } };
+  return { name: 'failures', along, answers: ['systemCode', 'failed', 'result'] };
 }
+
+const isOutcome = (result: string) => (OUTCOMES as readonly string[]).includes(result);
 
 /** Whether its index leaves nothing to be looked at. */
 export function isCovered(filter: LogFilter): boolean {

@@ -102,6 +102,7 @@ function toWrite(
   return {
     updateOne: {
       filter: { _id: new Types.ObjectId(id), state: 'QUEUED' },
+      hint: '_id_',
       update: {
         $set: {
           ...resultOf(settlement),

@@ -5,7 +5,7 @@
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../mongo';
-import { entryModel, type LogEntry } from './entry-model';
+import { entryModel, KEY_INDEX, type LogEntry } from './entry-model';
 
 export type FailedEntry = Pick<
   LogEntry,
@@ -36,7 +36,7 @@ const FIELDS = {
   settledAt: 1,
 };
 /** What names a push's matter or the push itself, and the index that begins with it. */
-const WAYS = { externalId: 'matter_history', idempotencyKey: 'key_uses' } as const;
+const WAYS = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type Way = keyof typeof WAYS;
 
 /** Names of one command. */

@@ -44,7 +44,7 @@ const MAX_LOOKED_AT = 5_000;
 /** Entries that one command reads; and of a count, where they are only a few fields each. */
 const CHUNK = 1_000;
 const LEAN_CHUNK = 5_000;
-/** The same where each that is found is looked up once more. */
+/** The first read where entries are looked through, or each that is found is looked up once more. */
 const SMALL_CHUNK = 200;
 /** Milliseconds for one command of the database. */
 const COMMAND_TIMEOUT = 10_000;
@@ -78,8 +78,10 @@ class IndexedSearch implements LogSearch {
     let looked = 0;
     let last: string | undefined;
     const most = isCovered(filter) ? limit : this.maxLookedAt;
-    const size = filter.stillFailed ? Math.max(limit + 1, SMALL_CHUNK) : most + 1;
-    for await (const chunk of this.chunks(filter, order, Math.min(size, CHUNK))) {
+    // Where entries are looked through, or looked up once more, the first ones are often enough.
+    const first =
+      most === limit && !filter.stillFailed ? limit + 1 : Math.max(limit + 1, SMALL_CHUNK);
+    for await (const chunk of this.chunks(filter, order, Math.min(first, CHUNK))) {
       const found = await this.passing(chunk, filter);
       for (const entry of chunk) {
         if (entries.length === limit || looked === this.maxLookedAt) return { entries, next: last };
@@ -114,19 +116,19 @@ class IndexedSearch implements LogSearch {
     return { value, exact: true };
   }
 
-  /** In order, to the end; what is not taken is not read. */
+  /** In order, to the end; what is not taken is not read. Small chunks grow. */
   private async *chunks(
     filter: LogFilter,
     reading: Reading,
-    size: number,
+    first: number,
   ): AsyncGenerator<readonly LogEntry[]> {
     let { after } = reading;
-    let entries: readonly LogEntry[];
-    do {
-      entries = await this.read(filter, { ...reading, after }, size);
-      after = String(entries.at(-1)?._id);
+    for (let size = first; ; size = Math.max(size, Math.min(2 * size, CHUNK))) {
+      const entries = await this.read(filter, { ...reading, after }, size);
       yield entries;
-    } while (entries.length === size);
+      if (entries.length < size) return;
+      after = String(entries.at(-1)?._id);
+    }
   }
 
   /** The next entries along the index of the filter, which serves the order too. */

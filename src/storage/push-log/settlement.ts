@@ -30,10 +30,10 @@ const EXPIRED: Reason = 'CONFIRMATION_TIMEOUT';
 /** A settlement as an entry keeps it. */
 export function resultOf(
   settlement: Settlement,
-): Pick<LogEntry, 'state' | 'result' | 'matterId' | 'duplicateOf'> {
+): Pick<LogEntry, 'state' | 'result' | 'failure' | 'matterId' | 'duplicateOf'> {
   const { state } = settlement;
-  if (state === 'EXPIRED') return { state, result: EXPIRED };
-  if (state === 'REFUSED') return { state, result: settlement.reason };
+  if (state === 'EXPIRED') return { state, result: EXPIRED, failure: EXPIRED };
+  if (state === 'REFUSED') return { state, result: settlement.reason, failure: settlement.reason };
   const { outcome: result, matterId } = settlement;
   const duplicateOf = state === 'REPLAYED' && {
     duplicateOf: new Types.ObjectId(settlement.duplicateOf),
