@@ -1,9 +1,12 @@
 /** Connections to Redis: one kind that fails fast, one for a subscriber, and the one of BullMQ's worker. */
-import { type Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { startPollLoop } from '../concurrency/poll-loop';
 import { withTimeout } from '../concurrency/timeout';
 import type { Logger } from '../runtime/logger';
 import { outagesOf } from '../runtime/outages';
+import { parseRedisUrl, type RedisAddress } from '../runtime/redis-url';
+import { anyServerOf, backoff, clusterOptions, serverOptions } from './redis-form';
+import { reasonOf, type Watch, watchCluster, watchServer } from './redis-watch';
 
 /** One server, a Sentinel group's primary, or all of a Cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -22,26 +25,28 @@ const ARE_YOU_THERE = 2_000;
 const RECONNECT: RedisOptions = {
   connectTimeout: 2_000,
   socketTimeout: SILENCE,
-  retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 5), 1_000),
+  retryStrategy: backoff,
 };
 
 /** For commands on the way of a push: rejected at once while Redis is away, never kept for later. */
 export function connectFailFast(url: string, logger: Logger): RedisConnection {
-  return connect(
-    Redis,
-    url,
-    { use: 'commands', logger },
-    {
+  return connect(parseRedisUrl(url), logger, {
+    use: 'commands',
+    isPatient: false,
+    options: {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: COMMAND_TIMEOUT,
     },
-  );
+  });
 }
 
-/** For a subscriber: comes back with its subscriptions after an outage. */
-export function connectSubscriber(url: string, logger: Logger): RedisConnection {
-  const redis = connect(Redis, url, { use: 'subscriber', logger }, { maxRetriesPerRequest: null });
+/** For a subscriber: comes back with its subscriptions after an outage. Of a Cluster, to one node. */
+export function connectSubscriber(url: string, logger: Logger): Redis {
+  const address = parseRedisUrl(url);
+  const kind = { use: 'subscriber', isPatient: true, options: { maxRetriesPerRequest: null } };
+  const servers = address.form === 'cluster' ? anyServerOf(address) : serverOptions(address);
+  const redis = connectServer(servers, logger, kind);
   const asking = startPollLoop(
     () => redis.ping(),
     ARE_YOU_THERE,
@@ -56,12 +61,8 @@ export function connectSubscriber(url: string, logger: Logger): RedisConnection 
  * at `maxmemory` too: who makes room must not be rejected for want of it.
  */
 export function connectBlocking(url: string, logger: Logger): RedisConnection {
-  return connect(
-    AllowOomRedis,
-    url,
-    { use: 'partition jobs', logger },
-    { maxRetriesPerRequest: null },
-  );
+  const kind = { use: 'partition jobs', isPatient: true, options: { maxRetriesPerRequest: null } };
+  return runAtMaxmemory(connect(parseRedisUrl(url), logger, kind));
 }
 
 /**
@@ -72,10 +73,12 @@ export function connectBlocking(url: string, logger: Logger): RedisConnection {
  */
 export const AT_MAXMEMORY = `redis.call('DEL', KEYS[1] .. ':nothing') `;
 
-class AllowOomRedis extends Redis {
-  override defineCommand(...[name, command]: Parameters<Redis['defineCommand']>): void {
-    super.defineCommand(name, { ...command, lua: AT_MAXMEMORY + command.lua });
-  }
+/** Of the scripts that are defined from now on. */
+function runAtMaxmemory(redis: RedisConnection): RedisConnection {
+  const define = redis.defineCommand.bind(redis);
+  redis.defineCommand = (name, command) =>
+    define(name, { ...command, lua: AT_MAXMEMORY + command.lua });
+  return redis;
 }
 
 /** Whether Redis has rejected a command because it is at `maxmemory`: nothing of it was done then. */
@@ -87,41 +90,69 @@ export function isRedisReady(redis: RedisConnection): boolean {
   return redis.status === 'ready';
 }
 
-/** Resolves when the connection is ready. @throws Error naming REDIS_URL after `timeout` ms */
+/**
+ * Resolves when the connection is ready.
+ *
+ * @throws Error naming REDIS_URL and what went wrong last, after `timeout` ms
+ */
 export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
   if (isRedisReady(redis)) return;
+  let reason = '';
+  const note = (error: Error) => {
+    reason = `: ${reasonOf(error)}`;
+  };
+  redis.on('error', note);
   const ready = new Promise<void>((resolve) => redis.once('ready', resolve));
-  await withTimeout(ready, timeout, () => {
-    redis.disconnect();
-    return new Error(`REDIS_URL cannot be used: no answer within ${timeout} ms`);
-  });
+  try {
+    await withTimeout(ready, timeout, () => {
+      redis.disconnect();
+      return new Error(`REDIS_URL cannot be used: no answer within ${timeout} ms${reason}`);
+    });
+  } finally {
+    redis.off('error', note);
+  }
 }
 
-const CLOSED = new Error('the connection was closed');
+interface ConnectionKind {
+  readonly use: string;
+  /** Whether commands wait for Redis to come back. */
+  readonly isPatient: boolean;
+  readonly options: RedisOptions;
+}
+
+/** @throws Error naming REDIS_URL where it names a file that cannot be read */
+function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): RedisConnection {
+  if (address.form !== 'cluster') return connectServer(serverOptions(address), logger, kind);
+  const { use, isPatient } = kind;
+  const watch = watchOf(use, logger);
+  const options = { ...RECONNECT, ...kind.options, reconnectOnError: leaveReplica(watch) };
+  return watchCluster(new Cluster(...clusterOptions(address, { isPatient, options })), watch);
+}
+
+function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKind): Redis {
+  const { use, options } = kind;
+  const watch = watchOf(use, logger);
+  const all = { ...RECONNECT, ...options, ...servers, reconnectOnError: leaveReplica(watch) };
+  return watchServer(new Redis(all), watch);
+}
 
 /** Its losses are part of the outages of Redis: one line where one begins, one where it ends. */
-function connect(
-  Kind: typeof Redis,
-  url: string,
-  { use, logger }: { readonly use: string; readonly logger: Logger },
-  options: RedisOptions,
-): Redis {
+function watchOf(use: string, logger: Logger): Watch {
   const outages = outagesOf(logger);
-  const lose = (error: Error) => outages.lost('redis', use, error.message);
-  const redis = new Kind(url, {
-    ...RECONNECT,
-    ...options,
-    // A primary that became a replica keeps its connections: who wants to write has to leave by himself.
-    // One that has nobody to follow may reject all but a plain write as MASTERDOWN, scripts too.
-    reconnectOnError: (error) => {
-      const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);
-      if (isReplica) lose(error);
-      return isReplica;
-    },
-  });
-  redis.on('error', lose);
-  // A server that dies closes its connections without an error; one that we close is not lost.
-  redis.on('reconnecting', () => lose(CLOSED));
-  redis.on('ready', () => outages.back('redis', use));
-  return redis;
+  return {
+    lose: (reason) => outages.lost('redis', use, reason),
+    back: () => outages.back('redis', use),
+  };
+}
+
+/**
+ * A primary that became a replica keeps its connections: who wants to write has to leave by himself.
+ * One that has nobody to follow may reject all but a plain write as MASTERDOWN, scripts too.
+ */
+function leaveReplica({ lose }: Watch): (error: Error) => boolean {
+  return (error) => {
+    const isReplica = /(^|-)(READONLY|MASTERDOWN) /.test(error.message);
+    if (isReplica) lose(error.message);
+    return isReplica;
+  };
 }

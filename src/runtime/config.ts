@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { mongoUrlProblem } from './mongo-url';
+import { redisUrlProblem } from './redis-url';
 import { tracingProblems } from './tracing-settings';
 
 const CONCLUDED =
@@ -77,7 +78,11 @@ const schema = z.object({
     const message = mongoUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
   }),
-  REDIS_URL: z.string().regex(/^rediss?:\/\//, 'must start with redis:// or rediss://'),
+  /** One server, a Sentinel group or a Cluster; see docs/operations.md. */
+  REDIS_URL: z.string().superRefine((url, context) => {
+    const message = redisUrlProblem(url);
+    if (message) context.addIssue({ code: 'custom', message });
+  }),
   /** Keeps deployments that share a Redis apart. */
   REDIS_NAMESPACE: z
     .string()

@@ -102,7 +102,11 @@ test.each([
     ['mongodb+srv://h/db', 'mongodb://a,b/db?replicaSet=rs'],
     ['http://h', 'mongodb:h', 'mongodb://h/', 'mongodb://h/db?w=1'],
   ],
-  ['REDIS_URL', ['rediss://h', 'redis://h/1'], ['http://h', '127.0.0.1']],
+  [
+    'REDIS_URL',
+    ['rediss://h', 'redis://h/1', 'redis-sentinel://a,b/group', 'rediss-cluster://a,b'],
+    ['http://h', '127.0.0.1', 'redis://a,b', 'redis-sentinel://a,b'],
+  ],
   ['SECRET_KEYS', [KEY, `${KEY},${OLD_KEY}`, ` ${KEY} , ${OLD_KEY} `], ['k1', `k1:${KEY}`, ',']],
   ['PORTAL_TIME_ZONE', ['UTC', 'Europe/Berlin'], ['Shanghai', '+8 hours']],
 ])('%s takes %j, not %j', (name, good, bad) => {
@@ -171,14 +175,23 @@ test.each([
   ['a password alone', 'mongodb://:hunter2@h/db', 'redis://:hunter2@h'],
   ['several hosts', 'mongodb://user:hunter2@a:1,b:2/db?replicaSet=rs', 'rediss://:hunter2@h'],
   ['an @ in the password', 'mongodb://user:p@hunter2@h/db', 'redis://:p@hunter2@h'],
-  ['a slash in the password', 'mongodb://user:p/hunter2@h/db', 'redis://:p/hunter2@h'],
+  ['a slash in the password', 'mongodb://user:p/hunter2@h/db', 'redis-cluster://u:hunter2@h,i'],
   [
     'a password among the options',
     'mongodb://h/db?tlsCertificateKeyFilePassword=hunter2',
-    'redis://h?password=hunter2',
+    'redis-sentinel://h,i/group?sentinelPassword=hunter2',
   ],
 ])('no password is printed: %s', (_, MONGO_URL, REDIS_URL) => {
   const printed = JSON.stringify(redactConfig(readConfig({ ...REQUIRED, MONGO_URL, REDIS_URL })));
   expect(printed).not.toContain('hunter2');
   expect(printed).toMatch(/mongodb:\/\/.*h/);
 });
+
+test.each(['redis://:p/hunter2@h', 'redis://h?password=hunter2', 'redis-sentinel://u:hunter2@h'])(
+  'nor one of an address that cannot be used: %s',
+  (REDIS_URL) => {
+    const read = () => readConfig({ ...REQUIRED, REDIS_URL });
+    expect(read).toThrow('REDIS_URL: must');
+    expect(read).not.toThrow('hunter2');
+  },
+);
