@@ -13,6 +13,11 @@ export interface BatcherOptions<I, O> {
   readonly weight?: { readonly of: (item: I) => number; readonly most: number };
   /** Batches under way at the same time; the next one collects until a place is free. */
   readonly maxRunning: number;
+  /**
+   * Milliseconds for which the batch that began last is alone, if it takes that long: meanwhile the next one
+   * collects, so that there are fewer and larger ones. Absent: none.
+   */
+  readonly headStart?: number | undefined;
   /** Where it is given, a batch is a span in the traces that it serves. */
   readonly tracing?: Tracing | undefined;
   /** Of that span. */
@@ -39,6 +44,9 @@ class GroupCommit<I, O> implements Batcher<I, O> {
   private waiting: Waiting<I, O>[] = [];
   private running = 0;
   private isScheduled = false;
+  private beganAt = 0;
+  /** Runs while the next batch waits for the end of the head start. */
+  private headStart: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: BatcherOptions<I, O>) {}
 
@@ -53,18 +61,37 @@ class GroupCommit<I, O> implements Batcher<I, O> {
     const isFull = this.running >= this.options.maxRunning;
     if (this.isScheduled || this.waiting.length === 0 || isFull) return;
     this.isScheduled = true;
+    const left = this.headStartLeft();
+    if (left > 0) this.headStart = setTimeout(this.flush, left);
     // After the I/O of this tick: everything that arrived with it rides along.
-    setImmediate(this.flush);
+    else setImmediate(this.flush);
+  }
+
+  /** Milliseconds for which the next batch has to wait. */
+  private headStartLeft(): number {
+    const { headStart } = this.options;
+    if (headStart === undefined || this.running === 0) return 0;
+    return this.beganAt + headStart - performance.now();
+  }
+
+  private endHeadStart(): void {
+    if (!this.headStart) return;
+    clearTimeout(this.headStart);
+    this.headStart = undefined;
+    this.isScheduled = false;
   }
 
   private readonly flush = (): void => {
     this.isScheduled = false;
+    this.headStart = undefined;
     const size = this.sizeOfNext();
     const batch = this.waiting.slice(0, size);
     this.waiting = this.waiting.slice(size);
     this.running += 1;
+    this.beganAt = performance.now();
     void this.runBatch(batch).finally(() => {
       this.running -= 1;
+      this.endHeadStart();
       this.schedule();
     });
     this.schedule();

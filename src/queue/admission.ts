@@ -44,6 +44,9 @@ const SIGNATURE_MEMORY = 1_260_000;
  */
 const MAX_REMEMBERED = 500_000;
 
+/** Milliseconds: longer than Redis takes where nothing is wrong. */
+const HEAD_START = 20;
+
 /**
  * KEYS: per push the memory of signatures and its rate key. ARGV: grace (ms, -1: remember nothing),
  * memory (ms), most of one memory, then per push signature, use, interval (ms per push, 0: no limit)
@@ -143,6 +146,7 @@ export function createAdmission(
     },
     maxBatch: 500,
     maxRunning: 4,
+    headStart: HEAD_START,
   });
   return (request) => batcher.add(request);
 }

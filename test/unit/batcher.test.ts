@@ -1,19 +1,22 @@
 /** Group commit: who comes together goes together, and each gets the own result. */
 import { setImmediate as tick } from 'node:timers/promises';
 import fc from 'fast-check';
-import { createBatcher } from '../../src/concurrency/batcher';
+import { type BatcherOptions, createBatcher } from '../../src/concurrency/batcher';
 
 /** Time enough for everything that can go on by itself. */
 async function settle() {
   for (let wait = 0; wait < 5; wait += 1) await tick();
 }
 
+type Bounds = Pick<BatcherOptions<number, string>, 'maxBatch' | 'maxRunning' | 'headStart'>;
+
 /** A batcher whose batches end when the test says so. */
-function held(options: { maxBatch?: number; maxRunning?: number } = {}) {
+function held(options: Partial<Bounds> = {}) {
   const batches: { items: readonly number[]; end: () => void; fail: (why: Error) => void }[] = [];
   const batcher = createBatcher<number, string>({
     maxBatch: options.maxBatch ?? 100,
     maxRunning: options.maxRunning ?? 1,
+    headStart: options.headStart,
     run: (items) =>
       new Promise((resolve, reject) => {
         batches.push({ items, end: () => resolve(items.map((n) => `r${n}`)), fail: reject });
@@ -46,6 +49,35 @@ test('what comes while a batch is under way waits, and goes together in the next
   expect(batches[1]?.items).toEqual([2, 3]);
   batches[1]?.end();
   expect(await Promise.all(others)).toEqual(['r2', 'r3']);
+});
+
+test('the next batch waits for the one under way as long as that has its head start', async () => {
+  const { batcher, batches, sizes } = held({ maxRunning: 2, headStart: 60_000 });
+  const first = batcher.add(1);
+  await settle();
+  const others = [batcher.add(2)];
+  await settle();
+  others.push(batcher.add(3));
+  await settle();
+  expect(sizes()).toEqual([1]);
+  batches[0]?.end();
+  await first;
+  await settle();
+  expect(batches[1]?.items).toEqual([2, 3]);
+  batches[1]?.end();
+  await Promise.all(others);
+});
+
+test('a batch that hangs beyond its head start does not hold up the next one', async () => {
+  const { batcher, batches } = held({ maxRunning: 2, headStart: 5 });
+  const first = batcher.add(1);
+  await settle();
+  const second = batcher.add(2);
+  while (batches.length < 2) await tick();
+  batches[1]?.end();
+  expect(await second).toBe('r2');
+  batches[0]?.end();
+  expect(await first).toBe('r1');
 });
 
 test('neither the size of a batch nor the number under way goes over its bound', async () => {

@@ -39,6 +39,8 @@ interface Appending {
 const MAX_BATCH = 500;
 /** Bytes of bodies in one insert: it is a moment's work for the database, and far from its limits. */
 const MAX_BYTES = 4 * 1024 * 1024;
+/** Milliseconds: longer than an insert takes where nothing is wrong. */
+const HEAD_START = 50;
 /** The share of a push's time that is reserved for the queue and a worker. */
 const RESERVE = 0.2;
 /** Milliseconds before the first retry, doubled with each one, and at random up to half longer. */
@@ -71,6 +73,7 @@ export function createAppend(connection: Connection, options: AppendOptions = {}
     weight: { of: ({ body }) => body?.body.length ?? 0, most: MAX_BYTES },
     // One that hangs must not hold up all the others.
     maxRunning: 2,
+    headStart: HEAD_START,
     tracing,
     name: 'log',
   });
