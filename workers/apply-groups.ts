@@ -102,20 +102,23 @@ async function giveUpTogether(
   return joined(known, { settled: [], unsettled: givenUp });
 }
 
-/** One group, careful: pushes that are settled already keep their settlement and take no effect. */
+/**
+ * One group, until it is written or given up. After a failure, pushes that were settled meanwhile keep
+ * their settlement and take no effect: the guards of the commit have kept them from one.
+ */
 async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
   const { commit, lookups, metrics, logger, retryUntil } = applying;
   let known: Applied = { settled: [], unsettled: [] };
   let left = group;
   for (let tries = 1; ; tries += 1) {
-    const { open, ...found } = await splitSettled(lookups, left.pushes);
-    known = joined(known, found);
-    if (open.length === 0) return known;
-    left = { ...group, pushes: open };
     try {
       return joined(known, { settled: await commit([left]), unsettled: [] });
     } catch (error) {
       noteFailure(metrics, error);
+      const { open, ...found } = await splitSettled(lookups, left.pushes);
+      known = joined(known, found);
+      if (open.length === 0) return known;
+      left = { ...group, pushes: open };
       if (tries >= MAX_TRIES || performance.now() > retryUntil) {
         return joined(known, { settled: [], unsettled: giveUp(logger, left, error) });
       }

@@ -176,7 +176,7 @@ export const ENTRY_FIELDS = {
   /** Who sent it again. */
   operator: forOperators(TEXT),
   /**
-   * Digest of client, operation, idempotency key and body, set when the push was persisted: a retry
+   * Digest of client, operation, idempotency key and body, of what is queued or persisted: a retry
    * finds its prior result by it.
    */
   idempotencyFingerprint: internal(TEXT),

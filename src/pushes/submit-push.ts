@@ -78,9 +78,10 @@ async function submitPush(deps: SubmitPushDependencies, push: Submission): Promi
     const valid = await validate(deps, push).catch((error) => ({ error }));
     if ('error' in valid) return await replayOrReject(deps, push, entry, valid.error);
     request.stages?.mark('admit');
-    await record(deps, push, withValid(entry, valid));
+    const queued = queuedEntry(deps, entry, valid);
+    await record(deps, push, queued);
     request.stages?.mark('log');
-    const settlement = await deps.settle(messageOf(deps, request, entry, valid), push.deadline);
+    const settlement = await deps.settle(messageOf(request, queued, valid), push.deadline);
     request.stages?.mark('wait');
     permit.release(wasProcessed(settlement));
     return resultOf(settlement, { ...valid, systemCode: request.caller.systemCode });
@@ -186,14 +187,22 @@ async function record(
   }
 }
 
+/** The fingerprint is there from the start: a settlement that sets it would touch its index. */
+function queuedEntry(deps: SubmitPushDependencies, entry: LogEntry, valid: ValidPush): LogEntry {
+  const idempotencyFingerprint = fingerprintOf(deps, entry);
+  return {
+    ...withValid(entry, valid),
+    ...(idempotencyFingerprint !== undefined && { idempotencyFingerprint }),
+  };
+}
+
 /** What travels through the queue. */
 function messageOf(
-  deps: SubmitPushDependencies,
   { requestId, caller }: PushRequest,
   entry: LogEntry,
   { operation, externalId }: ValidPush,
 ): Omit<QueuedPush, 'replyTo'> {
-  const { bodyHash, idempotencyKey } = entry;
+  const { bodyHash, idempotencyKey, idempotencyFingerprint } = entry;
   const message = {
     id: requestId,
     clientId: caller.clientId,
@@ -203,7 +212,6 @@ function messageOf(
     bodyHash,
   };
   if (idempotencyKey === undefined) return message;
-  const idempotencyFingerprint = fingerprintOf(deps, entry);
   return {
     ...message,
     idempotencyKey,

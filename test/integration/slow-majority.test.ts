@@ -61,15 +61,15 @@ const wordOf = async (id: string) => {
 };
 
 test('a push whose entry is not to be seen yet is told what the log will say', async () => {
-  await rig.newWorker()(batchOf([await rig.queued('UNSEEN', upsert('one'))]));
+  const worker = rig.newWorker();
+  await worker(batchOf([await rig.queued('UNSEEN', upsert('one'))]));
   const push = await unconfirmed('UNSEEN', 'two');
   const settle = rig.pushLog.settle;
   jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (pushes, by) => {
-    if (!by.session) await followed('off');
-    return settle(pushes, { ...by, timeout: 60_000 });
+    await followed('off');
+    return settle(pushes, { ...by, ...(!by.session && { timeout: 60_000 }) });
   });
-  const replies = await rig.newWorker()(batchOf([push]));
-  await followed('off');
+  const replies = await worker(batchOf([push]));
   expect(replies.map(({ settlement }) => settlement)).toEqual([await wordOf(push.id)]);
 }, 60_000);
 

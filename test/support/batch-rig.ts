@@ -91,6 +91,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
     queued: async (externalId, operation, more) => {
       const _id = new Types.ObjectId();
       const now = new Date();
+      const { idempotencyKey, idempotencyFingerprint } = more ?? {};
       await pushLog.append({
         _id,
         clientId: 'tester',
@@ -102,6 +103,8 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
         receivedAt: now,
         deadlineAt: new Date(now.getTime() + 60_000),
         state: 'QUEUED',
+        ...(idempotencyKey && { idempotencyKey }),
+        ...(idempotencyFingerprint && { idempotencyFingerprint }),
       });
       const id = String(_id);
       const deadline = now.getTime() + 60_000;

@@ -86,6 +86,8 @@ function storedTypes() {
 
 /** Of entries that have an idempotency key. */
 export const KEY_INDEX = 'idempotency_keys';
+/** Of those that are queued or took effect. */
+export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
 
 // Costs nothing where there is no such field: it is of rejections that anybody may have caused.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
@@ -101,10 +103,7 @@ entrySchema.index(
   { systemCode: 1, idempotencyKey: 1, _id: -1 },
   { name: KEY_INDEX, partialFilterExpression: { idempotencyKey: { $exists: true } } },
 );
-entrySchema.index(
-  { idempotencyFingerprint: 1 },
-  { name: 'idempotency_fingerprints', sparse: true },
-);
+entrySchema.index({ idempotencyFingerprint: 1 }, { name: FINGERPRINT_INDEX, sparse: true });
 entrySchema.index({ resentFrom: 1 }, { name: 'resends', sparse: true });
 
 export function entryModel(connection: Connection): Model<LogEntry> {

@@ -57,7 +57,8 @@ export function createExpireLost(connection: Connection): ExpireLost {
     const end = new Types.ObjectId(firstIdAt(before));
     const update = {
       $set: { ...resultOf({ state: 'EXPIRED' }), settledAt: new Date(now), worker },
-    };
+      $unset: { idempotencyFingerprint: 1 },
+    } as const;
     let from = (await progress.findOne({ _id: PROGRESS }))?.mark ?? BEGINNING;
     let expired = 0;
     for (let step = 0; step < STEPS && !from.equals(end); step += 1) {

@@ -15,7 +15,10 @@ export interface SettledPush {
   readonly settlement: Settlement;
   /** The matter's revision after it, where it changed the matter: the order of effects. */
   readonly revision?: number;
-  /** Lets retries with the same key and body find this push as their prior result. */
+  /**
+   * Lets retries with the same key and body find this push as their prior result. The entry has it from
+   * the start, unless a `web` process of an earlier version has made it.
+   */
   readonly idempotencyFingerprint?: string;
   /** The idempotency key was used before with another body. */
   readonly mark?: 'KEY_REUSED';
@@ -116,6 +119,8 @@ function toWrite(
           ...(changes && { changes }),
           ...(stale && { stale: { sent: new Date(stale.sent), stored: new Date(stale.stored) } }),
         },
+        // Only what took effect, or still may, is a retry's prior result.
+        ...(settlement.state !== 'PERSISTED' && { $unset: { idempotencyFingerprint: 1 } }),
         // Added to the warnings that were known when the push was queued.
         ...(isUnseen && { $push: { warnings: NO_ASSIGNEE } }),
       },

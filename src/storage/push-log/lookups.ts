@@ -3,7 +3,7 @@ import { type Connection, type mongo, Types } from 'mongoose';
 import type { Outcome } from '../../domain/decide';
 import type { PriorResult } from '../../domain/fold';
 import { nativeCollection } from '../mongo';
-import { entryModel, type LogEntry } from './entry-model';
+import { entryModel, FINGERPRINT_INDEX, type LogEntry } from './entry-model';
 import { createKeyUses, type FindKeyUses } from './key-uses';
 import { type Settlement, settlementOf } from './settlement';
 
@@ -82,8 +82,8 @@ async function findPriorEntries(
   if (fingerprints.length === 0) return new Map();
   const found = await collection
     .find(
-      { idempotencyFingerprint: { $in: [...new Set(fingerprints)] } },
-      { readConcern: { level } },
+      { idempotencyFingerprint: { $in: [...new Set(fingerprints)] }, state: 'PERSISTED' },
+      { hint: FINGERPRINT_INDEX, readConcern: { level } },
     )
     .project<LogEntry>(PRIOR_ENTRY_FIELDS)
     .toArray();
