@@ -39,6 +39,40 @@ function comeUp(node: Redis): void {
   if (node.status === 'wait') node.connect().catch(() => undefined);
 }
 
+/** Resolves once no node is on its way any more: each is connected, or could not be. */
+export async function nodesTried(cluster: Cluster): Promise<void> {
+  const underWay = cluster.nodes().filter(({ status }) => !['ready', 'end'].includes(status));
+  await Promise.all(
+    underWay.map(
+      (node) =>
+        new Promise<void>((resolve) => {
+          node.once('ready', resolve);
+          node.once('end', resolve);
+        }),
+    ),
+  );
+}
+
+/** The event under which each kind of failure is told. */
+const FAILURES = ['error', 'sentinelError', 'node error'];
+/** ioredis keeps to itself why, where it asks a sentinel or a node who holds what. */
+const CLOSED_EARLY = /Connection is closed\.$/;
+const TLS_PERHAPS = ' Is TLS on where the servers have it, and is their certificate trusted?';
+
+/** Collects what goes wrong with a connection. @returns what is called at its end, with the most telling reason */
+export function collectFailures(redis: Redis | Cluster): () => string {
+  let told = '';
+  const note = (error: Error) => {
+    const reason = reasonOf(error);
+    if (told === '' || !CLOSED_EARLY.test(reason)) told = reason;
+  };
+  for (const event of FAILURES) redis.on(event, note);
+  return () => {
+    for (const event of FAILURES) redis.off(event, note);
+    return CLOSED_EARLY.test(told) ? told + TLS_PERHAPS : told;
+  };
+}
+
 /** In words: that of a Cluster is in its last node's error, that of a name with several addresses in a code. */
 export function reasonOf(error: Error & { lastNodeError?: Error; code?: string }): string {
   return error.lastNodeError?.message || error.message || error.code || error.name;

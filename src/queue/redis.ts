@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/logger';
 import { outagesOf } from '../runtime/outages';
 import { parseRedisUrl, type RedisAddress } from '../runtime/redis-url';
 import { anyServerOf, backoff, clusterOptions, serverOptions } from './redis-form';
-import { reasonOf, type Watch, watchCluster, watchServer } from './redis-watch';
+import { collectFailures, nodesTried, type Watch, watchCluster, watchServer } from './redis-watch';
 
 /** One server, a Sentinel group's primary, or all of a Cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -96,21 +96,21 @@ export function isRedisReady(redis: RedisConnection): boolean {
  * @throws Error naming REDIS_URL and what went wrong last, after `timeout` ms
  */
 export async function redisReady(redis: RedisConnection, timeout = 5_000): Promise<void> {
-  if (isRedisReady(redis)) return;
-  let reason = '';
-  const note = (error: Error) => {
-    reason = `: ${reasonOf(error)}`;
-  };
-  redis.on('error', note);
-  const ready = new Promise<void>((resolve) => redis.once('ready', resolve));
+  const failure = collectFailures(redis);
   try {
-    await withTimeout(ready, timeout, () => {
+    await withTimeout(comeReady(redis), timeout, () => {
       redis.disconnect();
-      return new Error(`REDIS_URL cannot be used: no answer within ${timeout} ms${reason}`);
+      const why = [`no answer within ${timeout} ms`, failure()].filter(Boolean).join(': ');
+      return new Error(`REDIS_URL cannot be used: ${why}`);
     });
   } finally {
-    redis.off('error', note);
+    failure();
   }
+}
+
+async function comeReady(redis: RedisConnection): Promise<void> {
+  if (!isRedisReady(redis)) await new Promise<void>((resolve) => redis.once('ready', resolve));
+  if (redis instanceof Cluster) await nodesTried(redis);
 }
 
 interface ConnectionKind {

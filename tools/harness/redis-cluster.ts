@@ -1,0 +1,142 @@
+/** A Redis Cluster on real processes: three primaries, each with a replica. */
+import { freePort } from '../local/ports';
+import { allSettledOrThrow } from '../local/waiting';
+import type { Ground } from './member';
+import {
+  type RedisAccess,
+  type RedisNode,
+  replicationConfig,
+  startRedisNode,
+  stopAll,
+  urlParts,
+} from './redis-node';
+import { untilTrue } from './until';
+
+const PRIMARIES = 3;
+const SLOTS = 16_384;
+/** Milliseconds after which a silent node counts as dead; operators have 5 to 15 s. */
+const NODE_TIMEOUT = 1_500;
+
+/** @throws Error where it does not come up; nothing is left running */
+export async function startRedisCluster(
+  ground: Ground,
+  access: RedisAccess = {},
+): Promise<RedisCluster> {
+  const started: ClusterNode[] = [];
+  try {
+    await allSettledOrThrow(
+      Array.from({ length: 2 * PRIMARIES }, async (_, n) => {
+        started.push(await startNode(ground, access, n));
+      }),
+    );
+    const nodes = started.sort((a, b) => a.name.localeCompare(b.name));
+    await join(nodes);
+    return new RedisCluster(nodes, access);
+  } catch (error) {
+    await stopAll(started);
+    throw error;
+  }
+}
+
+export interface ClusterNode extends RedisNode {
+  readonly busPort: number;
+}
+
+export class RedisCluster {
+  /** As REDIS_URL. */
+  readonly url: string;
+
+  constructor(
+    readonly nodes: readonly ClusterNode[],
+    access: RedisAccess,
+  ) {
+    const { scheme, login, hosts, options } = urlParts(access, nodes);
+    this.url = `${scheme}-cluster://${login}${hosts}${options && `?${options}`}`;
+  }
+
+  /** Of a key, as the nodes that answer have it. */
+  async primaryOf(key: string): Promise<ClusterNode> {
+    const slot = Number(await this.askAny('CLUSTER', 'KEYSLOT', key));
+    const ranges = (await this.askAny('CLUSTER', 'SLOTS')) as SlotRange[];
+    const range = ranges.find(([first, last]) => first <= slot && slot <= last);
+    const found = this.nodes.find(({ announced }) => announced === range?.[2][1]);
+    if (!found) throw new Error(`no node holds the slot of ${key}`);
+    return found;
+  }
+
+  /** Resolves once every node that runs finds all slots served. */
+  async whole(): Promise<void> {
+    await isWhole(this.nodes.filter((node) => node.pid() !== undefined));
+  }
+
+  stop(): Promise<void> {
+    return stopAll(this.nodes);
+  }
+
+  private askAny(...command: [string, ...string[]]): Promise<unknown> {
+    const running = this.nodes.filter((node) => node.pid() !== undefined);
+    return Promise.any(running.map((node) => node.ask(...command)));
+  }
+}
+
+type SlotRange = [first: number, last: number, primary: [host: string, port: number]];
+
+async function startNode(
+  ground: Ground,
+  access: RedisAccess,
+  number: number,
+): Promise<ClusterNode> {
+  const busPort = await freePort();
+  const node = await startRedisNode(ground, {
+    name: `node-${number}`,
+    access,
+    config: ({ announced }) => [
+      ...replicationConfig(access, announced),
+      ...['cluster-enabled yes', 'cluster-config-file nodes.conf', `cluster-port ${busPort}`],
+      ...['cluster-announce-ip 127.0.0.1', `cluster-announce-port ${announced}`],
+      `cluster-announce-bus-port ${busPort}`,
+      `cluster-node-timeout ${NODE_TIMEOUT}`,
+      ...['cluster-replica-validity-factor 0', 'cluster-require-full-coverage no'],
+    ],
+  });
+  return Object.assign(node, { busPort });
+}
+
+/** Makes a Cluster of nodes that do not know one another: what `redis-cli --cluster create` does. */
+async function join(nodes: readonly ClusterNode[]): Promise<void> {
+  const [first] = nodes as [ClusterNode];
+  for (const [n, node] of nodes.entries()) {
+    await node.ask('CLUSTER', 'SET-CONFIG-EPOCH', n + 1);
+    if (n >= PRIMARIES) continue;
+    const from = Math.ceil((n * SLOTS) / PRIMARIES);
+    const to = Math.ceil(((n + 1) * SLOTS) / PRIMARIES) - 1;
+    await node.ask('CLUSTER', 'ADDSLOTSRANGE', from, to);
+  }
+  for (const node of nodes.slice(1)) {
+    await first.ask('CLUSTER', 'MEET', '127.0.0.1', node.port, node.busPort);
+  }
+  await untilTrue('the nodes to know one another', async () =>
+    (await infos(nodes)).every((info) => info.includes(`cluster_known_nodes:${nodes.length}\r`)),
+  );
+  const ids = await Promise.all(nodes.map((node) => node.ask('CLUSTER', 'MYID')));
+  for (const [n, node] of nodes.entries()) {
+    if (n >= PRIMARIES) await node.ask('CLUSTER', 'REPLICATE', String(ids[n - PRIMARIES]));
+  }
+  await isWhole(nodes);
+  await untilTrue('the replicas to follow', async () => {
+    const replicas = nodes.slice(PRIMARIES).map((node) => node.ask('INFO', 'replication'));
+    return (await Promise.all(replicas)).every((info) =>
+      String(info).includes('master_link_status:up'),
+    );
+  });
+}
+
+const infos = async (nodes: readonly ClusterNode[]): Promise<string[]> =>
+  (await Promise.all(nodes.map((node) => node.ask('CLUSTER', 'INFO')))).map(String);
+
+const isWhole = (nodes: readonly ClusterNode[]): Promise<void> =>
+  untilTrue('the Cluster to serve all slots', async () =>
+    (await infos(nodes)).every(
+      (info) => info.includes('cluster_state:ok') && info.includes(`cluster_slots_ok:${SLOTS}`),
+    ),
+  );

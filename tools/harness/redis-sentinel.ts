@@ -1,0 +1,149 @@
+/** A Sentinel group on real processes: a primary, replicas, and three sentinels that watch them. */
+import { allSettledOrThrow } from '../local/waiting';
+import type { Ground } from './member';
+import {
+  type RedisAccess,
+  type RedisNode,
+  replicationConfig,
+  sentinelLogin,
+  startRedisNode,
+  stopAll,
+  urlParts,
+} from './redis-node';
+import { untilTrue } from './until';
+
+const GROUP = 'mymaster';
+const SENTINELS = 3;
+/** Milliseconds after which a sentinel takes a silent server for dead; operators have 5 to 30 s. */
+const DOWN_AFTER = 1_000;
+const FAILOVER_TIMEOUT = 5_000;
+
+export interface SentinelGroupOptions extends RedisAccess {
+  /** 1 where it is not given. */
+  readonly replicas?: number;
+  /** Rules of the user `app` at the sentinels, where that has rules at all. */
+  readonly sentinelRules?: string;
+}
+
+/** @throws Error where it does not come up; nothing is left running */
+export async function startSentinelGroup(
+  ground: Ground,
+  options: SentinelGroupOptions = {},
+): Promise<SentinelGroup> {
+  const started: RedisNode[] = [];
+  const keep = (node: RedisNode) => {
+    started.push(node);
+    return node;
+  };
+  try {
+    const primary = keep(await startData(ground, options, 0));
+    const replicas = await allSettledOrThrow(
+      Array.from({ length: options.replicas ?? 1 }, async (_, n) =>
+        keep(await startData(ground, options, n + 1, primary)),
+      ),
+    );
+    const sentinels = await allSettledOrThrow(
+      Array.from({ length: SENTINELS }, async (_, n) =>
+        keep(await startSentinel(ground, options, n, primary)),
+      ),
+    );
+    const group = new SentinelGroup([primary, ...replicas], sentinels, options);
+    await group.complete();
+    return group;
+  } catch (error) {
+    await stopAll(started);
+    throw error;
+  }
+}
+
+export class SentinelGroup {
+  /** As REDIS_URL. */
+  readonly url: string;
+
+  constructor(
+    readonly servers: readonly RedisNode[],
+    readonly sentinels: readonly RedisNode[],
+    access: RedisAccess,
+  ) {
+    const { scheme, login, hosts, options } = urlParts(access, sentinels);
+    const watch = access.rules === undefined ? [] : SENTINEL_LOGIN;
+    const query = [...watch, options].filter(Boolean).join('&');
+    this.url = `${scheme}-sentinel://${login}${hosts}/${GROUP}${query && `?${query}`}`;
+  }
+
+  /** Who the sentinels say it is. */
+  async primary(): Promise<RedisNode> {
+    const told = await Promise.any(
+      this.sentinels.map((one) => one.ask('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', GROUP)),
+    );
+    const port = Number((told as string[])[1]);
+    const found = this.servers.find(({ announced }) => announced === port);
+    if (!found) throw new Error('the sentinels name a primary that is none of the group');
+    return found;
+  }
+
+  /** Resolves once every sentinel sees all of the group, and the replicas have what the primary has. */
+  async complete(): Promise<void> {
+    await untilTrue('the Sentinel group to be complete', async () => {
+      const seen = await Promise.all(this.sentinels.map((one) => this.isComplete(one)));
+      const primary = await this.primary();
+      const info = String(await primary.ask('INFO', 'replication'));
+      const online = info.match(/state=online/g)?.length ?? 0;
+      return seen.every(Boolean) && online === this.servers.length - 1;
+    });
+  }
+
+  stop(): Promise<void> {
+    return stopAll([...this.sentinels, ...this.servers]);
+  }
+
+  private async isComplete(sentinel: RedisNode): Promise<boolean> {
+    const [replicas, others] = (await Promise.all([
+      sentinel.ask('SENTINEL', 'REPLICAS', GROUP),
+      sentinel.ask('SENTINEL', 'SENTINELS', GROUP),
+    ])) as [unknown[], unknown[]];
+    const down = JSON.stringify([replicas, others]).match(/s_down|disconnected/);
+    return replicas.length >= this.servers.length - 1 && others.length === SENTINELS - 1 && !down;
+  }
+}
+
+const SENTINEL_LOGIN = ['sentinelUsername=app', 'sentinelPassword=app-password'];
+
+function startData(
+  ground: Ground,
+  access: RedisAccess,
+  number: number,
+  primary?: RedisNode,
+): Promise<RedisNode> {
+  return startRedisNode(ground, {
+    name: `redis-${number}`,
+    access,
+    config: ({ announced }) => [
+      ...replicationConfig(access, announced),
+      ...(primary ? [`replicaof 127.0.0.1 ${primary.announced}`] : []),
+    ],
+  });
+}
+
+function startSentinel(
+  ground: Ground,
+  options: SentinelGroupOptions,
+  number: number,
+  { announced: primaryPort }: RedisNode,
+): Promise<RedisNode> {
+  const { rules, sentinelRules = '-@all +auth +hello +client +sentinel' } = options;
+  const access = { ...options, ...(rules !== undefined && { rules: sentinelRules }) };
+  return startRedisNode(ground, {
+    name: `sentinel-${number}`,
+    access,
+    args: ['--sentinel'],
+    config: ({ announced }) => [
+      `sentinel monitor ${GROUP} 127.0.0.1 ${primaryPort} 2`,
+      `sentinel down-after-milliseconds ${GROUP} ${DOWN_AFTER}`,
+      `sentinel failover-timeout ${GROUP} ${FAILOVER_TIMEOUT}`,
+      'sentinel announce-ip 127.0.0.1',
+      `sentinel announce-port ${announced}`,
+      ...sentinelLogin(options, GROUP),
+    ],
+  });
+}
