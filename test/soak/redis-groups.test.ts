@@ -51,10 +51,7 @@ const ofCluster = (cluster: RedisCluster): Group => ({
 
 const keyOf = (run: string, caller: number) => `${run}-${caller}`;
 
-describe.each([
-  ['sentinel'],
-  ['cluster'],
-])('%s', (form) => {
+describe.each([['sentinel'], ['cluster']])('%s', (form) => {
   const ground = makeGround(form);
   let group: Group;
   let service: Service;
