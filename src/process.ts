@@ -68,7 +68,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   await redisReady(redis);
   lifecycle.onStop('redis', () => redis.disconnect());
 
-  const keys = createRedisKeys(config.REDIS_NAMESPACE);
+  const keys = createRedisKeys(config.REDIS_NAMESPACE, config.REDIS_SHARDS);
   const redisTime = createRedisTime(redis, () => performance.now());
   await redisTime.now();
   const watching = startPollLoop(redisTime.now, WATCH_TIME, (error) => {

@@ -180,7 +180,14 @@ function openSettling(
   lifecycle.onStop('finalizer', () => finalizer.stop());
   const jobs = createPartitionJobs(redis, keys);
   lifecycle.onStop('partition jobs', () => jobs.close());
-  const queue = createGroupQueue(partitions, jobs, logger, metrics, tracing);
+  const queue = createGroupQueue({
+    partitions,
+    jobs,
+    shards: keys.shards,
+    logger,
+    metrics,
+    tracing,
+  });
   const settle = createSettlePush({ queue, inbox, finalizer, ingressId, clock, logger });
   return { settle, finalizer };
 }

@@ -1,12 +1,14 @@
 /** Composition root of the worker: takes partition jobs, sweeps partitions, ends what was lost. */
+import { randomBytes } from 'node:crypto';
 import { systemClock } from '../src/concurrency/clock';
 import type { PollLoop } from '../src/concurrency/poll-loop';
 import { type Process, startProcess } from '../src/process';
-import type { ProcessBatch } from '../src/queue/batch-runner';
+import { CONCURRENT_BATCHES, type ProcessBatch } from '../src/queue/batch-runner';
 import { GroupWorker } from '../src/queue/group-worker';
+import { startSharing } from '../src/queue/live-workers';
 import { ownerText } from '../src/queue/owner';
 import { createPartitionJobs } from '../src/queue/partition-jobs';
-import { connectBlocking } from '../src/queue/redis';
+import { connectBlocking, connectSubscriber } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber, type WorkerNumber } from '../src/queue/worker-number';
 import { announceReady, runMain } from '../src/runtime/lifecycle';
@@ -23,11 +25,16 @@ import { SessionPool } from '../src/storage/sessions/session-pool';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
+/** The indexes of the sessions in which its batches commit. */
+const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
+
 async function main(): Promise<void> {
   const base = await startProcess('worker');
   const { config, logger, lifecycle, redis, keys, partitions, metrics, tellOfItself } = base;
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('partition job connection', () => blocking.disconnect());
+  const subscriber = connectSubscriber(config.REDIS_URL, logger);
+  lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const jobs = createPartitionJobs(blocking, keys);
   lifecycle.onStop('partition jobs', () => jobs.close());
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
@@ -38,21 +45,26 @@ async function main(): Promise<void> {
   // Before the partition jobs, so that it ends after them: their drain must not wait for it.
   const expiry = startExpiryOf(base, workerName);
   lifecycle.onStop('expiry', () => expiry.stop());
+  const id = randomBytes(6).toString('hex');
   const worker = new GroupWorker({
     connection: blocking,
+    subscriber,
     keys,
+    id,
     partitions,
     jobs,
-    ownerOf: (index) => ownerText({ session: sessions.idOf(index), name: workerName }),
+    owner: () => ownerText({ id, sessions: SESSIONS.map(sessions.idOf), name: workerName }),
+    sessionOf: sessions.idOf,
     processBatch: processBatchOf(base, { number, sessions, workerName }),
     onTimeout: (index) => sessions.replace(index),
-    concurrency: config.WORKER_CONCURRENCY,
     logger,
     metrics,
   });
   lifecycle.onStop('partition jobs under way', () => worker.close());
-  const sweep = startSweep(partitions, jobs, logger, metrics);
+  const sweep = startSweep({ partitions, worker, id, logger, metrics });
   lifecycle.onStop('sweep', () => sweep.stop());
+  const sharing = startSharing({ redis, keys, partitions, worker, id, logger });
+  lifecycle.onStop('sharing of partitions', () => sharing.stop());
   tellOfItself(() => ({ work: { ...worker.load() } }));
   logger.info('worker ready');
   announceReady({ workerName });

@@ -44,13 +44,21 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
     await endFencedOwners(deps, batch);
     const pushes = batch.records.flatMap((one) => one.pushes);
     // Past their deadline: mostly ended by their web process already, so they stay out of the guards.
-    const late = pushes.filter(({ deadline }) => deadline < batch.now);
-    const live = pushes.filter(({ deadline }) => deadline >= batch.now);
+    const late = ofEach(batch, ({ deadline }, now) => deadline < now);
+    const live = ofEach(batch, ({ deadline }, now) => deadline >= now);
     const commit = (groups: readonly Group[]) => loadPlanCommit(deps, batch, groups);
     const { settled, unsettled } = await applyGroups({ ...deps, commit }, groupPushes(live));
     const rest = [...withFinalState(late, { state: 'EXPIRED' }), ...unsettled];
     return repliesTo(pushes, [...settled, ...(await finalizeRest(deps, batch, rest))]);
   };
+}
+
+/** The pushes of a batch that pass, each judged by the clock of its own partition. */
+function ofEach(
+  { records }: Batch,
+  passes: (push: WaitingPush, now: number) => boolean,
+): WaitingPush[] {
+  return records.flatMap(({ pushes, now }) => pushes.filter((push) => passes(push, now)));
 }
 
 /** Ends what earlier owners of the partitions left open: it must neither hold nor change what this batch writes. */
@@ -61,7 +69,7 @@ async function endFencedOwners(
   if (fencedOwners.length === 0) return;
   const partitions = records.map(({ partition }) => partition);
   foldedLog(logger)(UNFINISHED, { partitions, of: fencedOwners.map(ownerName) });
-  await sessions.kill(fencedOwners.map((one) => readOwner(one).session));
+  await sessions.kill(fencedOwners.flatMap((one) => readOwner(one).sessions));
 }
 
 /**
@@ -87,11 +95,11 @@ async function loadPlanCommit(
 /** Matters and entries in one transaction, each guarded: what was read must still be so. */
 async function commitPlan(
   deps: BatchDependencies,
-  { owner, now: startedAt }: Batch,
+  { session: sessionId, now: startedAt }: Batch,
   { changes, settled, now }: BatchPlan & { readonly now: number },
 ): Promise<void> {
   const began = performance.now();
-  await deps.sessions.commit(readOwner(owner).session, async (session) => {
+  await deps.sessions.commit(sessionId, async (session) => {
     const written = await deps.ledger.write(changes, session);
     const by = { now, startedAt, worker: deps.workerName, session };
     const marked = await deps.pushLog.settle(settled, by);

@@ -7,8 +7,8 @@ import type { TracePoint, Tracing } from '../telemetry/tracing';
 export interface BatcherOptions<I, O> {
   /** Runs one batch; the result at index i belongs to item i. A throw fails every item of the batch. */
   readonly run: (items: readonly I[]) => Promise<readonly O[]>;
-  /** Most items in one batch. */
-  readonly maxBatch: number;
+  /** Most items in one batch; a function is asked anew for each. */
+  readonly maxBatch: number | (() => number);
   /** Bounds the weight of a batch too; an item that is heavier than it goes alone. */
   readonly weight?: { readonly of: (item: I) => number; readonly most: number };
   /** Batches under way at the same time; the next one collects until a place is free. */
@@ -99,7 +99,8 @@ class GroupCommit<I, O> implements Batcher<I, O> {
 
   /** How many of those that wait go together: as many as both bounds allow, but at least one. */
   private sizeOfNext(): number {
-    const { maxBatch, weight } = this.options;
+    const { weight } = this.options;
+    const maxBatch = this.maxBatch();
     if (!weight) return maxBatch;
     let total = 0;
     const end = this.waiting.slice(0, maxBatch).findIndex(({ item }, index) => {
@@ -107,6 +108,11 @@ class GroupCommit<I, O> implements Batcher<I, O> {
       return index > 0 && total > weight.most;
     });
     return end === -1 ? maxBatch : end;
+  }
+
+  private maxBatch(): number {
+    const { maxBatch } = this.options;
+    return typeof maxBatch === 'function' ? maxBatch() : maxBatch;
   }
 
   private async runBatch(batch: readonly Waiting<I, O>[]): Promise<void> {

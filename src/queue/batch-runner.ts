@@ -1,15 +1,14 @@
 /**
- * Runs a worker's batches: reads some partitions, has their pushes processed, and acknowledges. A worker
- * that has the jobs of several partitions reads two of them in one batch: a batch costs the database
- * and Redis much the same however many pushes it has.
+ * Runs a worker's batches: reads some partitions, has their pushes processed, and acknowledges. A batch
+ * spans whatever partitions the worker holds and has been rung for: it costs the database and Redis
+ * much the same however many pushes it has.
  */
 import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { withTimeout } from '../concurrency/timeout';
-import { PARTITIONS } from '../domain/group';
 import { type Metrics, NO_METRICS } from '../telemetry/metrics';
-import { type Batch, MAX_BATCH_SIZE, type Partitions } from './partitions';
-import { type Reply, toMessages } from './replies';
+import type { Batch, Partitions, Unread, Wanted } from './partitions';
+import type { Reply } from './replies';
 
 /**
  * Milliseconds of one batch. One that takes longer is given up, as if its worker had died: the next
@@ -17,9 +16,9 @@ import { type Reply, toMessages } from './replies';
  */
 const PROCESSING_TIMEOUT = 8_000;
 /** Batches of a worker at a time: while one waits for its commit, the next one is read and folded. */
-const CONCURRENT_BATCHES = 2;
-/** With all partitions in one batch, only one batch would ever run at a time under load. */
-const MAX_PARTITIONS_PER_BATCH = PARTITIONS / CONCURRENT_BATCHES;
+export const CONCURRENT_BATCHES = 2;
+/** Pushes. More would save little, and on a slow database all of them would wait for the commit. */
+const MAX_BATCH_SIZE = 256;
 
 /**
  * Applies the pushes of a batch.
@@ -32,31 +31,46 @@ export type ProcessBatch<S> = (batch: Batch) => Promise<Reply<S>[]>;
 
 export interface BatchRunnerOptions {
   readonly partitions: Partitions;
-  /** The owner of a batch: see owner.ts. Concurrent batches have different indexes. */
-  readonly ownerOf: (index: number) => string;
+  /** The worker as the owner of its partitions: see owner.ts. */
+  readonly owner: () => string;
+  /** The database session in which a batch commits. Concurrent batches have different indexes. */
+  readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
   /** Called when a batch has timed out: the next batch at this index must not use its session. */
   readonly onTimeout: (index: number) => void;
   /** Milliseconds of one batch; 8,000 where it is not given. */
   readonly processingTimeout?: number;
+  /** Pushes of one batch at most; 256 where it is not given. */
+  readonly batchLimit?: number;
   readonly metrics?: Metrics;
 }
 
+/** How many pushes a partition still holds, or why it was not read. */
+export type Ran = number | Exclude<Unread, Error>;
+
 export class BatchRunner {
   /** Takes partitions. Those that are asked for at the same time share a batch. */
-  private readonly batches: Batcher<number, number>;
+  private readonly batches: Batcher<Wanted, Ran | Error>;
   private readonly freeIndexes = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
   private readonly metrics: Metrics;
+  private readonly maxBatch: number;
   /** Pushes that the next batch may have. */
-  private batchLimit = MAX_BATCH_SIZE;
+  private batchLimit: number;
   /** Pushes of all batches under way. */
   private pushesUnderWay = 0;
 
-  constructor(private readonly options: BatchRunnerOptions) {
+  /** @param held how many partitions this worker holds */
+  constructor(
+    private readonly options: BatchRunnerOptions,
+    held: () => number,
+  ) {
     this.metrics = options.metrics ?? NO_METRICS;
+    this.maxBatch = options.batchLimit ?? MAX_BATCH_SIZE;
+    this.batchLimit = this.maxBatch;
     this.batches = createBatcher({
-      run: (partitions) => this.runNext(partitions),
-      maxBatch: MAX_PARTITIONS_PER_BATCH,
+      run: (wanted) => this.runNext(wanted),
+      // With all partitions in one batch, only one batch would ever run at a time under load.
+      maxBatch: () => Math.max(1, Math.ceil(held() / CONCURRENT_BATCHES)),
       maxRunning: CONCURRENT_BATCHES,
     });
   }
@@ -64,11 +78,12 @@ export class BatchRunner {
   /**
    * Has the first pushes of a partition applied, in a batch with those of others.
    *
-   * @returns how many pushes the partition still holds
    * @throws where the batch failed, of whatever partition
    */
-  run(partition: number): Promise<number> {
-    return this.batches.add(partition);
+  async run(wanted: Wanted): Promise<Ran> {
+    const ran = await this.batches.add(wanted);
+    if (ran instanceof Error) throw ran;
+    return ran;
   }
 
   /** Batches under way, and the pushes in them. */
@@ -79,27 +94,28 @@ export class BatchRunner {
     };
   }
 
-  private runNext(partitions: readonly number[]): Promise<number[]> {
+  private runNext(wanted: readonly Wanted[]): Promise<(Ran | Error)[]> {
     const index = this.freeIndexes.shift();
     // The batcher runs no more of them than there are.
     assert(index !== undefined);
-    return this.runBatch(partitions, index).finally(() => this.freeIndexes.unshift(index));
+    return this.runBatch(wanted, index).finally(() => this.freeIndexes.unshift(index));
   }
 
-  /** @returns how many pushes each of the partitions still holds */
-  private async runBatch(taken: readonly number[], index: number): Promise<number[]> {
-    const { partitions, ownerOf } = this.options;
+  private async runBatch(wanted: readonly Wanted[], index: number): Promise<(Ran | Error)[]> {
+    const { partitions, owner, sessionOf } = this.options;
     const began = performance.now();
-    const batch = await partitions.read(taken, ownerOf(index), this.batchLimit);
+    const session = sessionOf(index);
+    const by = { owner: owner(), session, most: this.batchLimit };
+    const batch = await partitions.read(wanted, by);
     const pushes = batch.records.flatMap((one) => one.pushes);
-    if (pushes.length === 0) return taken.map(() => 0);
+    if (pushes.length === 0) return wanted.map(({ partition }) => batch.unread.get(partition) ?? 0);
     const readAt = performance.now();
     this.metrics.batchBegan(pushes, batch.now);
     const replies = await this.process(batch, pushes.length, index);
     const sentAt = Math.round(batch.now + performance.now() - readAt);
-    const left = await partitions.acknowledge(batch, toMessages(replies, sentAt));
+    const left = await partitions.acknowledge(batch, replies, sentAt);
     this.metrics.stage('batch', began);
-    return left;
+    return wanted.map(({ partition }) => batch.unread.get(partition) ?? left.get(partition) ?? 0);
   }
 
   /** @throws ProcessingTimeout after the processing timeout; what the batch comes to is ignored then */
@@ -113,7 +129,7 @@ export class BatchRunner {
         this.batchLimit = Math.max(1, Math.floor(size / 2));
         return new ProcessingTimeout(`no end after ${processingTimeout} ms`);
       });
-      this.batchLimit = Math.min(MAX_BATCH_SIZE, 2 * this.batchLimit);
+      this.batchLimit = Math.min(this.maxBatch, 2 * this.batchLimit);
       return replies;
     } finally {
       this.pushesUnderWay -= size;

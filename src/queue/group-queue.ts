@@ -3,11 +3,13 @@
  * partition's job.
  */
 import { createBatcher } from '../concurrency/batcher';
+import { groupOf } from '../domain/group';
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
 import { type Metrics, NO_METRICS } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import type { PartitionJobs } from './partition-jobs';
+import { placeOf } from './partitioning';
 import type { Appended, Partitions, TimedPush } from './partitions';
 import type { QueuedPush } from './push';
 import { isOutOfMemory } from './redis';
@@ -35,20 +37,25 @@ const SCHEDULE_FAILED = {
 const MAX_NAMED = 20;
 const NOT_QUEUED = { level: 'warn', text: 'not queued', dueTo: ['redis'] } as const;
 
-export function createGroupQueue(
-  partitions: Partitions,
-  jobs: PartitionJobs,
-  logger: Logger,
-  metrics: Metrics = NO_METRICS,
-  tracing?: Tracing,
-): GroupQueue {
+export interface GroupQueueOptions {
+  readonly partitions: Pick<Partitions, 'append'>;
+  readonly jobs: Pick<PartitionJobs, 'schedule'>;
+  /** Of the queue: see partitioning.ts. */
+  readonly shards: number;
+  readonly logger: Logger;
+  readonly metrics?: Metrics;
+  readonly tracing?: Tracing | undefined;
+}
+
+export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
+  const { partitions, jobs, shards, logger, metrics = NO_METRICS, tracing } = options;
   const tell = foldedLog(logger);
-  const run = async (waiting: readonly Waiting[]): Promise<Enqueued[]> => {
+  const run = async (shard: number, waiting: readonly Waiting[]): Promise<Enqueued[]> => {
     metrics.batch('queue', waiting.length);
     try {
-      const { appended, toSchedule } = await partitions.append(waiting.map(timedPush));
+      const { appended, toSchedule } = await partitions.append(shard, waiting.map(timedPush));
       // The pushes are in their partitions now: a job that was not scheduled costs time, until the
-      // sweep, not a push.
+      // sweep, not a push. Whoever holds its partition was rung.
       jobs.schedule(toSchedule).catch((error: Error) => {
         tell(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
       });
@@ -61,14 +68,27 @@ export function createGroupQueue(
       return waiting.map(() => 'QUEUE_MEMORY_FULL');
     }
   };
-  // One at a time keeps the order of acceptance within this web process.
-  const batcher = createBatcher<Waiting, Enqueued>({ run, maxBatch: 500, maxRunning: 1 });
+  // One at a time keeps the order of acceptance within this web process. Each shard goes on by itself: the
+  // node of a Cluster that has another one may be away.
+  const batchers = Array.from({ length: shards }, (_, shard) =>
+    createBatcher<Waiting, Enqueued>({
+      run: (waiting) => run(shard, waiting),
+      maxBatch: 500,
+      maxRunning: 1,
+    }),
+  );
+  const add = async (waiting: Waiting): Promise<Enqueued> => {
+    const { systemCode, externalId } = waiting.push;
+    const batcher = batchers[placeOf(groupOf(systemCode, externalId), shards).shard];
+    if (!batcher) throw new Error('a push belongs to no shard');
+    return batcher.add(waiting);
+  };
   return {
     enqueue: (push, timeout) => {
       const until = performance.now() + timeout;
       return tracing
-        ? tracing.send((trace) => batcher.add({ push: { ...push, trace }, until }))
-        : batcher.add({ push, until });
+        ? tracing.send((trace) => add({ push: { ...push, trace }, until }))
+        : add({ push, until });
     },
   };
 }

@@ -1,14 +1,19 @@
 /**
- * The worker's end of the job groups: takes the partitions' jobs and runs their batches until the
- * partitions are empty.
+ * The worker's end of the job groups: takes the partitions' jobs and holds their partitions while they have
+ * traffic, runs batches when it is rung, and lets go of what is idle, or of what other workers should have.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Job, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
 import { NO_METRICS } from '../telemetry/metrics';
 import { BatchRunner, type BatchRunnerOptions } from './batch-runner';
+import { HeldPartition } from './held-partition';
 import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData, PartitionJobs } from './partition-jobs';
+import { shardOf } from './partitioning';
 import type { RedisConnection } from './redis';
 
 /**
@@ -17,8 +22,13 @@ import type { RedisConnection } from './redis';
  */
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;
-/** Batches of one job before it makes room for other partitions. */
-const MAX_BATCHES_PER_JOB = 20;
+/** Milliseconds without a push after which a partition is let go: a job costs more than holding on. */
+const LINGER = 3_000;
+const LOOK_EVERY = 500;
+/** Milliseconds between two looks at a partition whose shard drains older ones. */
+const DRAINING_PAUSE = 20;
+/** Jobs are taken without a bound: what a worker does at a time is bounded by its batches. */
+const UNLIMITED = 100_000;
 
 /** BullMQ reports each try to reconnect of each of its connections. */
 const WORKER_ERROR = { level: 'warn', text: 'queue worker error', dueTo: ['redis'] } as const;
@@ -32,59 +42,162 @@ const JOB_RECLAIMED = { level: 'warn', text: 'stalled job reclaimed' } as const;
 export interface GroupWorkerOptions extends BatchRunnerOptions {
   /** BullMQ duplicates it for blocking; must have maxRetriesPerRequest null. */
   readonly connection: RedisConnection;
+  /** Of its own for rings: it comes back with its subscriptions. */
+  readonly subscriber: Redis;
   readonly keys: RedisKeys;
   readonly jobs: PartitionJobs;
-  readonly concurrency: number;
+  /** As in the owner. */
+  readonly id: string;
   readonly logger: Logger;
 }
 
 /** Takes partition jobs from its start until it is closed. */
 export class GroupWorker {
   private readonly runner: BatchRunner;
-  private readonly worker: Worker<PartitionJobData>;
+  /** One for each shard. */
+  private readonly workers: readonly Worker<PartitionJobData>[];
+  private readonly held = new Map<number, HeldPartition>();
   /** By partition, the last of its jobs that this process was given. */
   private readonly lastJobs = new Map<number, Promise<void>>();
+  private readonly lettingGo: PollLoop;
+  /** It holds no more partitions than its share for now. */
+  private isBounded = false;
   private isClosing = false;
 
   constructor(private readonly options: GroupWorkerOptions) {
-    this.runner = new BatchRunner(options);
-    this.worker = new Worker(PARTITION_JOB_QUEUE, (job) => this.takeJob(job), {
-      connection: options.connection,
-      prefix: options.keys.bullPrefix,
-      concurrency: options.concurrency,
-      lockDuration: LOCK_DURATION,
-      stalledInterval: STALLED_INTERVAL,
-      maxStalledCount: 1_000_000,
-      drainDelay: 2,
+    const { keys, connection, subscriber, id, logger } = options;
+    this.runner = new BatchRunner(options, () => this.held.size);
+    subscriber.on('message', (_channel, partitions) =>
+      this.ring(partitions.split(' ').map(Number)),
+    );
+    void subscriber.subscribe(keys.rings + id).catch((error) => {
+      logger.debug({ error: String(error) }, 'no rings yet, partitions are swept');
     });
-    report(this.worker, options);
+    this.workers = Array.from({ length: keys.shards }, (_, shard) => {
+      const worker = new Worker<PartitionJobData>(PARTITION_JOB_QUEUE, (job) => this.takeJob(job), {
+        connection,
+        prefix: keys.bullPrefix(shard),
+        concurrency: UNLIMITED,
+        lockDuration: LOCK_DURATION,
+        stalledInterval: STALLED_INTERVAL,
+        maxStalledCount: 1_000_000,
+        drainDelay: 2,
+      });
+      report(worker, options);
+      return worker;
+    });
+    this.lettingGo = startPollLoop(
+      () => this.letGoOfIdle(),
+      LOOK_EVERY,
+      (error) => logger.debug({ error: String(error) }, 'idle partitions are held on'),
+    );
   }
 
-  /** Batches under way, and the pushes in them. */
-  load(): { readonly batches: number; readonly pushes: number } {
-    return this.runner.load();
+  /** Batches under way, the pushes in them, and the partitions that are held. */
+  load(): { readonly batches: number; readonly pushes: number; readonly partitions: number } {
+    return { ...this.runner.load(), partitions: this.held.size };
   }
 
-  /** Finishes the partition jobs under way, then lets go of the queue. */
+  /** Has partitions looked at: where they are not held here, by whoever takes their job. */
+  ring(partitions: readonly number[]): void {
+    const others = partitions.filter((partition) => !this.held.has(partition));
+    for (const partition of partitions) this.held.get(partition)?.ring();
+    if (others.length > 0) this.schedule(others);
+  }
+
+  /**
+   * Leaves some partitions to other workers, the idle ones first.
+   *
+   * @param most partitions that it holds from now on; undefined: any number
+   */
+  share(release: number, most?: number): void {
+    const byIdleness = [...this.held.values()].sort((a, b) => b.idle() - a.idle());
+    const wasBounded = this.isBounded;
+    this.isBounded = most !== undefined;
+    // BullMQ looks for another job only when one of its own ends.
+    const toWake = wasBounded && !this.isBounded ? 1 : 0;
+    this.workers.forEach((worker, shard) => {
+      worker.concurrency = most === undefined ? UNLIMITED : this.roomIn(shard, most);
+    });
+    for (const one of byIdleness.slice(0, Math.max(release, toWake))) one.giveUp();
+  }
+
+  /** Jobs of a shard that may be active while this worker holds no more than so many partitions. */
+  private roomIn(shard: number, most: number): number {
+    const { shards } = this.options.keys;
+    const own = [...this.held.keys()].filter((partition) => shardOf(partition, shards) === shard);
+    return Math.max(1, own.length + most - this.held.size);
+  }
+
+  /** Finishes the batches under way, then lets go of everything. */
   async close(): Promise<void> {
     this.isClosing = true;
-    await this.worker.close();
+    await this.lettingGo.stop();
+    for (const one of this.held.values()) one.giveUp();
+    await Promise.all(this.workers.map((worker) => worker.close()));
   }
 
-  /** A process that was stopped and continued may be given the job that it is still running. */
+  /** A process that was stopped and continued may be given the job of a partition that it still holds. */
   private takeJob({ data: { partition } }: Job<PartitionJobData>): Promise<void> {
-    const run = () => this.runJob(partition);
+    this.held.get(partition)?.giveUp();
+    const run = () => this.hold(partition);
     const job = (this.lastJobs.get(partition) ?? Promise.resolve()).then(run, run);
     this.lastJobs.set(partition, job);
-    return job;
+    return job.finally(() => {
+      if (this.lastJobs.get(partition) === job) this.lastJobs.delete(partition);
+    });
   }
 
-  private async runJob(partition: number): Promise<void> {
-    for (let count = 0; count < MAX_BATCHES_PER_JOB && !this.isClosing; count += 1) {
-      if ((await this.runner.run(partition)) === 0) return;
+  private async hold(partition: number): Promise<void> {
+    const held = new HeldPartition();
+    if (this.isClosing) held.giveUp();
+    this.held.set(partition, held);
+    try {
+      const isLost = await this.work(partition, held);
+      if (isLost) return;
+    } finally {
+      this.held.delete(partition);
     }
-    // The rest needs another job; while this one is active, BullMQ keeps it for afterwards.
-    await this.options.jobs.schedule([partition]);
+    await this.letGo(partition);
+  }
+
+  /** Applies what comes, until the partition is given up. @returns whether another worker has taken it */
+  private async work(partition: number, held: HeldPartition): Promise<boolean> {
+    let isTaken = true;
+    while (!held.isGivenUp) {
+      const left = await this.runner.run({ partition, isTaken });
+      isTaken = false;
+      if (left === 'LOST') return true;
+      if (left === 'DRAINING') await sleep(DRAINING_PAUSE);
+      else if (left === 0) await held.nextRing();
+    }
+    return false;
+  }
+
+  /** What is left in it needs another job; while this one is active, BullMQ keeps it for afterwards. */
+  private async letGo(partition: number): Promise<void> {
+    const { partitions, jobs, id } = this.options;
+    const left = await partitions.letGo([partition], id, true);
+    if ((left.get(partition) ?? 0) > 0) await jobs.schedule([partition]);
+  }
+
+  private async letGoOfIdle(): Promise<void> {
+    const { partitions, id } = this.options;
+    const idle = [...this.held].filter(([, one]) => one.idle() > LINGER).map(([number]) => number);
+    if (idle.length === 0) return;
+    const left = await partitions.letGo(idle, id, false);
+    for (const partition of idle) {
+      const held = this.held.get(partition);
+      if (left.has(partition)) held?.giveUp();
+      else held?.ring();
+    }
+  }
+
+  private schedule(partitions: readonly number[]): void {
+    const { jobs, logger } = this.options;
+    jobs.schedule(partitions).catch((error) => {
+      logger.debug({ error: String(error) }, 'partitions not scheduled, the sweep will do it');
+    });
   }
 }
 

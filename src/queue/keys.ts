@@ -1,13 +1,32 @@
-/** The name of everything that lives in Redis. One hash tag, so that a Redis Cluster can host it. */
+/**
+ * The name of everything that lives in Redis. What scripts touch together has one hash tag: a shard of the
+ * queue its own, all else the namespace's.
+ */
+import { shardOf } from './partitioning';
 
 export interface RedisKeys {
-  /** BullMQ's prefix. */
-  readonly bullPrefix: string;
+  /** Shards of the queue (REDIS_SHARDS). */
+  readonly shards: number;
+  /** BullMQ's prefix for the partition jobs of a shard. */
+  bullPrefix(shard: number): string;
   partition(partition: number): string;
+  /** The same without its number. */
+  partitionPrefix(shard: number): string;
   /** By partition, the bytes of its pushes; none of an empty one. */
-  readonly partitionBytes: string;
-  /** By partition, its owner and the owners that this one fenced; see owner.ts. */
-  readonly owners: string;
+  partitionBytes(shard: number): string;
+  /** By partition, the worker that holds it and the owners that this one fenced; see owner.ts. */
+  owners(shard: number): string;
+  /** Which partitions take pushes: see partitioning.ts; absent as long as nobody asked for more. */
+  partitioning(shard: number): string;
+  /** Partitions that take no pushes any more and still hold some. */
+  draining(shard: number): string;
+  /** There while a worker need not look after what others hold. */
+  sweep(shard: number): string;
+  /** Channel on which a worker hears that a partition that it holds has pushes; its id comes behind it. */
+  readonly rings: string;
+  /** By worker, how many partitions it holds; and when it said so. */
+  readonly workers: string;
+  readonly workerHeartbeats: string;
   /** Channel on which one web process listens for replies. */
   replies(ingressId: string): string;
   /** What each signature of a client was first used for, and when; by minute of its timestamp. */
@@ -21,26 +40,41 @@ export interface RedisKeys {
   readonly processHeartbeats: string;
   /** Written to see whether Redis takes writes. */
   readonly probe: string;
+  /** How many shards the queue was made with. */
+  readonly shardCount: string;
 }
 
 /**
- * Of what travels through partitions: the form of an item (push.ts), and how many partitions there are.
+ * Of what travels through partitions: the form of an item (push.ts), and who may read a partition.
  * Processes of two formats share neither partitions nor jobs. While one replaces the other, both work,
  * but between them nothing keeps the order of a key but its sourceUpdatedAt; see docs/operations.md,
  * "Upgrading".
  */
-const FORMAT = 3;
+const FORMAT = 4;
 
 export const PARTITION_JOB_QUEUE = `partition-jobs-${FORMAT}`;
 
-/** @param namespace keeps deployments (and tests) that share a Redis apart (REDIS_NAMESPACE) */
-export function createRedisKeys(namespace: string): RedisKeys {
+/**
+ * @param namespace keeps deployments (and tests) that share a Redis apart (REDIS_NAMESPACE)
+ * @param shards of the queue (REDIS_SHARDS)
+ */
+export function createRedisKeys(namespace: string, shards = 1): RedisKeys {
   const tag = `{${namespace}}`;
+  const tagOf = (shard: number) => (shards === 1 ? tag : `{${namespace}:${shard}}`);
+  const partitionPrefix = (shard: number) => `${tagOf(shard)}:partition:${FORMAT}:`;
   return {
-    bullPrefix: tag,
-    partition: (partition) => `${tag}:partition:${FORMAT}:${partition}`,
-    partitionBytes: `${tag}:partition-bytes:${FORMAT}`,
-    owners: `${tag}:owners:${FORMAT}`,
+    shards,
+    bullPrefix: tagOf,
+    partition: (partition) => partitionPrefix(shardOf(partition, shards)) + partition,
+    partitionPrefix,
+    partitionBytes: (shard) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
+    owners: (shard) => `${tagOf(shard)}:owners:${FORMAT}`,
+    partitioning: (shard) => `${tagOf(shard)}:partitioning:${FORMAT}`,
+    draining: (shard) => `${tagOf(shard)}:draining:${FORMAT}`,
+    sweep: (shard) => `${tagOf(shard)}:sweep`,
+    rings: `${tag}:rings:`,
+    workers: `${tag}:workers`,
+    workerHeartbeats: `${tag}:worker-heartbeats`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
     rate: (clientId) => `${tag}:rate:${clientId}`,
@@ -49,5 +83,6 @@ export function createRedisKeys(namespace: string): RedisKeys {
     processes: `${tag}:processes`,
     processHeartbeats: `${tag}:process-heartbeats`,
     probe: `${tag}:probe`,
+    shardCount: `${tag}:shards`,
   };
 }

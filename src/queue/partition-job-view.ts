@@ -29,14 +29,25 @@ export interface PartitionJobReader {
   close(): Promise<void>;
 }
 
-/** Jobs of one state, at most: there is one per partition. */
-const MOST = 100;
+/** Jobs of one state and shard, at most: there is one per partition. */
+const MOST = 5_000;
 
-/** The queue of partition jobs, read only: opening it writes nothing. */
-export function readOnlyJobQueue(redis: RedisConnection, keys: RedisKeys): Queue<PartitionJobData> {
+/** The queues of partition jobs, one for each shard, read only: opening them writes nothing. */
+export function readOnlyJobQueues(
+  redis: RedisConnection,
+  keys: RedisKeys,
+): Queue<PartitionJobData>[] {
+  return Array.from({ length: keys.shards }, (_, shard) => readOnlyJobQueue(redis, keys, shard));
+}
+
+function readOnlyJobQueue(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  shard: number,
+): Queue<PartitionJobData> {
   const queue = new Queue<PartitionJobData>(PARTITION_JOB_QUEUE, {
     connection: redis,
-    prefix: keys.bullPrefix,
+    prefix: keys.bullPrefix(shard),
     // Else it writes down its version.
     skipMetasUpdate: true,
   });
@@ -49,15 +60,30 @@ export function createPartitionJobReader(
   redis: RedisConnection,
   keys: RedisKeys,
 ): PartitionJobReader {
-  const queue = readOnlyJobQueue(redis, keys);
+  const queues = readOnlyJobQueues(redis, keys);
+  return {
+    read: async (now) => {
+      const views = await Promise.all(queues.map((queue) => readQueue(queue, redis, now)));
+      return new Map(views.flat());
+    },
+    close: async () => {
+      await Promise.all(queues.map((queue) => queue.close()));
+    },
+  };
+}
+
+async function readQueue(
+  queue: Queue<PartitionJobData>,
+  redis: RedisConnection,
+  now: number,
+): Promise<[number, PartitionJobView][]> {
   const toView = async (
     job: Job<PartitionJobData>,
-    now: number,
     isActive: boolean,
-  ): Promise<PartitionJobView> => {
+  ): Promise<[number, PartitionJobView]> => {
     const jobId = job.id ?? '';
     const since = (isActive && job.processedOn) || job.timestamp;
-    return {
+    const view: PartitionJobView = {
       state: isActive ? 'active' : 'waiting',
       jobId,
       forMs: Math.max(0, now - since),
@@ -65,17 +91,13 @@ export function createPartitionJobReader(
       reclaimed: job.stalledCounter,
       isLocked: isActive && (await redis.exists(queue.toKey(`${jobId}:lock`))) === 1,
     };
+    return [job.data.partition, view];
   };
-  return {
-    read: async (now) => {
-      // Waiting before active: a job that a worker takes between the two reads is seen all the same.
-      const waiting = await queue.getWaiting(0, MOST - 1);
-      const active = await queue.getActive(0, MOST - 1);
-      const views = new Map<number, PartitionJobView>();
-      for (const job of waiting) views.set(job.data.partition, await toView(job, now, false));
-      for (const job of active) views.set(job.data.partition, await toView(job, now, true));
-      return views;
-    },
-    close: () => queue.close(),
-  };
+  // Waiting before active: a job that a worker takes between the two reads is seen all the same.
+  const waiting = await queue.getWaiting(0, MOST - 1);
+  const active = await queue.getActive(0, MOST - 1);
+  return Promise.all([
+    ...waiting.map((job) => toView(job, false)),
+    ...active.map((job) => toView(job, true)),
+  ]);
 }

@@ -1,23 +1,34 @@
-/** The scripts that work on partitions, each in one step. partitions.ts calls them. */
+/**
+ * The scripts that work on partitions, each in one step and on one shard. partitions.ts calls them.
+ *
+ * A partition's owner is `id:sessions@name` (owner.ts); behind it, after a blank each, stand the owners
+ * that it fenced, until it has acknowledged a batch.
+ */
 import { AT_MAXMEMORY } from './redis';
 
 /**
- * KEYS: bytes, partitions. ARGV: most pushes and most bytes of a partition, the partitions' numbers,
- * then per push index of its partition, deadline (Redis time) and text. Per push 0: appended, 1 or 2:
- * which limit rejects.
+ * KEYS: partitioning, bytes, owners, partitions. ARGV: first and count of the partitioning by which the
+ * caller chose, the same of a new queue, most pushes and most bytes of a partition, prefix of the
+ * channels for rings, the partitions' numbers, then per push index of its partition, deadline (Redis
+ * time) and text. Returns the partitioning where it is another one; nothing was appended then. Else per
+ * push 0: appended, 1 or 2: which limit rejects; then the partitions that nobody holds, and the time.
+ * Who holds one that was empty is rung.
  */
 export const APPEND = `
+local known = redis.call('HMGET', KEYS[1], 'first', 'count')
+local first, count = known[1] or ARGV[3], known[2] or ARGV[4]
+if first ~= ARGV[1] or count ~= ARGV[2] then return {tonumber(first), tonumber(count)} end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local most, mostBytes = tonumber(ARGV[1]), tonumber(ARGV[2])
+local most, mostBytes, numbers = tonumber(ARGV[5]), tonumber(ARGV[6]), 7
 local length, bytes, grown, wasEmpty, appended = {}, {}, {}, {}, {}
-for l = 1, #KEYS - 1 do
-  length[l] = redis.call('LLEN', KEYS[l + 1])
+for l = 1, #KEYS - 3 do
+  length[l] = redis.call('LLEN', KEYS[l + 3])
   -- Where nothing waits nothing can be counted wrong: by a process that does not count, say.
-  bytes[l] = length[l] > 0 and tonumber(redis.call('HGET', KEYS[1], ARGV[l + 2]) or '0') or 0
-  wasEmpty[l] = length[l] == 0 and 1 or 0
+  bytes[l] = length[l] > 0 and tonumber(redis.call('HGET', KEYS[2], ARGV[l + numbers]) or '0') or 0
+  wasEmpty[l] = length[l] == 0
 end
-for i = #KEYS + 2, #ARGV, 3 do
+for i = #KEYS + numbers - 2, #ARGV, 3 do
   local l = tonumber(ARGV[i])
   local item = string.format('%013d%013d', ARGV[i + 1], now) .. ARGV[i + 2]
   if length[l] >= most then
@@ -25,73 +36,197 @@ for i = #KEYS + 2, #ARGV, 3 do
   elseif length[l] > 0 and bytes[l] + #item > mostBytes then
     appended[#appended + 1] = 2
   else
-    length[l] = redis.call('RPUSH', KEYS[l + 1], item)
+    length[l] = redis.call('RPUSH', KEYS[l + 3], item)
     bytes[l] = bytes[l] + #item
     grown[l] = true
     appended[#appended + 1] = 0
   end
 end
-for l in pairs(grown) do redis.call('HSET', KEYS[1], ARGV[l + 2], bytes[l]) end
-return {appended, wasEmpty, now}`;
+local unheld, rings = {}, {}
+for l in pairs(grown) do
+  local number = ARGV[l + numbers]
+  redis.call('HSET', KEYS[2], number, bytes[l])
+  if wasEmpty[l] then
+    local holder = string.match(redis.call('HGET', KEYS[3], number) or '', '^(%w+):')
+    if holder then
+      rings[holder] = (rings[holder] and rings[holder] .. ' ' or '') .. number
+    else
+      unheld[#unheld + 1] = tonumber(number)
+    end
+  end
+end
+for holder, held in pairs(rings) do redis.call('PUBLISH', ARGV[7] .. holder, held) end
+return {appended, unheld, now}`;
 
 /**
- * KEYS: owners, partitions. ARGV: most items and most bytes of a partition, owner, most fenced owners,
- * partition numbers. It writes down the owner, and must do so at `maxmemory` too: else nobody could
- * make room.
+ * KEYS: owners, draining, partitions. ARGV: most items and most bytes of a partition, owner, most fenced
+ * owners, then per partition its number and 1 where the owner takes it now, 0 where it holds it. Per
+ * partition its items and their bytes, or -1: another one holds it, or -2: older partitions drain first.
+ * Taking must go at `maxmemory` too: else nobody could make room.
  */
-export const READ = `${AT_MAXMEMORY}
+export const READ = `
 local time = redis.call('TIME')
 local most, mostBytes, owner = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local records, sizes, fencedOwners = {}, {}, {}
-for l = 2, #KEYS do
-  local items, bytes, from = {}, 0, 0
-  while #items < most and bytes < mostBytes do
-    local chunk = redis.call('LRANGE', KEYS[l], from, math.min(from + 31, most - 1))
-    if #chunk == 0 then break end
+local id = string.match(owner, '^%w+')
+local isDraining = redis.call('SCARD', KEYS[2]) > 0
+local found, sizes, fencedOwners = {}, {}, {}
+local function own(number, others)
+  ${AT_MAXMEMORY}
+  redis.call('HSET', KEYS[1], number, table.concat({owner, unpack(others)}, ' '))
+end
+local function hold(number, takes)
+  local text = redis.call('HGET', KEYS[1], number) or ''
+  if text == owner then return true end
+  local holder, rest = string.match(text, '^(%S*)%s?(.*)$')
+  local isMine = string.match(holder, '^%w*') == id
+  if not (isMine or takes) then return false end
+  local others = {}
+  if not isMine and holder ~= '' then others[1] = holder end
+  for other in string.gmatch(rest, '%S+') do
+    if #others < tonumber(ARGV[4]) then others[#others + 1] = other end
+  end
+  for _, other in ipairs(others) do fencedOwners[#fencedOwners + 1] = other end
+  if holder ~= owner then own(number, others) end
+  return true
+end
+local function items(list)
+  local read, bytes, from = {}, 0, 0
+  while #read < most and bytes < mostBytes do
+    local chunk = redis.call('LRANGE', list, from, math.min(from + 31, most - 1))
     for _, item in ipairs(chunk) do
-      items[#items + 1] = item
+      read[#read + 1] = item
       bytes = bytes + #item
     end
+    if #chunk < 32 then break end
     from = from + 32
   end
-  -- The owner in front, then the owners that it fences, until a batch is acknowledged.
-  local partition, others = ARGV[3 + l], {}
-  for other in string.gmatch(redis.call('HGET', KEYS[1], partition) or '', '%S+') do
-    if other ~= owner and #others < tonumber(ARGV[4]) then
-      others[#others + 1] = other
-      fencedOwners[#fencedOwners + 1] = other
-    end
-  end
-  if #items > 0 then
-    redis.call('HSET', KEYS[1], partition, owner .. ' ' .. table.concat(others, ' '))
-  end
-  records[#records + 1] = items
-  sizes[#sizes + 1] = bytes
-end
-return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, records, sizes}`;
-
-/**
- * KEYS: owners, bytes, partitions. ARGV: owner, then per partition its number, how many were read,
- * their bytes and the header of the last item, then channel and message of each reply. Where the last
- * one stands where it was read, so do all before it: a batch that overtook took from the front, a
- * failover from the end.
- */
-export const ACKNOWLEDGE = `
-local owner, left = ARGV[1], {}
-for i = 4 * #KEYS - 6, #ARGV, 2 do
-  redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
+  return read, bytes
 end
 for l = 3, #KEYS do
-  local at = 4 * l - 10
-  local partition, count, bytes, header = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local last = redis.call('LINDEX', KEYS[l], count - 1)
-  if last and string.sub(last, 1, #header) == header then
-    redis.call('LTRIM', KEYS[l], count, -1)
-    if redis.call('HINCRBY', KEYS[2], partition, -bytes) <= 0 then redis.call('HDEL', KEYS[2], partition) end
+  local number, takes = ARGV[2 * l - 1], ARGV[2 * l] == '1'
+  if not hold(number, takes) then
+    found[#found + 1], sizes[#sizes + 1] = -1, 0
+  elseif isDraining and redis.call('SISMEMBER', KEYS[2], number) == 0 then
+    found[#found + 1], sizes[#sizes + 1] = -2, 0
+  else
+    found[#found + 1], sizes[#sizes + 1] = items(KEYS[l])
   end
-  local held = redis.call('HGET', KEYS[1], partition) or ''
-  if string.match(held, '^%S*') == owner then redis.call('HDEL', KEYS[1], partition) end
-  left[#left + 1] = redis.call('LLEN', KEYS[l])
-  if left[#left] == 0 then redis.call('HDEL', KEYS[2], partition) end
+end
+return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, found, sizes}`;
+
+/**
+ * KEYS: owners, bytes, draining, partitions. ARGV: owner, 1 where it fenced others, then per partition
+ * its number, how many were read, their bytes and the header of the last item, then channel and message
+ * of each reply. Where the last one stands where it was read, so do all before it: a batch that overtook
+ * took from the front, a failover from the end.
+ */
+export const ACKNOWLEDGE = `
+local owner, hasFenced, left = ARGV[1], ARGV[2] == '1', {}
+if hasFenced then ${AT_MAXMEMORY} end
+for i = 4 * #KEYS - 9, #ARGV, 2 do
+  redis.call('PUBLISH', ARGV[i], ARGV[i + 1])
+end
+local isDraining = redis.call('EXISTS', KEYS[3]) == 1
+for l = 4, #KEYS do
+  local at = 4 * l - 13
+  local partition, count, bytes, header = ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2], ARGV[at + 3]
+  local last = redis.call('LINDEX', KEYS[l], count - 1)
+  local isTrimmed = last and string.sub(last, 1, #header) == header
+  if isTrimmed then redis.call('LTRIM', KEYS[l], count, -1) end
+  local length = redis.call('LLEN', KEYS[l])
+  if length == 0 then
+    redis.call('HDEL', KEYS[2], partition)
+    if isDraining then redis.call('SREM', KEYS[3], partition) end
+  elseif isTrimmed then
+    redis.call('HINCRBY', KEYS[2], partition, -bytes)
+  end
+  if hasFenced and string.match(redis.call('HGET', KEYS[1], partition) or '', '^%S*') == owner then
+    redis.call('HSET', KEYS[1], partition, owner)
+  end
+  left[#left + 1] = length
 end
 return left`;
+
+/**
+ * KEYS: owners, partitions. ARGV: id of the owner, 1 where it lets go even of those with pushes, the
+ * partitions' numbers. Per partition how many pushes are left to others, or -1: it is still held. Owners that were
+ * fenced and whose work may not be ended yet stay behind.
+ */
+export const LET_GO = `${AT_MAXMEMORY}
+local id, left = ARGV[1], {}
+for l = 2, #KEYS do
+  local number, length = ARGV[l + 1], redis.call('LLEN', KEYS[l])
+  local text = redis.call('HGET', KEYS[1], number) or ''
+  if string.match(text, '^%w*') ~= id then
+    left[#left + 1] = length
+  elseif length > 0 and ARGV[2] == '0' then
+    left[#left + 1] = -1
+  else
+    local others = string.match(text, '^%S*(%s.*)$')
+    if others then redis.call('HSET', KEYS[1], number, others) else redis.call('HDEL', KEYS[1], number) end
+    left[#left + 1] = length
+  end
+end
+return left`;
+
+/**
+ * KEYS: bytes, owners, draining, sweep. ARGV: prefix of the partitions' names, characters of a time in an
+ * item, id of the worker that asks, then milliseconds: how long the first push of a partition may wait
+ * that this worker holds, and that another one does, and how long one look at all others is enough.
+ * Returns the partitions to look at.
+ */
+export const FIND_DUE = `${AT_MAXMEMORY}
+local prefix, digits, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local due = {}
+local all = redis.call('SET', KEYS[4], id, 'NX', 'PX', ARGV[6])
+for _, number in ipairs(redis.call('SMEMBERS', KEYS[3])) do
+  if redis.call('EXISTS', prefix .. number) == 0 then redis.call('SREM', KEYS[3], number) end
+end
+for _, number in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local holder = string.match(redis.call('HGET', KEYS[2], number) or '', '^(%w+):')
+  if all or holder == id then
+    local header = redis.call('LINDEX', prefix .. number, 0)
+    local waited = header and now - tonumber(string.sub(header, digits + 1, 2 * digits))
+    if not header then
+      redis.call('HDEL', KEYS[1], number)
+    elseif not holder or waited > tonumber(holder == id and ARGV[4] or ARGV[5]) then
+      due[#due + 1] = tonumber(number)
+    end
+  end
+end
+return due`;
+
+/**
+ * KEYS: partitioning, bytes, draining. ARGV: first and count of a new queue, wanted count. Other
+ * partitions take the pushes from now on; what waits in those that did drains first. Returns the
+ * partitioning, which is the old one while an earlier change is not through.
+ */
+export const REPARTITION = `
+local known = redis.call('HMGET', KEYS[1], 'first', 'count')
+local first, count = tonumber(known[1] or ARGV[1]), tonumber(known[2] or ARGV[2])
+local wanted = tonumber(ARGV[3])
+if wanted == count or redis.call('EXISTS', KEYS[3]) == 1 then return {first, count} end
+for _, number in ipairs(redis.call('HKEYS', KEYS[2])) do redis.call('SADD', KEYS[3], number) end
+first = first + count
+redis.call('HSET', KEYS[1], 'first', first, 'count', wanted)
+return {first, wanted}`;
+
+/**
+ * KEYS: partitioning, bytes. ARGV: first and count of a new queue, prefix of the partitions' names,
+ * characters of an item header. Returns the time and the partitioning, then of each partition that holds
+ * pushes its number, how many, and the header of the first.
+ */
+export const LOOK = `
+local time = redis.call('TIME')
+local known = redis.call('HMGET', KEYS[1], 'first', 'count')
+local seen = {time[1] * 1000 + math.floor(time[2] / 1000),
+  tonumber(known[1] or ARGV[1]), tonumber(known[2] or ARGV[2])}
+for _, number in ipairs(redis.call('HKEYS', KEYS[2])) do
+  local list = ARGV[3] .. number
+  seen[#seen + 1] = tonumber(number)
+  seen[#seen + 1] = redis.call('LLEN', list)
+  seen[#seen + 1] = string.sub(redis.call('LINDEX', list, 0) or '', 1, tonumber(ARGV[4]))
+end
+return seen`;

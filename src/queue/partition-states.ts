@@ -1,11 +1,12 @@
-/** How much waits, and for how long: one look at all partitions, which changes nothing. */
-
-import { PARTITIONS } from '../domain/group';
+/** How much waits, and for how long: one look at all shards, which changes nothing. */
 import type { RedisKeys } from './keys';
-import { ITEM_HEADER_LENGTH, readItemHeader } from './push';
+import { createShardLook, type ShardLook } from './partition-commands';
+import { partitionsOf } from './partitioning';
+import { readItemHeader } from './push';
 import type { RedisConnection } from './redis';
 
 export interface PartitionState {
+  readonly partition: number;
   /** Pushes in the partition. */
   readonly waiting: number;
   /** Milliseconds since the first of them was appended; null where there is none. */
@@ -15,42 +16,35 @@ export interface PartitionState {
 }
 
 /**
- * KEYS: the partitions. ARGV: characters of an item header. Returns the time, then per partition length
- * and header of the first item.
- */
-const LOOK = `
-local time = redis.call('TIME')
-local seen = {time[1] * 1000 + math.floor(time[2] / 1000)}
-for i, partition in ipairs(KEYS) do
-  seen[2 * i] = redis.call('LLEN', partition)
-  seen[2 * i + 1] = string.sub(redis.call('LINDEX', partition, 0) or '', 1, tonumber(ARGV[1]))
-end
-return seen`;
-
-interface LookCommand {
-  lookAtPartitions(...args: (string | number)[]): Promise<(string | number)[]>;
-}
-
-/**
- * @returns a function that tells the state of each partition; it rejects where Redis cannot be asked
+ * @returns a function that tells the state of each partition that takes pushes or holds some, in the order of
+ *   their numbers; it rejects where Redis cannot be asked
  */
 export function createPartitionStates(
   redis: RedisConnection,
   keys: RedisKeys,
 ): () => Promise<PartitionState[]> {
-  redis.defineCommand('lookAtPartitions', { lua: LOOK, numberOfKeys: PARTITIONS });
-  const commands = redis as unknown as LookCommand;
-  const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  const look = createShardLook(redis, keys);
+  const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
+  const ofShard = async (shard: number) => statesOf(await look(shard), shard, keys.shards);
   return async () => {
-    const [now, ...seen] = await commands.lookAtPartitions(
-      ...partitions.map(keys.partition),
-      ITEM_HEADER_LENGTH,
-    );
-    return partitions.map((partition) => {
-      const waiting = Number(seen[2 * partition]);
-      if (waiting === 0) return { waiting, oldestMs: null, oldestId: null };
-      const { queuedAt, id } = readItemHeader(String(seen[2 * partition + 1]));
-      return { waiting, oldestMs: Math.max(0, Number(now) - queuedAt), oldestId: id };
-    });
+    const states = await Promise.all(shards.map(ofShard));
+    return states.flat().sort((a, b) => a.partition - b.partition);
   };
+}
+
+function statesOf(
+  { now, partitioning, holding }: ShardLook,
+  shard: number,
+  shards: number,
+): PartitionState[] {
+  const states = new Map<number, PartitionState>();
+  for (const partition of partitionsOf(partitioning, shard, shards)) {
+    states.set(partition, { partition, waiting: 0, oldestMs: null, oldestId: null });
+  }
+  for (const { partition, waiting, header } of holding) {
+    const { queuedAt, id } = readItemHeader(header);
+    const oldestMs = Math.max(0, now - queuedAt);
+    states.set(partition, { partition, waiting, oldestMs, oldestId: id });
+  }
+  return [...states.values()];
 }

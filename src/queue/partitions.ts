@@ -1,24 +1,39 @@
 /** The partitions: ordered lists of waiting pushes in Redis, and the commands that work on them. */
-
-import { groupOf, PARTITIONS, partitionOf } from '../domain/group';
+import { groupOf } from '../domain/group';
 import type { RedisKeys } from './keys';
-import { ACKNOWLEDGE, APPEND, READ } from './partition-scripts';
+import { createPartitionCommands, type PartitionCommands } from './partition-commands';
+import {
+  type Partitioning,
+  partitionOf,
+  placeOf,
+  shardOf,
+  startPartitioning,
+} from './partitioning';
 import { decodeItem, encodePush, itemHeader, type QueuedPush, type WaitingPush } from './push';
 import type { RedisConnection } from './redis';
-import type { RedisTime } from './redis-time';
+import { createRedisTime, type RedisTime } from './redis-time';
+import { type Reply, toMessages } from './replies';
 
 /** What a worker reads, applies and acknowledges together: the first pushes of some partitions. */
 export interface Batch {
+  /** The worker, as Redis has it: see owner.ts. */
   readonly owner: string;
+  /** The database session in which the batch commits. */
+  readonly session: string;
   /**
-   * Earlier owners of the partitions that never acknowledged: they died, or lost their lock and may
+   * Owners that had the partitions before and did not let go: they died, or lost their lock and may
    * still be at work. Their open transactions must be ended before this batch commits.
    */
   readonly fencedOwners: readonly string[];
-  /** Redis time, epoch milliseconds: the clock that the deadlines were written by. */
+  /** When it was read: Redis time, epoch milliseconds. */
   readonly now: number;
   readonly records: readonly PartitionRecords[];
+  /** Why others of the wanted partitions are not among the records. */
+  readonly unread: ReadonlyMap<number, Unread>;
 }
+
+/** Another worker holds it; or older partitions drain first; or Redis did not answer. */
+export type Unread = 'LOST' | 'DRAINING' | Error;
 
 /** The first pushes of one partition, in their order. */
 export interface PartitionRecords {
@@ -26,6 +41,8 @@ export interface PartitionRecords {
   readonly pushes: readonly WaitingPush[];
   /** As Redis holds them. */
   readonly bytes: number;
+  /** By the clock that the deadlines were written by, epoch milliseconds: each node of a Cluster has its own. */
+  readonly now: number;
 }
 
 /** What one partition may hold. */
@@ -39,12 +56,6 @@ export interface PartitionLimits {
 /** What became of a push that was to be appended: in its partition, or rejected by one of its limits. */
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
-/** One message to one web process. */
-export interface ReplyMessage {
-  readonly ingressId: string;
-  readonly payload: string;
-}
-
 /** A push with the time that its caller has left to wait. */
 export interface TimedPush {
   readonly push: QueuedPush;
@@ -52,168 +63,259 @@ export interface TimedPush {
   readonly timeout: number;
 }
 
+/** A partition that a batch is to read. */
+export interface Wanted {
+  readonly partition: number;
+  /** Its job was just given to this worker: whoever held it before does so no more. */
+  readonly isTaken: boolean;
+}
+
+export interface ReadOptions {
+  /** Will commit the batch: see owner.ts. */
+  readonly owner: string;
+  readonly session: string;
+  /** Pushes of all partitions together (but one of each at least), at most. */
+  readonly most: number;
+}
+
 export interface Partitions {
   /**
-   * Appends pushes, each to the end of its partition.
+   * Appends pushes of one shard, each to the end of its partition, and rings the workers that hold those
+   * partitions.
    *
-   * @returns what became of each, and the partitions that were empty before and therefore need a job
+   * @returns what became of each, and the partitions that nobody holds and that therefore need a job
    * @throws the connection's error; where that is `isOutOfMemory`, none was appended
    */
-  append(pushes: readonly TimedPush[]): Promise<{ appended: Appended[]; toSchedule: number[] }>;
+  append(
+    shard: number,
+    pushes: readonly TimedPush[],
+  ): Promise<{ appended: Appended[]; toSchedule: number[] }>;
   /**
    * Reads the first pushes of each partition, until 4 MiB are reached; each partition has an equal
    * share. Nothing is removed.
-   *
-   * @param owner will commit the batch: see owner.ts
-   * @param most pushes of all partitions together (but one of each at least), at most; 256 where it is
-   *   not given
    */
-  read(partitions: readonly number[], owner: string, most?: number): Promise<Batch>;
+  read(wanted: readonly Wanted[], options: ReadOptions): Promise<Batch>;
   /**
-   * Acknowledges a batch: sends the replies, and only then trims what was read, in one step. Of a
-   * partition that no longer begins with what the batch read (its job lost its lock, or a failover lost
-   * its end) nothing is trimmed: what is still there is read again, and found settled.
+   * Acknowledges a batch: sends the replies, and only then trims what was read, in one step for each
+   * shard. Of a partition that no longer begins with what the batch read (its job lost its lock, or a
+   * failover lost its end) nothing is trimmed: what is still there is read again, and found settled.
    *
-   * @returns how many pushes each partition still holds
+   * @param sentAt Redis time, epoch milliseconds
+   * @returns by partition how many pushes it still holds, or why that is not known
    */
-  acknowledge(batch: Batch, replies: readonly ReplyMessage[]): Promise<number[]>;
-  /** The partitions that hold pushes. */
-  waiting(): Promise<number[]>;
+  acknowledge(
+    batch: Batch,
+    replies: readonly Reply<unknown>[],
+    sentAt: number,
+  ): Promise<Map<number, number | Error>>;
+  /**
+   * Lets go of partitions that an owner holds; of those with pushes only where `always`.
+   *
+   * @param id of the owner
+   * @returns by partition how many pushes it holds now; none of a partition that is held on
+   */
+  letGo(partitions: readonly number[], id: string, always: boolean): Promise<Map<number, number>>;
+  /**
+   * The partitions that hold pushes and nobody, and those that their worker seems to have forgotten.
+   *
+   * @param id of the owner that asks; of its own it learns sooner
+   */
+  findDue(id: string): Promise<number[]>;
+  /** Of one shard, those that take pushes now. */
+  count(): Promise<number>;
+  /** Has every shard's pushes go to so many partitions from now on; without effect where it is so. */
+  repartition(count: number): Promise<void>;
 }
 
-/** Pushes. More would save little, and on a slow database all of them would wait for the commit. */
-export const MAX_BATCH_SIZE = 256;
 /** Owners that can die on one partition, one after the other, before Redis forgets the oldest. */
 const MAX_FENCED_OWNERS = 20;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-
-interface PartitionCommands {
-  appendToPartitions(
-    keys: number,
-    ...args: (string | number)[]
-  ): Promise<[number[], number[], number]>;
-  readPartitions(
-    keys: number,
-    ...args: (string | number)[]
-  ): Promise<[number, string[], string[][], number[]]>;
-  acknowledgeBatch(keys: number, ...args: (string | number)[]): Promise<number[]>;
-}
+/** Tries to append by the right partitioning: it changes rarely. */
+const MAX_TRIES = 5;
 
 /** By what the script says of each push. */
 const APPENDED: readonly Appended[] = ['APPENDED', 'PARTITION_FULL', 'PARTITION_BYTES_FULL'];
+/** What the script says of a partition that it did not read. */
+const UNREAD = new Map<unknown, Unread>([
+  [-1, 'LOST'],
+  [-2, 'DRAINING'],
+]);
 
-interface PartitionDependencies {
-  readonly redis: RedisConnection;
-  readonly keys: RedisKeys;
-  readonly limits: PartitionLimits;
-  readonly time: RedisTime;
-}
-
-/**
- * @param time of Redis, which learns from every append
- */
+/** @param time of Redis, which learns from every append */
 export function createPartitions(
   redis: RedisConnection,
   keys: RedisKeys,
   limits: PartitionLimits,
   time: RedisTime,
 ): Partitions {
-  redis.defineCommand('appendToPartitions', { lua: APPEND });
-  redis.defineCommand('readPartitions', { lua: READ });
-  redis.defineCommand('acknowledgeBatch', { lua: ACKNOWLEDGE });
-  const deps = { redis, keys, limits, time };
-  return {
-    append: (pushes) => append(deps, pushes),
-    read: (partitions, owner, most = MAX_BATCH_SIZE) => read(deps, partitions, { owner, most }),
-    acknowledge: (batch, replies) => acknowledge(deps, batch, replies),
-    waiting: () => waiting(deps),
+  return new RedisPartitions(createPartitionCommands(redis, keys, limits), keys.shards, time);
+}
+
+class RedisPartitions implements Partitions {
+  /** By shard, as this process knows it; Redis says where it is not so any more. */
+  private readonly partitionings: Partitioning[];
+  private readonly allShards: readonly number[];
+  /** By shard. */
+  private readonly times: readonly RedisTime[];
+
+  constructor(
+    private readonly commands: PartitionCommands,
+    private readonly shards: number,
+    time: RedisTime,
+  ) {
+    this.allShards = Array.from({ length: shards }, (_, shard) => shard);
+    this.partitionings = this.allShards.map(() => startPartitioning(shards));
+    // Each node of a Cluster has a clock of its own.
+    const timeOf = (shard: number) => ({ time: () => commands.time(shard) });
+    const monotonic = () => performance.now();
+    this.times = this.allShards.map((shard) =>
+      shards === 1 ? time : createRedisTime(timeOf(shard), monotonic),
+    );
+  }
+
+  readonly append: Partitions['append'] = async (shard, pushes) => {
+    const time = this.times[shard];
+    if (!time) throw new Error(`there is no shard ${shard}`);
+    const asked = performance.now();
+    const start = (await time.now()) - (performance.now() - asked);
+    const items = pushes.map(({ push, timeout }) => ({
+      place: placeOf(groupOf(push.systemCode, push.externalId), this.shards),
+      deadline: Math.floor(start + Math.max(0, timeout)),
+      text: encodePush(push),
+    }));
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const known = this.partitionings[shard] ?? startPartitioning(this.shards);
+      const placed = items.map(({ place, ...item }) => ({
+        ...item,
+        partition: partitionOf(place, known, this.shards),
+      }));
+      const answer = await this.commands.append(shard, known, placed);
+      if ('now' in answer) {
+        time.note(answer.now);
+        const appended = answer.appended.map((how) => APPENDED[how] ?? 'PARTITION_FULL');
+        return { appended, toSchedule: answer.unheld };
+      }
+      this.partitionings[shard] = answer;
+    }
+    throw new Error('the partitions change too often to append to them');
+  };
+
+  readonly read: Partitions['read'] = async (wanted, { owner, session, most }) => {
+    const share = (whole: number) => Math.max(1, Math.floor(whole / wanted.length));
+    const limits = { pushes: share(most), bytes: share(MAX_BATCH_BYTES) };
+    const about = { owner, maxFenced: MAX_FENCED_OWNERS, limits };
+    const unread = new Map<number, Unread>();
+    const records: PartitionRecords[] = [];
+    const fencedOwners = new Set<string>();
+    let now = 0;
+    const ofShards = byShard(wanted, ({ partition }) => shardOf(partition, this.shards));
+    await Promise.all(
+      [...ofShards].map(async ([shard, ofShard]) => {
+        const answer = await this.commands.read(shard, ofShard, about).catch(asError);
+        if (answer instanceof Error) {
+          for (const { partition } of ofShard) unread.set(partition, answer);
+          return;
+        }
+        now = Math.max(now, answer.now);
+        for (const fenced of answer.fencedOwners) fencedOwners.add(fenced);
+        for (const [n, { partition }] of ofShard.entries()) {
+          const items = answer.found[n];
+          const reason = UNREAD.get(items);
+          if (reason) unread.set(partition, reason);
+          else
+            records.push({
+              partition,
+              pushes: (items as string[]).map(decodeItem),
+              bytes: answer.sizes[n] ?? 0,
+              now: answer.now,
+            });
+        }
+      }),
+    );
+    return { owner, session, fencedOwners: [...fencedOwners], now, records, unread };
+  };
+
+  readonly acknowledge: Partitions['acknowledge'] = async (batch, replies, sentAt) => {
+    const left = new Map<number, number | Error>();
+    const ofShards = byShard(batch.records, ({ partition }) => shardOf(partition, this.shards));
+    await Promise.all(
+      [...ofShards].map(async ([shard, records]) => {
+        const answer = await this.commands
+          .acknowledge(shard, {
+            owner: batch.owner,
+            hasFenced: batch.fencedOwners.length > 0,
+            records: records.map(({ partition, pushes, bytes }) => {
+              const last = pushes.at(-1);
+              const header = last ? itemHeader(last) : '';
+              return { partition, count: pushes.length, bytes, header };
+            }),
+            messages: toMessages(
+              ofShards.size === 1 ? replies : repliesTo(records, replies),
+              sentAt,
+            ),
+          })
+          .catch(asError);
+        records.forEach(({ partition }, n) => {
+          left.set(partition, answer instanceof Error ? answer : (answer[n] ?? 0));
+        });
+      }),
+    );
+    return left;
+  };
+
+  readonly letGo: Partitions['letGo'] = async (partitions, id, always) => {
+    const left = new Map<number, number>();
+    const ofShards = byShard(partitions, (partition) => shardOf(partition, this.shards));
+    await Promise.all(
+      [...ofShards].map(async ([shard, ofShard]) => {
+        const answer = await this.commands.letGo(shard, ofShard, id, always);
+        ofShard.forEach((partition, n) => {
+          const pushes = answer[n] ?? -1;
+          if (pushes >= 0) left.set(partition, pushes);
+        });
+      }),
+    );
+    return left;
+  };
+
+  readonly findDue: Partitions['findDue'] = async (id) => {
+    const due = await Promise.all(this.allShards.map((shard) => this.commands.findDue(shard, id)));
+    return due.flat();
+  };
+
+  /** The shards change one after the other: the fewest of them. */
+  readonly count: Partitions['count'] = async () => {
+    const counts = await Promise.all(this.allShards.map((shard) => this.commands.count(shard)));
+    return Math.min(...counts);
+  };
+
+  readonly repartition: Partitions['repartition'] = async (count) => {
+    await Promise.all(
+      this.allShards.map(async (shard) => {
+        this.partitionings[shard] = await this.commands.repartition(shard, count);
+      }),
+    );
   };
 }
 
-async function append(
-  { redis, keys, limits, time }: PartitionDependencies,
-  pushes: readonly TimedPush[],
-): ReturnType<Partitions['append']> {
-  const partitions = pushes.map(({ push }) =>
-    partitionOf(groupOf(push.systemCode, push.externalId)),
-  );
-  const distinct = [...new Set(partitions)];
-  const indexes = new Map(distinct.map((partition, index) => [partition, index + 1]));
-  const asked = performance.now();
-  const start = (await time.now()) - (performance.now() - asked);
-  const [appended, wasEmpty, now] = await commandsOf(redis).appendToPartitions(
-    1 + distinct.length,
-    keys.partitionBytes,
-    ...distinct.map(keys.partition),
-    limits.pushes,
-    limits.bytes,
-    ...distinct,
-    ...pushes.flatMap(({ push, timeout }, i) => [
-      indexes.get(partitions[i] ?? 0) ?? 0,
-      Math.floor(start + Math.max(0, timeout)),
-      encodePush(push),
-    ]),
-  );
-  time.note(now);
-  return {
-    appended: appended.map((how) => APPENDED[how] ?? 'PARTITION_FULL'),
-    toSchedule: distinct.filter((_, index) => wasEmpty[index] === 1),
-  };
+/** Of the pushes of some partitions. */
+function repliesTo(
+  records: readonly PartitionRecords[],
+  replies: readonly Reply<unknown>[],
+): Reply<unknown>[] {
+  const ids = new Set(records.flatMap(({ pushes }) => pushes.map(({ id }) => id)));
+  return replies.filter(({ id }) => ids.has(id));
 }
 
-async function read(
-  { redis, keys }: PartitionDependencies,
-  partitions: readonly number[],
-  { owner, most }: { readonly owner: string; readonly most: number },
-): Promise<Batch> {
-  const share = (whole: number) => Math.max(1, Math.floor(whole / partitions.length));
-  const [now, fencedOwners, records, sizes] = await commandsOf(redis).readPartitions(
-    1 + partitions.length,
-    keys.owners,
-    ...partitions.map(keys.partition),
-    share(most),
-    share(MAX_BATCH_BYTES),
-    owner,
-    MAX_FENCED_OWNERS,
-    ...partitions,
-  );
-  return {
-    owner,
-    fencedOwners: [...new Set(fencedOwners)],
-    now,
-    records: partitions.map((partition, n) => ({
-      partition,
-      pushes: (records[n] ?? []).map(decodeItem),
-      bytes: sizes[n] ?? 0,
-    })),
-  };
+function byShard<T>(items: readonly T[], shardOfItem: (item: T) => number): Map<number, T[]> {
+  const shards = new Map<number, T[]>();
+  for (const item of items) {
+    const shard = shardOfItem(item);
+    const ofShard = shards.get(shard) ?? [];
+    ofShard.push(item);
+    shards.set(shard, ofShard);
+  }
+  return shards;
 }
 
-function acknowledge(
-  { redis, keys }: PartitionDependencies,
-  { owner, records }: Batch,
-  replies: readonly ReplyMessage[],
-): Promise<number[]> {
-  return commandsOf(redis).acknowledgeBatch(
-    2 + records.length,
-    keys.owners,
-    keys.partitionBytes,
-    ...records.map(({ partition }) => keys.partition(partition)),
-    owner,
-    ...records.flatMap(({ partition, pushes, bytes }) => {
-      const last = pushes.at(-1);
-      return [partition, pushes.length, bytes, last ? itemHeader(last) : ''];
-    }),
-    ...replies.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
-  );
-}
-
-async function waiting({ redis, keys }: PartitionDependencies): Promise<number[]> {
-  const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-  const lengths = await redis
-    .pipeline(all.map((partition) => ['llen', keys.partition(partition)]))
-    .exec();
-  return all.filter((partition) => Number(lengths?.[partition]?.[1] ?? 0) > 0);
-}
-
-const commandsOf = (redis: RedisConnection) => redis as unknown as PartitionCommands;
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));

@@ -40,7 +40,7 @@ export function traceIdsOf(pushes: readonly QueuedPush[]): string[] {
  * written by Redis when it appends, so that only one clock decides; the id in the header lets a trim
  * recognize its item.
  */
-const TIME_DIGITS = 13;
+export const TIME_DIGITS = 13;
 
 export function encodePush(push: QueuedPush): string {
   return push.id + JSON.stringify(push);

@@ -4,8 +4,13 @@ import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
 import { type Metrics, NO_METRICS } from '../telemetry/metrics';
 import type { RedisKeys } from './keys';
-import type { ReplyMessage } from './partitions';
 import type { RedisConnection } from './redis';
+
+/** One message to one web process. */
+export interface ReplyMessage {
+  readonly ingressId: string;
+  readonly payload: string;
+}
 
 /** A reply to one push. The queue knows nothing of what it says. */
 export interface Reply<S> {

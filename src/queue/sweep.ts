@@ -1,28 +1,31 @@
 /**
- * The sweep: schedules a job for every partition that holds pushes. Where one waits or runs, the new
- * one is absorbed; where it was lost (a crash between append and schedule, a failed job, an emptied
- * Redis), the partition moves on.
+ * The sweep: finds the partitions that hold pushes and that nobody works on (a crash between append and
+ * schedule, a ring that was lost, a failed job, an emptied Redis), and has them move on.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
 import type { Logger } from '../runtime/logger';
 import type { Metrics } from '../telemetry/metrics';
-import type { PartitionJobs } from './partition-jobs';
+import type { GroupWorker } from './group-worker';
 import type { Partitions } from './partitions';
 
 /** Milliseconds between sweeps of one worker. */
 export const SWEEP_INTERVAL = 500;
 
-export function startSweep(
-  partitions: Partitions,
-  jobs: PartitionJobs,
-  logger: Logger,
-  metrics: Metrics,
-): PollLoop {
+export interface SweepOptions {
+  readonly partitions: Pick<Partitions, 'findDue'>;
+  readonly worker: Pick<GroupWorker, 'ring'>;
+  /** Of the owner. */
+  readonly id: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export function startSweep({ partitions, worker, id, logger, metrics }: SweepOptions): PollLoop {
   return startPollLoop(
     async () => {
-      const waiting = await partitions.waiting();
-      metrics.swept(waiting.length);
-      await jobs.schedule(waiting);
+      const due = await partitions.findDue(id);
+      metrics.swept(due.length);
+      worker.ring(due);
     },
     SWEEP_INTERVAL,
     (error) => logger.debug({ error: String(error) }, 'sweep failed, the next one will do it'),

@@ -3,7 +3,6 @@
  * nothing, and reads a bounded part. The queue goes on meanwhile: of one that moves fast the figures
  * are nearly right.
  */
-import { PARTITIONS } from '../domain/group';
 import type { RedisKeys } from './keys';
 import { ownerName } from './owner';
 import { createPartitionJobReader, type PartitionJobView } from './partition-job-view';
@@ -14,12 +13,11 @@ import { createRedisTime } from './redis-time';
 import { createWaitingTally, type WaitingClient, type WaitingGroup } from './waiting-tally';
 
 export interface PartitionView extends PartitionState {
-  readonly partition: number;
   /** Null where there is none. */
   readonly job: PartitionJobView | null;
-  /** The process that works on the partition: its name, as in the logs. */
+  /** The process that holds the partition: its name, as in the logs. */
   readonly owner: string | null;
-  /** Earlier owners that never acknowledged their batch, the latest one first. */
+  /** Earlier owners that did not let go of it, the latest one first. */
   readonly fencedOwners: readonly string[];
 }
 
@@ -32,7 +30,7 @@ export interface PushesView {
 }
 
 export interface QueueView {
-  /** All partitions. */
+  /** All partitions that take pushes or hold some. */
   partitions(): Promise<PartitionView[]>;
   /** @param most pushes of a partition that are looked at, 10,000 where it is not given */
   pushes(most?: number): Promise<PushesView>;
@@ -42,7 +40,6 @@ export interface QueueView {
 const MOST = 10_000;
 /** Pushes of one answer of Redis: one may be large. */
 const CHUNK = 250;
-const ALL_PARTITIONS = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
 export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueView {
   const time = createRedisTime(redis, () => performance.now());
@@ -51,26 +48,23 @@ export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueV
   return {
     partitions: async () => {
       const byPartition = await jobs.read(await time.now());
-      const [states, owners] = await Promise.all([
-        look(),
-        redis.hmget(keys.owners, ...ALL_PARTITIONS.map(String)),
-      ]);
-      return states.map((state, partition) => {
-        const names = (owners[partition] ?? '').split(' ').filter(Boolean).map(ownerName);
-        const [owner = null, ...fencedOwners] = names;
+      const [states, owners] = await Promise.all([look(), readOwners(redis, keys)]);
+      return states.map((state) => {
+        const names = (owners.get(state.partition) ?? '').split(' ').map(ownerName);
+        const [owner, ...fencedOwners] = names;
         return {
-          partition,
           ...state,
-          job: byPartition.get(partition) ?? null,
-          owner,
-          fencedOwners,
+          job: byPartition.get(state.partition) ?? null,
+          owner: owner || null,
+          fencedOwners: fencedOwners.filter(Boolean),
         };
       });
     },
     pushes: async (most = MOST) => {
       const tally = createWaitingTally(await time.now());
       const cutPartitions: number[] = [];
-      for (const partition of ALL_PARTITIONS) {
+      const holding = (await look()).filter(({ waiting }) => waiting > 0);
+      for (const { partition } of holding) {
         for await (const item of itemsOf(redis, keys.partition(partition), most)) {
           tally.add(partition, decodeItem(item));
         }
@@ -81,6 +75,14 @@ export function createQueueView(redis: RedisConnection, keys: RedisKeys): QueueV
     },
     close: jobs.close,
   };
+}
+
+/** By partition, the text of its owners. */
+async function readOwners(redis: RedisConnection, keys: RedisKeys): Promise<Map<number, string>> {
+  const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
+  const owners = await Promise.all(shards.map((shard) => redis.hgetall(keys.owners(shard))));
+  const entries = owners.flatMap((ofShard) => Object.entries(ofShard));
+  return new Map(entries.map(([partition, text]) => [Number(partition), text]));
 }
 
 /** The first items of a list, in pieces. */

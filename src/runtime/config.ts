@@ -88,6 +88,8 @@ const schema = z.object({
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
     .default('matter-push'),
+  /** Parts of the queue, each in one place of Redis: more than one only for a Cluster. */
+  REDIS_SHARDS: whole(1, 64).default(1),
   /** Folder of `npm start` for data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
   /** Keys that seal the clients' secrets at rest. */
@@ -119,9 +121,7 @@ const schema = z.object({
   /** Pushes that one partition may hold; beyond it callers get 503. */
   PARTITION_LIMIT: whole(1, 1_000_000).default(10_000),
   /** Bytes of pushes that one partition may hold in Redis; beyond it callers get 503. */
-  PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(67_108_864),
-  /** Partition jobs that one worker process runs at the same time. */
-  WORKER_CONCURRENCY: whole(1, 64).default(8),
+  PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(16_777_216),
   /** How long a stopping web process still takes requests while it says that it is not ready. */
   DRAIN_DELAY: span(0, 120_000).default(5_000),
   /** How long a stopping process may take, with that, to finish what is in flight. */

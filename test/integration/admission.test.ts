@@ -13,7 +13,7 @@ beforeAll(() => {
   redis = new Redis(testServers().redisUrl);
 });
 afterAll(async () => {
-  const left = await redis.keys(`${keys.bullPrefix}*`);
+  const left = await redis.keys(`${keys.bullPrefix(0)}*`);
   if (left.length > 0) await redis.del(left);
   redis.disconnect();
 });

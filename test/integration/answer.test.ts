@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createRedisKeys } from '../../src/queue/keys';
-import { toMessages } from '../../src/queue/replies';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type RunningServer, startRedis } from '../../tools/local/servers';
-import { openPartitions } from '../support/partitions';
+import { openPartitions, take } from '../support/partitions';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -103,14 +102,14 @@ describe('with a worker that does not move', () => {
     for (const worker of service.workers) worker.kill('SIGSTOP');
     const answer = service.push('upsert', todo('TOMORROW'));
     const waiting = await until('it to wait', async () => {
-      const found = await partitions.waiting();
+      const found = await partitions.findDue('newer');
       return found.length > 0 && found;
     });
-    const batch = await partitions.read(waiting, 'a newer worker');
+    const batch = await take(partitions, waiting, 'newer');
     const settlement = { state: 'REFUSED', reason: 'RULE_OF_TOMORROW' };
     const pushes = batch.records.flatMap(({ pushes }) => pushes);
     const replies = pushes.map(({ id, replyTo }) => ({ id, replyTo, settlement }));
-    await partitions.acknowledge(batch, toMessages(replies, batch.now));
+    await partitions.acknowledge(batch, replies, batch.now);
     expect(await answer).toMatchObject({ code: 500, reason: 'RULE_OF_TOMORROW', retryable: true });
     expect((await answer).message).toBe('推送被拒绝，未生效');
     for (const worker of service.workers) worker.kill('SIGCONT');

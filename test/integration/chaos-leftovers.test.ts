@@ -28,26 +28,28 @@ describe('after pushes to a service', () => {
     );
     expect((await Promise.all(pushes)).map(({ code }) => code)).toEqual(Array(50).fill(0));
     await until('nothing', async () => (await findLeftovers({ lookup, keys })).length === 0);
-    expect((await lookup.keys(`${keys.bullPrefix}:*`)).length).toBeGreaterThan(3);
+    expect((await lookup.keys(`${keys.bullPrefix(0)}:*`)).length).toBeGreaterThan(3);
   });
 });
 
 describe('what waits', () => {
   const keys = createRedisKeys(`left-${randomBytes(5).toString('hex')}`);
   const left = async () =>
-    (await findLeftovers({ lookup, keys })).map((name) => name.slice(keys.bullPrefix.length + 1));
+    (await findLeftovers({ lookup, keys })).map((name) =>
+      name.slice(keys.bullPrefix(0).length + 1),
+    );
   const ofJobs = (...names: string[]) => names.map((name) => `${PARTITION_JOB_QUEUE}:${name}`);
   let jobs: PartitionJobs;
   beforeAll(() => {
     jobs = createPartitionJobs(lookup, keys);
   });
-  afterEach(async () => void (await lookup.del(await lookup.keys(`${keys.bullPrefix}:*`))));
+  afterEach(async () => void (await lookup.del(await lookup.keys(`${keys.bullPrefix(0)}:*`))));
   afterAll(() => jobs.close());
 
   test('pushes in a partition, and their owner', async () => {
     await lookup.rpush(keys.partition(3), 'a push');
-    await lookup.hset(keys.owners, '3', 'somebody');
-    expect(await left()).toEqual(['owners:3', 'partition:3:3']);
+    await lookup.hset(keys.owners(0), '3', 'somebody');
+    expect(await left()).toEqual(['owners:4', 'partition:4:3']);
   });
 
   test('a partition job that waits, with what keeps it from being doubled', async () => {
@@ -58,7 +60,7 @@ describe('what waits', () => {
   test('a partition job that nobody finishes, with its lock', async () => {
     await jobs.schedule([3]);
     const worker = new Worker(PARTITION_JOB_QUEUE, undefined, {
-      ...{ connection: lookup, prefix: keys.bullPrefix, autorun: false },
+      ...{ connection: lookup, prefix: keys.bullPrefix(0), autorun: false },
     });
     await worker.getNextJob('token', { block: false });
     expect(await left()).toEqual(ofJobs('1', '1:lock', 'active', 'de:partition-3'));

@@ -114,7 +114,7 @@ test('a worker that is killed is silent, and one that ends is gone', async () =>
 test('who works on a partition is told by that name too', async () => {
   const [worker] = service.workers;
   if (!worker) throw new Error('there is a worker');
-  const { owners } = createRedisKeys(String(service.env.REDIS_NAMESPACE));
+  const owners = createRedisKeys(String(service.env.REDIS_NAMESPACE)).owners(0);
   const client = new Redis(redis.url);
   let stop = false;
   const load = async () => {

@@ -112,7 +112,7 @@ const queued = (externalId: string) =>
     return entry ?? undefined;
   });
 const jobToBegin = () =>
-  until('a partition job', async () => (await redis.exists(keysOf().owners)) === 1);
+  until('a partition job', async () => (await redis.exists(keysOf().owners(0))) === 1);
 
 test('pushes and queries are counted by operation, outcome and reason, and their stages timed', async () => {
   const key = { idempotencyKey: 'metrics-1' };

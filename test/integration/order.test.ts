@@ -1,6 +1,5 @@
 /** Promise 1: for one key, operations are applied one at a time, in the order of acceptance. */
 import { Redis } from 'ioredis';
-import { groupOf, partitionOf } from '../../src/domain/group';
 import type { OperationName } from '../../src/domain/operation';
 import { createBodyParsers } from '../../src/protocol/requests';
 import { createRedisKeys } from '../../src/queue/keys';
@@ -11,6 +10,7 @@ import {
   sequentialFold,
   storedMatter,
 } from '../support/ledger-check';
+import { partitionOfKey } from '../support/partitions';
 import type { Answer } from '../support/pusher';
 import { type Service, startService, testServers } from '../support/service';
 import { until } from '../support/wait';
@@ -85,7 +85,7 @@ test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their seq
 test('pushes of a key take effect in the order in which they came, whichever web process took them', async () => {
   const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
   const externalId = 'QUEUED';
-  const partition = keys.partition(partitionOf(groupOf('TEST', externalId)));
+  const partition = keys.partition(partitionOfKey('TEST', externalId));
   for (const worker of service.workers) worker.kill('SIGSTOP');
   const sent: Promise<Answer>[] = [];
   for (let n = 0; n < 40; n += 1) {

@@ -1,15 +1,15 @@
 /**
- * Partition jobs without the sweep: the job groups alone must leave no push behind in its partition.
+ * Partition jobs without the sweep: the job groups alone must leave no push behind in its partition, and
+ * several workers share the partitions.
  */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
 import { GroupWorker } from '../../src/queue/group-worker';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import type { Partitions } from '../../src/queue/partitions';
-import { openPartitions } from '../support/partitions';
+import { openPartitions, ownerCalled, PARTITIONS, partitionOfKey } from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -18,7 +18,8 @@ let redis: Redis;
 let blocking: Redis;
 let partitions: Partitions;
 let jobs: PartitionJobs;
-let worker: GroupWorker | undefined;
+const workers: GroupWorker[] = [];
+const subscribers: Redis[] = [];
 const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
 beforeAll(() => {
   const { redisUrl } = testServers();
@@ -27,11 +28,18 @@ beforeAll(() => {
   partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
   jobs = createPartitionJobs(redis, keys);
 });
-afterEach(() => worker?.close());
+const clear = async () => {
+  const left = await redis.keys(`${keys.bullPrefix(0)}*`);
+  if (left.length > 0) await redis.del(left);
+};
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.close()));
+  for (const one of subscribers.splice(0)) one.disconnect();
+  await clear();
+});
 afterAll(async () => {
   await jobs.close();
-  const left = await redis.keys(`${keys.bullPrefix}*`);
-  if (left.length > 0) await redis.del(left);
+  await clear();
   redis.disconnect();
   blocking.disconnect();
 });
@@ -46,13 +54,18 @@ async function append(externalId: string): Promise<number[]> {
     replyTo: 'ingress',
     bodyHash: '',
   };
-  return (await partitions.append([{ push, timeout: 60_000 }])).toSchedule;
+  return (await partitions.append(0, [{ push, timeout: 60_000 }])).toSchedule;
 }
+
+/** What a web process does. */
+const send = async (externalId: string) => jobs.schedule(await append(externalId));
+const partitionOf = (externalId: string) => partitionOfKey('S', externalId);
 
 /** Batches that were given up. */
 let givenUp = 0;
 
 interface More {
+  readonly id?: string;
   readonly partitions?: Partitions;
   readonly apply?: (pushes: number, inPartitions: number) => Promise<void>;
   readonly processingTimeout?: number;
@@ -61,41 +74,74 @@ interface More {
 /** A worker that writes down what it applies. */
 function start(more: More = {}): string[] {
   const applied: string[] = [];
-  worker = new GroupWorker({
-    connection: blocking,
-    keys,
-    partitions: more.partitions ?? partitions,
-    jobs,
-    ownerOf: (index) => `owner-${index}`,
-    onTimeout: () => {
-      givenUp += 1;
-    },
-    concurrency: 4,
-    ...(more.processingTimeout !== undefined && { processingTimeout: more.processingTimeout }),
-    logger,
-    processBatch: async ({ records }) => {
-      const pushes = records.flatMap(({ pushes }) => pushes);
-      await more.apply?.(pushes.length, records.filter((one) => one.pushes.length > 0).length);
-      applied.push(...pushes.map(({ externalId }) => externalId));
-      return [];
-    },
-  });
+  const { id = `w${workers.length}` } = more;
+  const subscriber = new Redis(testServers().redisUrl);
+  subscribers.push(subscriber);
+  workers.push(
+    new GroupWorker({
+      connection: blocking,
+      subscriber,
+      keys,
+      id,
+      partitions: more.partitions ?? partitions,
+      jobs,
+      owner: () => ownerCalled(id),
+      sessionOf: (index) => `session-${index}`,
+      onTimeout: () => {
+        givenUp += 1;
+      },
+      ...(more.processingTimeout !== undefined && { processingTimeout: more.processingTimeout }),
+      logger,
+      processBatch: async ({ records }) => {
+        const pushes = records.flatMap((one) => one.pushes);
+        await more.apply?.(pushes.length, records.filter((one) => one.pushes.length > 0).length);
+        applied.push(...pushes.map(({ externalId }) => externalId));
+        return [];
+      },
+    }),
+  );
   return applied;
 }
 
-test('a push that comes between the last look of a partition job and its end gets one of its own', async () => {
+const active = `${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:active`;
+
+test('a partition is held while it has traffic: its worker is rung, no further job is added', async () => {
+  const applied = start();
+  await send('K');
+  await until('the first push', async () => applied.length === 1);
+  const jobsBefore = await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`);
+  for (let n = 2; n <= 20; n += 1) {
+    expect(await append('K')).toEqual([]);
+    await until('the push', async () => applied.length === n);
+  }
+  expect(await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`)).toBe(jobsBefore);
+  expect(workers[0]?.load()).toEqual({ batches: 0, pushes: 0, partitions: 1 });
+});
+
+test('a partition without traffic is let go, and taken again with the next push', async () => {
+  const applied = start();
+  await send('K');
+  await until('it to be let go', async () => (await redis.llen(active)) === 0, 10_000);
+  expect(await redis.exists(keys.owners(0))).toBe(0);
+  expect(workers[0]?.load().partitions).toBe(0);
+  await send('K');
+  await until('both pushes', async () => applied.length === 2);
+}, 20_000);
+
+test('a push that comes between the last look of a batch and its end is applied', async () => {
   let late = false;
-  const acknowledge: Partitions['acknowledge'] = async (batch, replies) => {
-    const left = await partitions.acknowledge(batch, replies);
-    // The partition job has seen its partition empty and is about to end; its job is still active.
+  const acknowledge: Partitions['acknowledge'] = async (...args) => {
+    const left = await partitions.acknowledge(...args);
+    // The partition was seen empty, and its worker is about to wait for a ring.
     if (!late) {
       late = true;
-      await jobs.schedule(await append('K'));
+      await send('K');
+      await new Promise((resolve) => setTimeout(resolve, 50));
     }
     return left;
   };
   const applied = start({ partitions: { ...partitions, acknowledge } });
-  await jobs.schedule(await append('K'));
+  await send('K');
   await until('both pushes', async () => applied.length === 2);
 });
 
@@ -105,9 +151,10 @@ test('a partition that is scheduled often has one job, and what came meanwhile i
     release = resolve;
   });
   const applied = start({ apply: () => held });
-  const sent = Array.from({ length: 12 }, (_, n) => `M-${n}`);
-  const partition = partitionOf(groupOf('S', 'M-0'));
-  const mine = sent.filter((externalId) => partitionOf(groupOf('S', externalId)) === partition);
+  const sent = Array.from({ length: 99 }, (_, n) => `M-${n}`);
+  const partition = partitionOf('M-0');
+  const mine = sent.filter((externalId) => partitionOf(externalId) === partition);
+  expect(mine.length).toBeGreaterThan(2);
   for (const externalId of mine) {
     await append(externalId);
     await jobs.schedule([partition]);
@@ -117,42 +164,37 @@ test('a partition that is scheduled often has one job, and what came meanwhile i
   expect(applied).toEqual(mine);
 });
 
-test('what waits in several partitions is applied together, each partition in its order', async () => {
+test('what waits in the partitions of a worker is applied together, each partition in its order', async () => {
   const partitionsOf: number[] = [];
   let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  let held = Promise.resolve();
   const applied = start({
     apply: async (_pushes, inPartitions) => {
       partitionsOf.push(inPartitions);
       await held;
     },
   });
-  const sent = Array.from({ length: 40 }, (_, n) => `T-${n}`);
-  const ofPartition = (partition: number) =>
-    sent.filter((one) => partitionOf(groupOf('S', one)) === partition);
-  const all = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-  // Two batches are under way, a partition each, before there is more.
-  for (const partition of [0, 1]) {
-    await jobs.schedule(await append(String(ofPartition(partition)[0])));
-    await until('its batch', async () => partitionsOf.length === partition + 1);
-  }
-  const rest = sent.filter((one) => one !== ofPartition(0)[0] && one !== ofPartition(1)[0]);
-  for (const one of rest) await jobs.schedule(await append(one));
-  const active = `${keys.bullPrefix}:${PARTITION_JOB_QUEUE}:active`;
-  await until(
-    'a partition job of each partition',
-    async () => (await redis.llen(active)) === PARTITIONS,
+  const sent = Array.from({ length: 400 }, (_, n) => `T-${n}`);
+  const first = Array.from({ length: PARTITIONS }, (_, number) =>
+    String(sent.find((one) => partitionOf(one) === number)),
   );
+  for (const one of first) await send(one);
+  await until('all partitions to be held', async () => applied.length === PARTITIONS);
+  partitionsOf.length = 0;
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const rest = sent.filter((one) => !first.includes(one));
+  for (const one of rest) await send(one);
   release();
   await until('all of them', async () => applied.length === sent.length);
-  for (const partition of all) {
-    expect(applied.filter((one) => partitionOf(groupOf('S', one)) === partition)).toEqual(
-      ofPartition(partition),
-    );
+  for (let number = 0; number < PARTITIONS; number += 1) {
+    const ofPartition = sent.filter((one) => partitionOf(one) === number);
+    expect(applied.filter((one) => partitionOf(one) === number)).toEqual([
+      String(first[number]),
+      ...ofPartition.filter((one) => one !== first[number]),
+    ]);
   }
-  expect(partitionsOf.slice(0, 2)).toEqual([1, 1]);
   // All of them in one would stay together as long as they are full, and one batch would be alone.
   expect(Math.max(...partitionsOf)).toBe(PARTITIONS / 2);
 });
@@ -164,12 +206,13 @@ test('a partition job that failed leaves its pushes in the partition, and the ne
       if (fail) throw new Error('the database is away');
     },
   });
-  const toSchedule = await append('F');
-  await jobs.schedule(toSchedule);
-  await until('the partition job to fail', async () => (await redis.exists(keys.owners)) === 1);
+  await send('F');
+  await until('its job to have failed', async () => {
+    return (await redis.llen(active)) === 0 && (await redis.exists(keys.owners(0))) === 1;
+  });
   fail = false;
   await until('the push', async () => {
-    await jobs.schedule(await partitions.waiting());
+    workers[0]?.ring(await partitions.findDue('w0'));
     return applied.includes('F');
   });
 });
@@ -183,11 +226,10 @@ test('a partition job that never ends is given up, and its partition goes on', a
       await new Promise(() => undefined);
     },
   });
-  await jobs.schedule(await append('HUNG'));
-  const partition = partitionOf(groupOf('S', 'HUNG'));
+  await send('HUNG');
   await until('the batch to be given up', async () => givenUp === 1, 20_000);
   await until('its push', async () => {
-    await jobs.schedule([partition]);
+    await jobs.schedule([partitionOf('HUNG')]);
     return applied.includes('HUNG');
   });
 }, 40_000);
@@ -202,11 +244,73 @@ test('a batch that is too much for a slow database is tried with fewer pushes, u
       if (pushes > 3) await new Promise(() => undefined);
     },
   });
-  const partition = partitionOf(groupOf('S', 'SLOW'));
   await until('all pushes', async () => {
-    await jobs.schedule([partition]);
+    await jobs.schedule([partitionOf('SLOW')]);
     return applied.filter((one) => one === 'SLOW').length === 10;
   });
   // Halved until it goes, and more again once it does.
   expect(took.slice(0, 4)).toEqual([10, 5, 2, 4]);
 }, 40_000);
+
+describe('two workers', () => {
+  const some = Array.from({ length: 200 }, (_, n) => `S-${n}`);
+
+  test('what one gives up is held by the other one, and nothing is lost or out of its order', async () => {
+    const first = start();
+    for (const one of some) await send(one);
+    await until('all to be held', async () => workers[0]?.load().partitions === PARTITIONS);
+    const second = start();
+    workers[0]?.share(PARTITIONS / 2, PARTITIONS / 2);
+    for (const one of some) await send(one);
+    await until('the other one to have its share', async () => {
+      return (workers[1]?.load().partitions ?? 0) >= PARTITIONS / 2 - 2;
+    });
+    for (const one of some) await send(one);
+    await until('all pushes', async () => first.length + second.length === 3 * some.length);
+    // One more than its share may come to whoever was waiting for a job already.
+    expect(workers[0]?.load().partitions).toBeLessThanOrEqual(PARTITIONS / 2 + 2);
+    expect(second.length).toBeGreaterThan(0);
+  });
+
+  test('a worker that stops leaves everything to the other one at once', async () => {
+    const first = start();
+    for (const one of some) await send(one);
+    await until('all to be held', async () => workers[0]?.load().partitions === PARTITIONS);
+    const second = start();
+    const closing = workers[0]?.close();
+    for (const one of some) await send(one);
+    await closing;
+    await until('all pushes', async () => first.length + second.length === 2 * some.length);
+  });
+});
+
+describe('when the number of partitions changes', () => {
+  test('what waits in the old ones is applied before anything in the new ones', async () => {
+    for (let n = 0; n < 10; n += 1) await append(`old-${n}`);
+    await partitions.repartition(2 * PARTITIONS);
+    expect(await partitions.count()).toBe(2 * PARTITIONS);
+    for (let n = 0; n < 10; n += 1) {
+      const [partition = 0] = await append(`new-${n}`);
+      expect(partition).toBeGreaterThanOrEqual(PARTITIONS);
+      await jobs.schedule([partition]);
+    }
+    const applied = start();
+    // The jobs of the new ones wait for the old ones, which nobody has scheduled yet.
+    await until('them to be held', async () => (workers[0]?.load().partitions ?? 0) > 0);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(applied).toEqual([]);
+    await until('all pushes', async () => {
+      workers[0]?.ring(await partitions.findDue('w0'));
+      return applied.length === 20;
+    });
+    expect(applied.slice(0, 10).every((one) => one.startsWith('old-'))).toBe(true);
+    expect(await redis.exists(keys.draining(0))).toBe(0);
+  });
+
+  test('nothing changes again while an earlier change is not through', async () => {
+    await append('old');
+    await partitions.repartition(2 * PARTITIONS);
+    await partitions.repartition(4 * PARTITIONS);
+    expect(await partitions.count()).toBe(2 * PARTITIONS);
+  });
+});

@@ -4,13 +4,19 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
 import { createPartitionStates } from '../../src/queue/partition-states';
 import type { Batch, Partitions } from '../../src/queue/partitions';
 import type { QueuedPush } from '../../src/queue/push';
 import { countWorkers, leaseWorkerNumber } from '../../src/queue/worker-number';
-import { openPartitions } from '../support/partitions';
+import {
+  openPartitions,
+  ownerCalled,
+  PARTITIONS,
+  partitionOfKey,
+  readHeld,
+  take,
+} from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -24,16 +30,16 @@ beforeEach(async () => {
   partitions = openPartitions(redis, keys, { pushes: 4, bytes: 1_000 });
   for (let partition = 0; partition < PARTITIONS; partition += 1)
     await redis.del(keys.partition(partition));
-  await redis.del(keys.owners, keys.partitionBytes);
+  await redis.del(keys.owners(0), keys.partitionBytes(0));
 });
 afterAll(async () => {
-  const left = await redis.keys(`${keys.bullPrefix}*`);
+  const left = await redis.keys(`${keys.bullPrefix(0)}*`);
   if (left.length > 0) await redis.del(left);
   redis.disconnect();
 });
 
 const KEY = { clientId: 'tester', systemCode: 'S', externalId: 'E' };
-const PARTITION = partitionOf(`${KEY.systemCode}\n${KEY.externalId}`);
+const PARTITION = partitionOfKey(KEY.systemCode, KEY.externalId);
 const ids = Array.from({ length: 9 }, () => randomBytes(12).toString('hex'));
 const push = (n: number): QueuedPush => ({
   ...KEY,
@@ -43,10 +49,16 @@ const push = (n: number): QueuedPush => ({
   bodyHash: '',
 });
 const append = (...numbers: number[]) =>
-  partitions.append(numbers.map((n) => ({ push: push(n), timeout: 5_000 })));
-const read = (owner: string) => partitions.read([PARTITION], owner);
+  partitions.append(
+    0,
+    numbers.map((n) => ({ push: push(n), timeout: 5_000 })),
+  );
+const read = (id: string) => take(partitions, [PARTITION], id);
+const acknowledge = async (batch: Batch) => [
+  ...(await partitions.acknowledge(batch, [], batch.now)).values(),
+];
 const pushesIn = ({ records }: Batch) => records.flatMap(({ pushes }) => pushes);
-const idsIn = async (owner: string) => pushesIn(await read(owner)).map(({ id }) => id);
+const idsIn = async (id: string) => pushesIn(await read(id)).map((one) => one.id);
 
 test('pushes are read in the order of their acceptance, with their deadline in the time of Redis', async () => {
   await append(0, 1);
@@ -59,11 +71,81 @@ test('pushes are read in the order of their acceptance, with their deadline in t
   expect(left).toBeLessThanOrEqual(5_000);
 });
 
-test('only a partition that was empty asks for a job', async () => {
+test('a partition that was empty asks for a job where nobody holds it, and rings whoever does', async () => {
   expect((await append(0, 1)).toSchedule).toEqual([PARTITION]);
   expect((await append(2)).toSchedule).toEqual([]);
-  await partitions.acknowledge(await read('a'), []);
-  expect((await append(3)).toSchedule).toEqual([PARTITION]);
+  const subscriber = redis.duplicate();
+  await subscriber.subscribe(`${keys.rings}a`);
+  const rung: string[] = [];
+  subscriber.on('message', (_channel, numbers) => rung.push(numbers));
+  await acknowledge(await read('a'));
+  expect((await append(3)).toSchedule).toEqual([]);
+  await until('the ring', async () => rung.length > 0);
+  expect(rung).toEqual([String(PARTITION)]);
+  subscriber.disconnect();
+});
+
+test('what another worker has taken is not read any more', async () => {
+  await append(0);
+  await read('a');
+  await read('b');
+  const { records, unread } = await readHeld(partitions, [PARTITION], 'a');
+  expect(records).toEqual([]);
+  expect(unread.get(PARTITION)).toBe('LOST');
+  expect(pushesIn(await readHeld(partitions, [PARTITION], 'b'))).toHaveLength(1);
+});
+
+describe('a partition that is let go', () => {
+  test('is kept where pushes came, and rung for once it is gone', async () => {
+    await append(0);
+    const batch = await read('a');
+    expect([...(await partitions.letGo([PARTITION], 'a', false))]).toEqual([]);
+    await acknowledge(batch);
+    expect([...(await partitions.letGo([PARTITION], 'a', false))]).toEqual([[PARTITION, 0]]);
+    expect((await append(1)).toSchedule).toEqual([PARTITION]);
+  });
+
+  test('with pushes tells how many are left to others', async () => {
+    await append(0, 1);
+    await read('a');
+    expect([...(await partitions.letGo([PARTITION], 'a', true))]).toEqual([[PARTITION, 2]]);
+    expect((await read('b')).fencedOwners).toEqual([]);
+  });
+
+  test('keeps the names of those whose work may still have to be ended', async () => {
+    await append(0);
+    await read('dead');
+    await read('a');
+    await partitions.letGo([PARTITION], 'a', true);
+    expect((await read('b')).fencedOwners).toEqual([ownerCalled('dead')]);
+  });
+
+  test('stays with another one who took it', async () => {
+    await read('a');
+    await read('b');
+    expect([...(await partitions.letGo([PARTITION], 'a', true))]).toEqual([[PARTITION, 0]]);
+    expect((await readHeld(partitions, [PARTITION], 'b')).unread.size).toBe(0);
+  });
+});
+
+describe('what is looked after', () => {
+  const due = (id: string) => partitions.findDue(id);
+  beforeEach(() => redis.del(keys.sweep(0)));
+
+  test('is what nobody holds, once in a while for all workers', async () => {
+    await append(0);
+    expect(await due('a')).toEqual([PARTITION]);
+    expect(await due('b')).toEqual([]);
+  });
+
+  test('is what a worker holds and does not get done', async () => {
+    await append(0);
+    await read('a');
+    expect(await due('a')).toEqual([]);
+    await until('it to wait', async () => (await due('a')).length > 0);
+    await redis.del(keys.sweep(0));
+    expect(await due('b')).toEqual([]);
+  });
 });
 
 test('a full partition takes no more', async () => {
@@ -76,24 +158,24 @@ describe('a partition that is bounded in bytes', () => {
   const large = (n: number): QueuedPush => ({ ...push(n), bodyHash: 'x'.repeat(400) });
   const appendLarge = async (...numbers: number[]) => {
     const pushes = numbers.map((n) => ({ push: large(n), timeout: 5_000 }));
-    return (await partitions.append(pushes)).appended;
+    return (await partitions.append(0, pushes)).appended;
   };
-  const bytes = () => redis.hget(keys.partitionBytes, String(PARTITION));
+  const bytes = () => redis.hget(keys.partitionBytes(0), String(PARTITION));
 
   test('takes what fits, and again once there is room', async () => {
     expect(await appendLarge(0, 1)).toEqual(['APPENDED', 'PARTITION_BYTES_FULL']);
     expect(await appendLarge(2)).toEqual(['PARTITION_BYTES_FULL']);
     // A smaller one still has room.
     expect((await append(3)).appended).toEqual(['APPENDED']);
-    await partitions.acknowledge(await partitions.read([PARTITION], 'a', 1), []);
+    await acknowledge(await take(partitions, [PARTITION], 'a', 1));
     expect(await appendLarge(2)).toEqual(['APPENDED']);
-    await partitions.acknowledge(await read('a'), []);
+    await acknowledge(await read('a'));
     expect(await bytes()).toBeNull();
   });
 
   test('counts what Redis holds', async () => {
     await append(0, 1);
-    await partitions.acknowledge(await partitions.read([PARTITION], 'a', 1), []);
+    await acknowledge(await take(partitions, [PARTITION], 'a', 1));
     await append(2);
     const items = await redis.lrange(keys.partition(PARTITION), 0, -1);
     expect(await bytes()).toBe(String(items.join('').length));
@@ -101,12 +183,12 @@ describe('a partition that is bounded in bytes', () => {
 
   test('takes one that is too large for it where nothing else waits', async () => {
     const huge = { push: { ...push(0), bodyHash: 'x'.repeat(5_000) }, timeout: 5_000 };
-    expect((await partitions.append([huge])).appended).toEqual(['APPENDED']);
+    expect((await partitions.append(0, [huge])).appended).toEqual(['APPENDED']);
     expect((await append(1)).appended).toEqual(['PARTITION_BYTES_FULL']);
   });
 
   test('counts anew when it was empty, whoever forgot to count', async () => {
-    await redis.hset(keys.partitionBytes, String(PARTITION), 10_000);
+    await redis.hset(keys.partitionBytes(0), String(PARTITION), 10_000);
     expect((await append(0)).appended).toEqual(['APPENDED']);
     expect(Number(await bytes())).toBeLessThan(1_000);
   });
@@ -114,10 +196,10 @@ describe('a partition that is bounded in bytes', () => {
   test('loses nothing of its count to a batch that was overtaken', async () => {
     await append(0);
     const overtaken = await read('a');
-    await partitions.acknowledge(await read('b'), []);
+    await acknowledge(await read('b'));
     await append(1);
     const counted = await bytes();
-    await partitions.acknowledge(overtaken, []);
+    await acknowledge(overtaken);
     expect(await bytes()).toBe(counted);
   });
 });
@@ -127,18 +209,21 @@ test('reading removes nothing; finishing trims what was read and tells what is l
   expect(await idsIn('a')).toEqual(ids.slice(0, 2));
   const batch = await read('a');
   await append(2);
-  expect(await partitions.acknowledge(batch, [])).toEqual([1]);
+  expect(await acknowledge(batch)).toEqual([1]);
   expect(await idsIn('a')).toEqual([ids[2]]);
-  expect(await partitions.waiting()).toEqual([PARTITION]);
+  expect(await partitions.findDue('another')).toEqual([]);
+  await partitions.letGo([PARTITION], 'a', true);
+  await redis.del(keys.sweep(0));
+  expect(await partitions.findDue('another')).toEqual([PARTITION]);
 });
 
 test('a batch that was overtaken trims nothing of what came after it', async () => {
   await append(0, 1);
   const overtaken = await read('a');
   const successor = await read('b');
-  await partitions.acknowledge(successor, []);
+  await acknowledge(successor);
   await append(2, 3);
-  expect(await partitions.acknowledge(overtaken, [])).toEqual([2]);
+  expect(await acknowledge(overtaken)).toEqual([2]);
   expect(await idsIn('b')).toEqual([ids[2], ids[3]]);
 });
 
@@ -148,20 +233,21 @@ test('of a partition whose end a failover of Redis took, a batch trims nothing t
   // The new primary had not heard of the last two.
   await redis.ltrim(keys.partition(PARTITION), 0, 0);
   await append(3, 4);
-  expect(await partitions.acknowledge(batch, [])).toEqual([3]);
+  expect(await acknowledge(batch)).toEqual([3]);
   expect(await idsIn('a')).toEqual([ids[0], ids[3], ids[4]]);
 });
 
-test('a batch names every earlier owner of its partitions that never acknowledged', async () => {
+test('a batch names every owner before it that did not let go of its partitions, until it has acknowledged', async () => {
   await append(0);
   expect((await read('a')).fencedOwners).toEqual([]);
   expect((await read('a')).fencedOwners).toEqual([]);
-  expect((await read('b')).fencedOwners).toEqual(['a']);
+  expect((await read('b')).fencedOwners).toEqual([ownerCalled('a')]);
   const taken = await read('c');
-  expect(taken.fencedOwners).toEqual(['b', 'a']);
-  await partitions.acknowledge(taken, []);
+  expect(taken.fencedOwners).toEqual([ownerCalled('b'), ownerCalled('a')]);
+  await acknowledge(taken);
   await append(1);
-  expect((await read('d')).fencedOwners).toEqual([]);
+  expect((await readHeld(partitions, [PARTITION], 'c')).fencedOwners).toEqual([]);
+  expect((await read('d')).fencedOwners).toEqual([ownerCalled('c')]);
 });
 
 test('replies go out with the trim, a message per web process', async () => {
@@ -175,22 +261,33 @@ test('replies go out with the trim, a message per web process', async () => {
     });
   });
   await append(0);
-  await partitions.acknowledge(await read('a'), [
-    { ingressId: 'one', payload: 'x' },
-    { ingressId: 'two', payload: 'y' },
-  ]);
+  const reply = (n: number, replyTo: string) => ({ id: String(ids[n]), replyTo, settlement: n });
+  await partitions.acknowledge(await read('a'), [reply(0, 'one'), reply(1, 'two')], 5);
   await both;
   expect(messages).toEqual([
-    [keys.replies('one'), 'x'],
-    [keys.replies('two'), 'y'],
+    [
+      keys.replies('one'),
+      JSON.stringify([
+        [ids[0], 0],
+        ['', 5],
+      ]),
+    ],
+    [
+      keys.replies('two'),
+      JSON.stringify([
+        [ids[1], 1],
+        ['', 5],
+      ]),
+    ],
   ]);
   subscriber.disconnect();
 });
 
 test('one look tells how much waits in each partition, and for how long', async () => {
   const look = createPartitionStates(redis, keys);
+  const numbers = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   expect(await look()).toEqual(
-    Array(PARTITIONS).fill({ waiting: 0, oldestMs: null, oldestId: null }),
+    numbers.map((partition) => ({ partition, waiting: 0, oldestMs: null, oldestId: null })),
   );
   await append(0, 1);
   const item = await redis.lindex(keys.partition(PARTITION), 0);

@@ -52,7 +52,7 @@ describe('while it is on', () => {
     // Nobody takes its job, and nobody is left who waits for it.
     const push = { matterType: 'TODO', externalId: 'KEY-7', title: 'TITLE-7' };
     expect(await service.push('upsert', push)).toMatchObject({ code: 504 });
-    const queue = new Queue(PARTITION_JOB_QUEUE, { connection: redis, prefix: keys.bullPrefix });
+    const queue = new Queue(PARTITION_JOB_QUEUE, { connection: redis, prefix: keys.bullPrefix(0) });
     const job = await until('the partition job', async () => (await queue.getWaiting())[0]);
     jobId = String(job.id);
     await queue.close();
@@ -66,7 +66,7 @@ describe('while it is on', () => {
   /** Everything of the deployment in Redis, but for the heartbeats of its processes. */
   async function dump(): Promise<(string | undefined)[][]> {
     const heartbeats: readonly string[] = [keys.processes, keys.processHeartbeats];
-    const found = await redis.keys(`${keys.bullPrefix}*`);
+    const found = await redis.keys(`${keys.bullPrefix(0)}*`);
     const names = found.filter((name) => !heartbeats.includes(name)).sort();
     const values = await Promise.all(names.map((name) => redis.dumpBuffer(name)));
     return names.map((name, n) => [name, values[n]?.toString('hex')]);

@@ -4,14 +4,13 @@
 import { randomBytes } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { groupOf, PARTITIONS, partitionOf } from '../../src/domain/group';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import type { Partitions } from '../../src/queue/partitions';
 import type { PartitionView } from '../../src/queue/view';
 import { createQueueView } from '../../src/queue/view';
 import { type CliRun, matterctl } from '../support/cli-tool';
-import { openPartitions } from '../support/partitions';
+import { openPartitions, PARTITIONS, partitionOfKey, take } from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -26,7 +25,7 @@ beforeAll(() => {
   partitions = openPartitions(redis, keys, { pushes: 50_000, bytes: 2 ** 30 });
   jobs = createPartitionJobs(redis, keys);
 });
-const allKeys = async () => (await redis.keys(`${keys.bullPrefix}*`)).sort();
+const allKeys = async () => (await redis.keys(`${keys.bullPrefix(0)}*`)).sort();
 const clear = async () => {
   const left = await allKeys();
   if (left.length > 0) await redis.del(left);
@@ -40,9 +39,9 @@ afterAll(async () => {
 
 /** A partition and an id that hashes to it. */
 const HOT = 'HOT-1';
-const partition = partitionOf(groupOf('OA', HOT));
+const partition = partitionOfKey('OA', HOT);
 const other = Array.from({ length: 99 }, (_, n) => `K-${n}`).find(
-  (externalId) => partitionOf(groupOf('OA', externalId)) !== partition,
+  (externalId) => partitionOfKey('OA', externalId) !== partition,
 );
 const OTHER = String(other);
 
@@ -56,7 +55,10 @@ async function append(externalId: string, clientId = 'oa', count = 1): Promise<v
     replyTo: 'ingress',
     bodyHash: '',
   });
-  await partitions.append(Array.from({ length: count }, () => ({ push: push(), timeout: 60_000 })));
+  await partitions.append(
+    0,
+    Array.from({ length: count }, () => ({ push: push(), timeout: 60_000 })),
+  );
 }
 
 const run = (...args: string[]): Promise<CliRun> => matterctl(['queue', ...args], { env });
@@ -126,7 +128,7 @@ describe('while no worker is there', () => {
 
   test('the oldest key is the first, and --limit cuts', async () => {
     await redis.lset(
-      keys.partition(partitionOf(groupOf('OA', OTHER))),
+      keys.partition(partitionOfKey('OA', OTHER)),
       0,
       await aged(OTHER, 3_600_000 * 3),
     );
@@ -140,7 +142,7 @@ describe('while no worker is there', () => {
   test('a partition job that nobody takes, and pushes without a job, are stuck', async () => {
     const { stuck } = await json('stats');
     expect(stuck).toContainEqual({ partition, why: 'NOT_TAKEN' });
-    expect(stuck).toContainEqual({ partition: partitionOf(groupOf('OA', OTHER)), why: 'NO_JOB' });
+    expect(stuck).toContainEqual({ partition: partitionOfKey('OA', OTHER), why: 'NO_JOB' });
     expect(await viewOf(partition)).toMatchObject({
       waiting: 3,
       stuck: 'NOT_TAKEN',
@@ -152,7 +154,7 @@ describe('while no worker is there', () => {
   });
 
   test('a partition whose job was removed is found', async () => {
-    const queue = new Queue(PARTITION_JOB_QUEUE, { connection: redis, prefix: keys.bullPrefix });
+    const queue = new Queue(PARTITION_JOB_QUEUE, { connection: redis, prefix: keys.bullPrefix(0) });
     const [job] = await queue.getWaiting();
     await job?.remove();
     await queue.close();
@@ -176,9 +178,7 @@ describe('while no worker is there', () => {
 
 /** The partition item of a push that has waited for so long. */
 async function aged(externalId: string, ms: number): Promise<string> {
-  const item = String(
-    await redis.lindex(keys.partition(partitionOf(groupOf('OA', externalId))), 0),
-  );
+  const item = String(await redis.lindex(keys.partition(partitionOfKey('OA', externalId)), 0));
   const at = String(Number(item.slice(13, 26)) - ms).padStart(13, '0');
   return item.slice(0, 13) + at + item.slice(26);
 }
@@ -188,13 +188,13 @@ test('a worker at work is seen, with the owners that it fenced; once it falls si
   await jobs.schedule([partition]);
   const worker = new Worker(PARTITION_JOB_QUEUE, null, {
     connection: redis,
-    prefix: keys.bullPrefix,
+    prefix: keys.bullPrefix(0),
     lockDuration: 6_000,
   });
   // Its lock is not renewed: it is as if the process had died right after this.
   await worker.getNextJob('a worker', { block: false });
-  await partitions.read([partition], 'first');
-  await partitions.read([partition], 'second');
+  await take(partitions, [partition], 'first');
+  await take(partitions, [partition], 'second');
   expect(await viewOf(partition)).toMatchObject({
     job: { state: 'active', starts: 1, isLocked: true },
     owner: 'second',

@@ -44,7 +44,7 @@ test('after a SIGKILL of all workers in the middle of their jobs, every push is 
     }
   };
   const callers = Array.from({ length: 16 }, caller);
-  const { owners } = createRedisKeys(String(service.env.REDIS_NAMESPACE));
+  const owners = createRedisKeys(String(service.env.REDIS_NAMESPACE)).owners(0);
   for (let kill = 0; kill < 3; kill += 1) {
     const before = sent;
     await until('pushes under way', async () => sent > before + 100);
@@ -98,7 +98,7 @@ test('a push that a web process appended before it died, without scheduling its 
   };
   const push = { id: String(id), operation, ...about };
   const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
-  await partitions.append([{ push, timeout: 30_000 }]);
+  await partitions.append(0, [{ push, timeout: 30_000 }]);
   await until('the orphan', () => matterModel(service.db).findOne({ externalId: 'ORPHAN' }).lean());
 }, 30_000);
 

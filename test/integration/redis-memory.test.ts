@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { PARTITIONS } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { type RunningServer, startRedis } from '../../tools/local/servers';
-import { openPartitions } from '../support/partitions';
+import { openPartitions, ownerCalled, PARTITIONS, take } from '../support/partitions';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -117,12 +116,14 @@ test('partitions can be read and trimmed, and take nothing', async () => {
     },
     ...{ operation: { op: 'delete' } as const, replyTo: 'ingress', bodyHash: '' },
   };
-  const append = () => partitions.append([{ push, timeout: 5_000 }]);
+  const append = () => partitions.append(0, [{ push, timeout: 5_000 }]);
   const { toSchedule } = await append();
   await redis.config('SET', 'maxmemory', '1');
   await expect(append()).rejects.toThrow('OOM ');
-  const first = await partitions.read(toSchedule, 'one');
-  const again = await partitions.read(toSchedule, 'other');
-  expect(again.fencedOwners).toEqual(['one']);
-  expect(await partitions.acknowledge(first, [])).toEqual([0]);
+  const first = await take(partitions, toSchedule, 'one');
+  const again = await take(partitions, toSchedule, 'other');
+  expect(again.fencedOwners).toEqual([ownerCalled('one')]);
+  expect([...(await partitions.acknowledge(first, [], 0)).values()]).toEqual([0]);
+  await partitions.letGo(toSchedule, 'other', true);
+  expect(await partitions.findDue('other')).toEqual([]);
 });

@@ -86,7 +86,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
         logger,
         metrics: NO_METRICS,
       });
-      return (batch) => apply({ ...batch, owner: own.idOf(0) });
+      return (batch) => apply({ ...batch, session: own.idOf(0) });
     },
     queued: async (externalId, operation, more) => {
       const _id = new Types.ObjectId();
@@ -131,8 +131,10 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
 export function batchOf(pushes: readonly WaitingPush[]): Batch {
   return {
     owner: 'none',
+    session: 'none',
     fencedOwners: [],
     now: Date.now(),
-    records: [{ partition: 0, pushes, bytes: 0 }],
+    records: [{ partition: 0, pushes, bytes: 0, now: Date.now() }],
+    unread: new Map(),
   };
 }

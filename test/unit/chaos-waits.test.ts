@@ -6,7 +6,7 @@ import type { Cluster } from '../../tools/harness/cluster';
 import { startSampling } from '../../tools/harness/memory';
 
 const keys = createRedisKeys('test');
-const PARTITION = `${keys.bullPrefix}:partition:3:0`;
+const PARTITION = `${keys.bullPrefix(0)}:partition:4:0`;
 
 /** One whose Redis has these keys; asking its database fails. */
 const holding = (...names: readonly string[]) =>

@@ -19,7 +19,7 @@ function setUp(more: { schedule?: () => Promise<void> } = {}) {
   const appended: TimedPush[][] = [];
   const woken: number[][] = [];
   const partitions: Pick<Partitions, 'append'> = {
-    append: async (pushes) => {
+    append: async (_shard, pushes) => {
       appended.push([...pushes]);
       const how = ({ push: { id } }: TimedPush) => (id === 'full' ? 'PARTITION_FULL' : 'APPENDED');
       return { appended: pushes.map(how), toSchedule: [3] };
@@ -29,11 +29,7 @@ function setUp(more: { schedule?: () => Promise<void> } = {}) {
     woken.push([...numbers]);
     await more.schedule?.();
   };
-  const queue = createGroupQueue(
-    partitions as Partitions,
-    { schedule, close: async () => {} },
-    logger,
-  );
+  const queue = createGroupQueue({ partitions, jobs: { schedule }, shards: 1, logger });
   return { queue, appended, woken };
 }
 

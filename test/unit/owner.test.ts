@@ -1,22 +1,17 @@
-/**
- * Who works on a partition: a session by which its work can be ended, and a name that the logs have.
- */
+/** The owner of a partition as text: what one process writes, the next one reads. */
 import { ownerName, ownerText, readOwner } from '../../src/queue/owner';
 
-const SESSION = '0123456789abcdef0123456789abcdef';
-const TEXT = ownerText({ session: SESSION, name: 'worker-app1-4711' });
+const OWNER = { id: 'a1b2', sessions: ['5e55', '10ad'], name: 'worker-app1-4711' };
 
-test('both are told from the text', () => {
-  expect(readOwner(TEXT)).toEqual({ session: SESSION, name: 'worker-app1-4711' });
-  expect(ownerName(TEXT)).toBe('worker-app1-4711');
-  expect(TEXT).not.toMatch(/\s/);
+test('an owner is read as it was written', () => {
+  expect(readOwner(ownerText(OWNER))).toEqual(OWNER);
+  expect(ownerName(ownerText(OWNER))).toBe('worker-app1-4711');
 });
 
-test('a process of an earlier version wrote the session alone: that is what is known of it', () => {
-  expect(readOwner(SESSION)).toEqual({ session: SESSION, name: null });
-  expect(ownerName(SESSION)).toBe(SESSION);
+test('its text has no blank, and begins with the id', () => {
+  expect(ownerText(OWNER)).toMatch(/^a1b2:\S+$/);
 });
 
-test('a process of an earlier version, which takes the text for a session, ends the right one', () => {
-  expect(Buffer.from(TEXT, 'hex').toString('hex')).toBe(SESSION);
+test('what is no owner is nobody', () => {
+  expect(readOwner('')).toEqual({ id: '', sessions: [], name: '' });
 });

@@ -108,21 +108,21 @@ function withoutDeadline(): void {
     const real = original(redis, keys, limits, time);
     return {
       ...real,
-      read: async (taken, owner, most) => {
-        const batch = await real.read(taken, owner, most);
+      read: async (wanted, options) => {
+        const batch = await real.read(wanted, options);
         const records = batch.records.map(({ pushes, ...record }) => {
           for (const { id, deadline } of pushes) deadlines.set(id, deadline);
           return { ...record, pushes: pushes.map((push) => ({ ...push, deadline: forever })) };
         });
         return { ...batch, records };
       },
-      acknowledge: (batch, replies) => {
+      acknowledge: (batch, replies, sentAt) => {
         const trueDeadline = (id: string) => deadlines.get(id) ?? forever;
         const records = batch.records.map(({ pushes, ...record }) => ({
           ...record,
           pushes: pushes.map((push) => ({ ...push, deadline: trueDeadline(push.id) })),
         }));
-        return real.acknowledge({ ...batch, records }, replies);
+        return real.acknowledge({ ...batch, records }, replies, sentAt);
       },
     };
   });

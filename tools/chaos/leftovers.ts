@@ -67,10 +67,10 @@ async function waitWhile<T>(
 /**
  * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for
  * stalled jobs and the one that wakes an idle worker; the leases of the worker numbers; the heartbeats of
- * the processes; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
+ * the processes and workers, and how the partitions are numbered; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|(worker|first-uses|rate|rejections):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|workers|worker-heartbeats|sweep|partitioning:\\d+|(worker|first-uses|rate|rejections):.*)$`,
 );
 
 /**
@@ -81,7 +81,7 @@ export async function findLeftovers({
   lookup,
   keys,
 }: Pick<Cluster, 'lookup' | 'keys'>): Promise<string[]> {
-  const prefix = keys.bullPrefix;
+  const prefix = keys.bullPrefix(0);
   const found = await lookup.keys(`${prefix}:*`);
   return found.filter((name) => !STAYS.test(name.slice(prefix.length))).sort();
 }

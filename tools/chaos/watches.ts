@@ -75,7 +75,7 @@ function watchServers({
       db
         .collection<{ _id: string }>('chaos_probe')
         .updateOne({ _id: 'probe' }, { $inc: { asked: 1 } }, { upsert: true }),
-    () => lookup.set(`${keys.owners}:probe`, '1', 'PX', PAUSE),
+    () => lookup.set(`${keys.owners(0)}:probe`, '1', 'PX', PAUSE),
   ];
   const watching = asks.map(async (ask) => {
     while (!signal.aborted) {

@@ -111,7 +111,7 @@ async function startCluster(options: StartOptions, releasers: Releasers): Promis
     { ...ground, envOf, drainMs: config.DRAIN_TIMEOUT },
     releasers,
   );
-  const keys = createRedisKeys(config.REDIS_NAMESPACE);
+  const keys = createRedisKeys(config.REDIS_NAMESPACE, config.REDIS_SHARDS);
   return { ...apps, mongo, redis, clients, config, db, lookup, keys, crashes };
 }
 

@@ -11,12 +11,12 @@ export async function withQueueView<T>(
   { settings }: Tool,
   look: (view: QueueView) => Promise<T>,
 ): Promise<T> {
-  const { REDIS_URL, REDIS_NAMESPACE } = settings.queue();
+  const { REDIS_URL, REDIS_NAMESPACE, REDIS_SHARDS } = settings.queue();
   // What goes wrong stands in the failure.
   const redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
   try {
     await redisReady(redis);
-    const view = createQueueView(redis, createRedisKeys(REDIS_NAMESPACE));
+    const view = createQueueView(redis, createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS));
     return await look(view).finally(view.close);
   } catch (error) {
     throw new CommandFailure(error instanceof Error ? error.message : String(error));

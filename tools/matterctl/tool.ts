@@ -42,6 +42,7 @@ export type QueueSettings = Pick<
   Config,
   | 'REDIS_URL'
   | 'REDIS_NAMESPACE'
+  | 'REDIS_SHARDS'
   | 'PARTITION_LIMIT'
   | 'PARTITION_BYTES'
   | 'PUSH_TIMEOUT'

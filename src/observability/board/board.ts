@@ -5,7 +5,7 @@
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { RedisKeys } from '../../queue/keys';
-import { readOnlyJobQueue } from '../../queue/partition-job-view';
+import { readOnlyJobQueues } from '../../queue/partition-job-view';
 import type { RedisConnection } from '../../queue/redis';
 import type { Logger } from '../../runtime/logger';
 import { collectParts, createBoardApp } from './app';
@@ -23,20 +23,26 @@ export function createBoard(
   keys: RedisKeys,
   logger: Logger,
 ) {
-  const queue = readOnlyJobQueue(redis, keys);
-  const jobs = new BullMQAdapter(queue, { readOnlyMode: true, description: ABOUT });
-  // Of a job's contents the partition alone, whatever a later version may put there.
-  jobs.setFormatter('data', ({ partition }) => ({ partition }));
-  jobs.setFormatter('name', ({ data }) => `job of partition ${data.partition}`);
-  jobs.setFormatter('returnValue', () => undefined);
+  const queues = readOnlyJobQueues(redis, keys);
+  const adapters = queues.map((queue) => {
+    const jobs = new BullMQAdapter(queue, { readOnlyMode: true, description: ABOUT });
+    // Of a job's contents the partition alone, whatever a later version may put there.
+    jobs.setFormatter('data', ({ partition }) => ({ partition }));
+    jobs.setFormatter('name', ({ data }) => `job of partition ${data.partition}`);
+    jobs.setFormatter('returnValue', () => undefined);
+    return jobs;
+  });
   const parts = collectParts((serverAdapter) =>
     createBullBoard({
-      queues: [jobs],
+      queues: adapters,
       serverAdapter,
       // Its documentation is on another host.
       options: { uiConfig: { boardTitle: 'Matter Push', hideDocsLink: true } },
     }),
   );
   const app = createBoardApp(basePath, parts, { pingQueue: () => redis.ping(), logger });
-  return { answer: app.callback(), close: () => queue.close() };
+  const close = async () => {
+    await Promise.all(queues.map((queue) => queue.close()));
+  };
+  return { answer: app.callback(), close };
 }

@@ -64,11 +64,11 @@ export class SessionPool {
   /**
    * The id of the session at an index of the pool, hex; the session starts when it is first asked for.
    */
-  idOf(index: number): string {
+  readonly idOf = (index: number): string => {
     const pooled = this.pool.get(index) ?? new PooledSession(this.client.startSession());
     this.pool.set(index, pooled);
     return pooled.id;
-  }
+  };
 
   /**
    * Runs writes in one transaction of a pooled session; those of one session never overlap.

@@ -71,10 +71,10 @@ export async function withResend<T>(
   { settings, by }: { readonly settings: Settings; readonly by: Operator },
   work: (resend: ResendPush) => Promise<T>,
 ): Promise<T> {
-  const { REDIS_URL, REDIS_NAMESPACE } = settings.queue();
+  const { REDIS_URL, REDIS_NAMESPACE, REDIS_SHARDS } = settings.queue();
   const redis = connectFailFast(REDIS_URL, LOGGER);
   const subscriber = connectSubscriber(REDIS_URL, LOGGER);
-  const keys = createRedisKeys(REDIS_NAMESPACE);
+  const keys = createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS);
   const jobs = createPartitionJobs(redis, keys);
   try {
     await redisReady(redis).catch((error: Error) => {
@@ -136,5 +136,5 @@ async function joinQueue(servers: Servers, settings: Settings, by: Operator) {
 function openQueue({ redis, keys, jobs }: Servers, settings: Settings, redisTime: RedisTime) {
   const { PARTITION_LIMIT: pushes, PARTITION_BYTES: bytes } = settings.queue();
   const partitions = createPartitions(redis, keys, { pushes, bytes }, redisTime);
-  return createGroupQueue(partitions, jobs, LOGGER);
+  return createGroupQueue({ partitions, jobs, shards: keys.shards, logger: LOGGER });
 }

@@ -27,10 +27,10 @@ export class RedisLook {
   readonly #view: QueueView;
   #why = 'no answer';
 
-  constructor({ REDIS_URL, REDIS_NAMESPACE }: QueueSettings) {
+  constructor({ REDIS_URL, REDIS_NAMESPACE, REDIS_SHARDS }: QueueSettings) {
     // What goes wrong stands on the screen.
     this.#redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
-    this.#keys = createRedisKeys(REDIS_NAMESPACE);
+    this.#keys = createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS);
     this.#view = createQueueView(this.#redis, this.#keys);
     this.#redis.on('error', (error) => {
       this.#why = error.message;

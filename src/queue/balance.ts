@@ -1,0 +1,34 @@
+/**
+ * How live workers share the partitions that have traffic. Each decides for itself, by what all of them
+ * said last: nobody leads, and nobody has to know who takes what another one leaves. Pure.
+ */
+
+export interface Share {
+  /** Partitions to leave to others now. */
+  readonly release: number;
+  /** Partitions that may be held until the next look; undefined: any number, as nobody has too few. */
+  readonly most: number | undefined;
+}
+
+const EVEN: Share = { release: 0, most: undefined };
+/** Partitions, and part of a fair share, by which a worker may have too few before others give. */
+const TOLERANCE = 1;
+const TOLERATED_PART = 0.1;
+
+/**
+ * @param own name of the worker that asks, one of `held`
+ * @param held by worker that is alive, how many partitions it holds
+ */
+export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
+  const ranks = [...held].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+  const total = ranks.reduce((sum, [, partitions]) => sum + partitions, 0);
+  const floor = Math.floor(total / ranks.length);
+  const fewest = ranks.at(-1)?.[1] ?? 0;
+  const tolerated = Math.max(TOLERANCE, Math.floor(floor * TOLERATED_PART));
+  const rank = ranks.findIndex(([name]) => name === own);
+  if (rank === -1 || floor - fewest < tolerated) return EVEN;
+  // Whoever has most keeps what cannot be divided.
+  const fair = floor + (rank < total % ranks.length ? 1 : 0);
+  const release = Math.max(0, (held.get(own) ?? 0) - fair);
+  return { release, most: fair + 1 };
+}
