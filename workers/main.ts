@@ -65,7 +65,10 @@ async function main(): Promise<void> {
   lifecycle.onStop('sweep', () => sweep.stop());
   const sharing = startSharing({ redis, keys, partitions, worker, id, logger });
   lifecycle.onStop('sharing of partitions', () => sharing.stop());
-  tellOfItself(() => ({ work: { ...worker.load() } }));
+  tellOfItself(() => {
+    const { partitions: held, pushes } = worker.load();
+    return { work: { partitions: held, pushes } };
+  });
   logger.info('worker ready');
   announceReady({ workerName });
 }

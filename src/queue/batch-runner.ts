@@ -7,7 +7,8 @@ import assert from 'node:assert/strict';
 import { type Batcher, createBatcher } from '../concurrency/batcher';
 import { withTimeout } from '../concurrency/timeout';
 import { type Metrics, NO_METRICS } from '../telemetry/metrics';
-import type { Batch, Partitions, Unread, Wanted } from './partitions';
+import type { Wanted } from './partition-commands';
+import type { Batch, Partitions, Unread } from './partitions';
 import type { Reply } from './replies';
 
 /**
@@ -108,7 +109,9 @@ export class BatchRunner {
     const by = { owner: owner(), session, most: this.batchLimit };
     const batch = await partitions.read(wanted, by);
     const pushes = batch.records.flatMap((one) => one.pushes);
-    if (pushes.length === 0) return wanted.map(({ partition }) => batch.unread.get(partition) ?? 0);
+    // Without a push, too, whoever was fenced is to be ended.
+    const isIdle = pushes.length === 0 && batch.fencedOwners.length === 0;
+    if (isIdle) return wanted.map(({ partition }) => batch.unread.get(partition) ?? 0);
     const readAt = performance.now();
     this.metrics.batchBegan(pushes, batch.now);
     const replies = await this.process(batch, pushes.length, index);

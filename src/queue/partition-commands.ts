@@ -10,10 +10,24 @@ import {
   REPARTITION,
 } from './partition-scripts';
 import { type Partitioning, startPartitioning } from './partitioning';
-import type { PartitionLimits, Wanted } from './partitions';
 import { ITEM_HEADER_LENGTH, TIME_DIGITS } from './push';
 import type { RedisConnection } from './redis';
 import type { ReplyMessage } from './replies';
+
+/** What one partition may hold. */
+export interface PartitionLimits {
+  /** PARTITION_LIMIT */
+  readonly pushes: number;
+  /** PARTITION_BYTES; a push that is larger is taken by an empty partition. */
+  readonly bytes: number;
+}
+
+/** A partition that a batch is to read. */
+export interface Wanted {
+  readonly partition: number;
+  /** Its job was just given to this worker: whoever held it before does so no more. */
+  readonly isTaken: boolean;
+}
 
 export interface PlacedItem {
   readonly partition: number;

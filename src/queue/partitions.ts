@@ -1,7 +1,12 @@
 /** The partitions: ordered lists of waiting pushes in Redis, and the commands that work on them. */
 import { groupOf } from '../domain/group';
 import type { RedisKeys } from './keys';
-import { createPartitionCommands, type PartitionCommands } from './partition-commands';
+import {
+  createPartitionCommands,
+  type PartitionCommands,
+  type PartitionLimits,
+  type Wanted,
+} from './partition-commands';
 import {
   type Partitioning,
   partitionOf,
@@ -45,14 +50,6 @@ export interface PartitionRecords {
   readonly now: number;
 }
 
-/** What one partition may hold. */
-export interface PartitionLimits {
-  /** PARTITION_LIMIT */
-  readonly pushes: number;
-  /** PARTITION_BYTES; a push that is larger is taken by an empty partition. */
-  readonly bytes: number;
-}
-
 /** What became of a push that was to be appended: in its partition, or rejected by one of its limits. */
 export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 
@@ -61,13 +58,6 @@ export interface TimedPush {
   readonly push: QueuedPush;
   /** Milliseconds from now after which it must not be applied any more. */
   readonly timeout: number;
-}
-
-/** A partition that a batch is to read. */
-export interface Wanted {
-  readonly partition: number;
-  /** Its job was just given to this worker: whoever held it before does so no more. */
-  readonly isTaken: boolean;
 }
 
 export interface ReadOptions {

@@ -112,7 +112,9 @@ const queued = (externalId: string) =>
     return entry ?? undefined;
   });
 const jobToBegin = () =>
-  until('a partition job', async () => (await redis.exists(keysOf().owners(0))) === 1);
+  until('a push to wait', async () => {
+    return (await redis.exists(keysOf().partitionBytes(0))) === 1;
+  });
 
 test('pushes and queries are counted by operation, outcome and reason, and their stages timed', async () => {
   const key = { idempotencyKey: 'metrics-1' };
@@ -154,14 +156,13 @@ test('pushes and queries are counted by operation, outcome and reason, and their
 test('partitions that nobody serves are seen, and what is shed or not confirmed', async () => {
   service.workers[0]?.kill('SIGSTOP');
   const crowd = Array.from({ length: 14 }, (_, n) => service.push('upsert', todo('CROWD', `${n}`)));
-  await toBe('matter_push_partition_waiting', (waiting) => waiting === 10);
-  await toBe('matter_push_partition_oldest_seconds', (age) => age > 0.3);
+  await toBe('matter_push_queue_waiting', (waiting) => waiting === 10);
   await toBe('matter_push_backlog_age_seconds', (age) => age > 0.3);
   await Promise.all(crowd);
   service.workers[0]?.kill('SIGCONT');
   await toBe('matter_push_requests_total{reason="PARTITION_FULL"}', (count) => count === 4);
   await toBe('matter_push_requests_total{reason="CONFIRMATION_TIMEOUT"}', (count) => count > 0);
-  await toBe('matter_push_partition_waiting', (waiting) => waiting === 0);
+  await toBe('matter_push_queue_waiting', (waiting) => waiting === 0);
   await toBe('matter_push_backlog_age_seconds', (age) => age === 0);
   await toBe('matter_push_requests_in_flight', (requests) => requests === 0);
   // Seen while they waited: a look takes five seconds where a process stands still.
@@ -243,7 +244,7 @@ test('without its servers a process tells its metrics all the same, and which on
   redisProxy.close();
   await toBe('matter_push_up{server="redis"}', (up) => up === 0);
   // Not what was known before.
-  expect(await value('matter_push_partition_waiting')).toBeUndefined();
+  expect(await value('matter_push_queue_waiting')).toBeUndefined();
   expect(await value('matter_push_workers')).toBeUndefined();
   expect(await value('matter_push_backlog_age_seconds')).toBeUndefined();
   expect(await readiness()).toEqual([503, 503, 503]);

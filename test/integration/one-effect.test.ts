@@ -2,6 +2,7 @@
 
 import pino from 'pino';
 import type { Operation } from '../../src/domain/operation';
+import { ownerText } from '../../src/queue/owner';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { SessionPool } from '../../src/storage/sessions/session-pool';
@@ -98,6 +99,9 @@ test('a matter that changed under a batch is read again, and nothing of either i
   });
 });
 
+/** A worker that has one session. */
+const fencedIn = (session: string) => ownerText({ id: 'dead', sessions: [session], name: 'dead' });
+
 test('a matter that another worker creates under a batch gets one id, not two', async () => {
   const first = await rig.queued('BIRTH', upsert('first'));
   const second = await rig.queued('BIRTH', upsert('second'));
@@ -116,7 +120,7 @@ test('a batch that died between its first write and its commit is ended by its s
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
   await matterModel(rig.db).updateOne({ externalId: 'DIED' }, half, { session: dead });
   const push = await rig.queued('DIED', status('DONE'));
-  const fencedOwners = [dead.id?.id.toString('hex') ?? ''];
+  const fencedOwners = [fencedIn(dead.id?.id.toString('hex') ?? '')];
   const [reply] = await rig.newWorker()({ ...batchOf([push]), fencedOwners });
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
   expect(await stored('DIED')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
@@ -126,7 +130,7 @@ test('a batch that died between its first write and its commit is ended by its s
 test('an owner that lives, and has lost its partition at work, does not hold up its successor', async () => {
   await rig.newWorker()(batchOf([await rig.queued('LOST', upsert('before'))]));
   const slow = new SessionPool(rig.db, pino({ level: 'silent' }));
-  const fencedOwners = [slow.idOf(0)];
+  const fencedOwners = [fencedIn(slow.idOf(0))];
   const next = rig.newWorker();
   const replies: unknown[] = [];
   const late = slow.commit(slow.idOf(0), async (session) => {

@@ -2,13 +2,9 @@
 import { groupOf } from '../../src/domain/group';
 import type { RedisKeys } from '../../src/queue/keys';
 import { ownerText } from '../../src/queue/owner';
+import type { PartitionLimits } from '../../src/queue/partition-commands';
 import { partitionOf, placeOf, startPartitioning } from '../../src/queue/partitioning';
-import {
-  type Batch,
-  createPartitions,
-  type PartitionLimits,
-  type Partitions,
-} from '../../src/queue/partitions';
+import { type Batch, createPartitions, type Partitions } from '../../src/queue/partitions';
 import type { RedisConnection } from '../../src/queue/redis';
 import { createRedisTime } from '../../src/queue/redis-time';
 

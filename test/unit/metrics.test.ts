@@ -86,6 +86,7 @@ describe('servers', () => {
   const no = async () => Promise.reject(new Error('away'));
   const partitions = async () => [
     { waiting: 3, oldestMs: 1_500 },
+    { waiting: 2, oldestMs: 500 },
     { waiting: 0, oldestMs: null },
   ];
   const fine = {
@@ -102,8 +103,7 @@ describe('servers', () => {
     const of = async (name: string) => (await samples(name)).map(({ value }) => value);
     expect(await of('matter_push_up')).toEqual([1, 1]);
     expect(await of('matter_push_workers')).toEqual([2]);
-    expect(await of('matter_push_partition_waiting')).toEqual([3, 0]);
-    expect(await of('matter_push_partition_oldest_seconds')).toEqual([1.5, 0]);
+    expect(await of('matter_push_queue_waiting')).toEqual([5]);
     expect(await of('matter_push_backlog_age_seconds')).toEqual([1.5]);
   });
 
@@ -124,7 +124,7 @@ describe('servers', () => {
       { labels: { server: 'mongodb' }, value: 0 },
       { labels: { server: 'redis' }, value: 0 },
     ]);
-    const unknown = ['workers', 'partition_waiting', 'partition_oldest_seconds'];
+    const unknown = ['workers', 'queue_waiting'];
     for (const name of [...unknown, 'backlog_age_seconds']) {
       expect(await samples(`matter_push_${name}`)).toEqual([]);
     }

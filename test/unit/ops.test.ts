@@ -96,10 +96,10 @@ describe('selectors', () => {
 
   test.each([
     ['a name that no metric has', 'rate(matter_push_request_total[5m])'],
-    ['a label that no metric has', 'max by (partitions) (matter_push_partition_waiting)'],
-    ['a label of another metric', 'matter_push_partition_waiting{stage="log"}'],
+    ['a label that no metric has', 'max by (partitions) (matter_push_queue_waiting)'],
+    ['a label of another metric', 'matter_push_queue_waiting{stage="log"}'],
     ['brackets that do not fit', 'sum(rate(matter_push_sweeps_total[5m])'],
-    ['a grouping without brackets', 'max by partition (matter_push_partition_waiting)'],
+    ['a grouping without brackets', 'max by stage (matter_push_stage_seconds_count)'],
     ['half of a comparison', 'max(matter_push_workers) <'],
     ['a rate of no span', 'rate(matter_push_sweeps_total[])'],
   ])('%s is noticed', async (_what, expr) => {
@@ -225,11 +225,11 @@ describe('the alerts', () => {
 
 test('a scrape can be read', async () => {
   const { registry, waiting } = createRegistry('worker');
-  waiting.set({ partition: 3 }, 7);
+  waiting.set(7);
   const samples = samplesIn(await registry.metrics());
   expect(samples).toContainEqual({
-    name: 'matter_push_partition_waiting',
-    labels: { partition: '3', process: 'worker' },
+    name: 'matter_push_queue_waiting',
+    labels: { process: 'worker' },
     value: 7,
   });
 });

@@ -107,9 +107,6 @@ const SCENARIOS: readonly Scenario[] = [
       connections: 256,
       contenders: OURS,
       latency: 5,
-      // With its usual eight partition jobs at a time one worker overlaps the waits of all partitions
-      // by itself.
-      env: { WORKER_CONCURRENCY: '1' },
       isLong: true,
     },
     sizes: [1, 2, 4].map((workers) => ({ webs: 1, workers })),

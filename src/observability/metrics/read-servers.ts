@@ -8,7 +8,7 @@ const TIMEOUT = 1_000;
 
 /** Never fails, and is over in time. What cannot be known is not told, rather than told as it was. */
 export async function readServers(servers: Servers, registry: MetricsRegistry): Promise<void> {
-  const { up, waiting, oldest, backlogAge, workers } = registry;
+  const { up, waiting, backlogAge, workers } = registry;
   const [database, queue, partitions, count] = await Promise.all([
     inTime(servers.pingDatabase().then(() => true)),
     inTime(servers.pingQueue().then(() => true)),
@@ -17,15 +17,12 @@ export async function readServers(servers: Servers, registry: MetricsRegistry): 
   ]);
   up.set({ server: 'mongodb' }, database ? 1 : 0);
   up.set({ server: 'redis' }, queue ? 1 : 0);
-  if (partitions) backlogAge.set(Math.max(0, ...partitions.map(secondsWaited)));
-  else {
-    waiting.reset();
-    oldest.reset();
+  if (partitions) {
+    waiting.set(partitions.reduce((sum, one) => sum + one.waiting, 0));
+    backlogAge.set(Math.max(0, ...partitions.map(secondsWaited)));
+  } else {
+    waiting.remove();
     backlogAge.remove();
-  }
-  for (const [partition, state] of partitions?.entries() ?? []) {
-    waiting.set({ partition }, state.waiting);
-    oldest.set({ partition }, secondsWaited(state));
   }
   if (count === undefined) workers.remove();
   else workers.set(count);

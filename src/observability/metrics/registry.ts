@@ -62,14 +62,7 @@ export function createRegistry(type: string) {
       'rejections_unrecorded_total',
       'Rejected requests of known clients that the push log had no room for',
     ),
-    waiting: new Gauge({
-      ...about('partition_waiting', 'Pushes in a partition, of the whole deployment'),
-      labelNames: ['partition'],
-    }),
-    oldest: new Gauge({
-      ...about('partition_oldest_seconds', 'For how long the first push of a partition has waited'),
-      labelNames: ['partition'],
-    }),
+    waiting: new Gauge(about('queue_waiting', 'Pushes in all partitions, of the whole deployment')),
     backlogAge: new Gauge(
       about('backlog_age_seconds', 'For how long the oldest push of all partitions has waited'),
     ),

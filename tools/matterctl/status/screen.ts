@@ -60,11 +60,16 @@ function processLines(processes: readonly ProcessStatus[] | null): string {
 
 function partitionLines({ partitions }: Status): string {
   if (!partitions) return `Partitions: ${UNKNOWN.redis}.`;
-  const rows = partitions.map(({ partition, waiting, oldestMs, job, owner }): Cell[] => [
-    ...[partition, waiting, age(oldestMs), job?.state ?? null],
-    owner && middle(owner),
-  ]);
-  return tableText(['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'OWNER'], rows);
+  const busy = partitions.filter(({ waiting, job }) => waiting > 0 || job);
+  const rows = busy
+    .toSorted((a, b) => (b.oldestMs ?? -1) - (a.oldestMs ?? -1))
+    .slice(0, ROWS)
+    .map(({ partition, waiting, oldestMs, job, owner }): Cell[] => [
+      ...[partition, waiting, age(oldestMs), job?.state ?? null],
+      owner && middle(owner),
+    ]);
+  const about = `${partitions.length} partitions, ${busy.length} of them at work:\n`;
+  return about + tableText(['PARTITION', 'WAITING', 'OLDEST', 'JOB', 'OWNER'], rows);
 }
 
 function flowLines({ flow }: Status): string {
