@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'bullmq';
-import { createRedisKeys } from '../../src/queue/keys';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs } from '../../src/queue/partition-jobs';
 import {
   connectBlocking,
@@ -127,9 +127,9 @@ describe.each([
     const keys = createRedisKeys(NAMESPACE);
     const jobs = createPartitionJobs(redis, keys);
     const taken: unknown[] = [];
-    const worker = new Worker('partition-jobs-3', async (job) => void taken.push(job.data), {
+    const worker = new Worker(PARTITION_JOB_QUEUE, async (job) => void taken.push(job.data), {
       connection: blocking,
-      prefix: keys.bullPrefix,
+      prefix: keys.bullPrefix(0),
     });
     await worker.waitUntilReady();
     // One that it has to block for: by a connection that it duplicates from ours.

@@ -2,7 +2,6 @@
  * Promises 1, 2 and 5 on a Sentinel group and on a Cluster of real processes, with ACL users: a failover
  * under load loses nothing that was answered, breaks no order, and is over within ten seconds by itself.
  */
-import { groupOf, partitionOf } from '../../src/domain/group';
 import { createRedisKeys } from '../../src/queue/keys';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type RedisCluster, startRedisCluster } from '../../tools/harness/redis-cluster';
@@ -10,6 +9,7 @@ import type { RedisNode } from '../../tools/harness/redis-node';
 import { type SentinelGroup, startSentinelGroup } from '../../tools/harness/redis-sentinel';
 import { makeGround } from '../support/ground';
 import { storedMatter } from '../support/ledger-check';
+import { partitionOfKey } from '../support/partitions';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -42,7 +42,7 @@ const ofCluster = (cluster: RedisCluster): Group => ({
   url: cluster.url,
   all: cluster.nodes,
   primary: (namespace) => {
-    const partition = partitionOf(groupOf('TEST', keyOf('x', 0)));
+    const partition = partitionOfKey('TEST', keyOf('x', 0));
     return cluster.primaryOf(createRedisKeys(namespace).partition(partition));
   },
   whole: () => cluster.whole(),
