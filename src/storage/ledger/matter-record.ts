@@ -2,16 +2,18 @@
 import { EMPTY_CONTENT, type Matter } from '../../domain/matter';
 import type { MatterRecord } from './matter-model';
 
-const INSTANTS = ['deadlineAt', 'sourceUpdatedAt', 'createdAt', 'updatedAt', 'deletedAt'] as const;
-const isInstant = (field: string) => (INSTANTS as readonly string[]).includes(field);
+const INSTANTS: ReadonlySet<string> = new Set([
+  ...['deadlineAt', 'sourceUpdatedAt', 'createdAt', 'updatedAt', 'deletedAt'],
+]);
 
 export function toMatter(record: MatterRecord): Matter {
   const { _id, deadlineAt, sourceUpdatedAt, createdAt, updatedAt, deletedAt, ...rest } = record;
   return {
+    // First, and not behind the spreads: after those V8 adds each further name for itself, which is slow.
+    matterId: BigInt(_id),
     // A matter that was stored before there was a field has it as absent.
     ...EMPTY_CONTENT,
     ...rest,
-    matterId: BigInt(_id),
     // What somebody changed by hand must not stop the matter, or a comparison that would mend it.
     parties: rest.parties ?? [],
     pastHandlers: rest.pastHandlers ?? [],
@@ -26,9 +28,8 @@ export function toMatter(record: MatterRecord): Matter {
 const instantOf = (value: Date | null) => (value instanceof Date ? value.getTime() : null);
 
 /** The document of a new matter. */
-export function toRecord(matter: Matter): MatterRecord {
-  const { matterId, ...fields } = matter;
-  return { _id: matterId, ...storedFields(fields) } as MatterRecord;
+export function toRecord({ matterId, ...fields }: Matter): MatterRecord {
+  return storedFields({ _id: matterId, ...fields }) as MatterRecord;
 }
 
 /**
@@ -42,9 +43,11 @@ export function changedFields(before: Matter, after: Matter): Partial<MatterReco
   return storedFields(Object.fromEntries(changed));
 }
 
-function storedFields(fields: Partial<Matter>): Partial<MatterRecord> {
-  const stored = Object.entries(fields).map(([field, value]) =>
-    isInstant(field) && typeof value === 'number' ? [field, new Date(value)] : [field, value],
-  );
-  return Object.fromEntries(stored);
+function storedFields(fields: object): Partial<MatterRecord> {
+  // A loop: it runs for each field of each matter that is written.
+  const stored: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(fields)) {
+    stored[field] = INSTANTS.has(field) && typeof value === 'number' ? new Date(value) : value;
+  }
+  return stored as Partial<MatterRecord>;
 }

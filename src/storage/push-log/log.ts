@@ -108,9 +108,9 @@ function toWrite(
       hint: '_id_',
       update: {
         $set: {
-          ...resultOf(settlement),
           settledAt: new Date(now),
           worker,
+          ...resultOf(settlement),
           ...(queuedAt !== undefined && { queuedAt: new Date(queuedAt) }),
           ...(startedAt !== undefined && { startedAt: new Date(startedAt) }),
           ...(revision !== undefined && { revision }),
