@@ -12,6 +12,8 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim@sha256:a9f5f7c91a432850b2a8a7797adf5eadb6c733ceed61167806cee7ea7fbc29df
 ENV NODE_ENV=production
+# As in Procfile: a fifth less processor time for a push, for up to 100 MB more memory.
+ENV NODE_OPTIONS=--max-semi-space-size=64
 WORKDIR /app
 COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules

@@ -112,25 +112,23 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
     .transform((body) => toUpsert(body));
 }
 
-type UpsertBody = Omit<Upsert, 'op' | 'content' | 'replaceParties' | 'assignedId'> & {
-  readonly externalId?: string | undefined;
-  readonly replaceParties?: boolean | undefined;
-};
-
-const CONTENT: ReadonlySet<string> = new Set(CONTENT_FIELDS);
+type UpsertBody = Omit<Upsert, 'op' | 'content' | 'replaceParties' | 'assignedId'> &
+  Upsert['content'] & {
+    readonly externalId?: string | undefined;
+    readonly replaceParties?: boolean | undefined;
+  };
 
 function toUpsert(body: UpsertBody): ParsedBody {
   const { matterType, externalId, title, bizStatus, sourceUpdatedAt, parties } = body;
-  const sent = Object.entries(body).filter(
-    ([name, value]) => CONTENT.has(name) && value !== undefined,
-  );
+  const content: Record<string, unknown> = {};
+  for (const name of CONTENT_FIELDS) if (body[name] !== undefined) content[name] = body[name];
   return {
     externalId,
     operation: {
       op: 'upsert',
       matterType,
       title,
-      content: Object.fromEntries(sent),
+      content,
       ...(bizStatus !== undefined && { bizStatus }),
       ...(sourceUpdatedAt !== undefined && { sourceUpdatedAt }),
       ...(parties !== undefined && { parties }),

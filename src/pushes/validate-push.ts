@@ -137,6 +137,7 @@ async function checkUsers(
   const named = [...parties.map(({ username }) => username), ...(initiator ? [initiator] : [])];
   if (named.length === 0) return [];
   const unknown = new Set(await unknownUsers(named));
+  if (unknown.size === 0) return [];
   const errors = parties.flatMap(({ username }, index) =>
     unknown.has(username)
       ? [problem(`parties[${index}].username`, TEXTS.unknownUser(username))]

@@ -94,6 +94,7 @@ function readMessage<S>(payload: string): [string, S][] {
 
 interface Waiter<S> {
   readonly since: number;
+  readonly timer: NodeJS.Timeout;
   readonly resolve: (settlement: S | undefined) => void;
 }
 
@@ -105,11 +106,7 @@ class Waiters<S> implements ReplyInbox<S> {
     return new Promise((resolve) => {
       // Its deadline is no failure, and takes it from the list.
       const timer = setTimeout(() => this.deliver(id, undefined), timeout);
-      const settle = (settlement: S | undefined) => {
-        clearTimeout(timer);
-        resolve(settlement);
-      };
-      this.waiters.set(id, { since: performance.now(), resolve: settle });
+      this.waiters.set(id, { since: performance.now(), timer, resolve });
     });
   }
 
@@ -120,8 +117,10 @@ class Waiters<S> implements ReplyInbox<S> {
 
   deliver(id: string, settlement: S | undefined): void {
     const waiter = this.waiters.get(id);
+    if (!waiter) return;
     this.waiters.delete(id);
-    waiter?.resolve(settlement);
+    clearTimeout(waiter.timer);
+    waiter.resolve(settlement);
   }
 
   get size(): number {

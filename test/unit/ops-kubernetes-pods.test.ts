@@ -43,7 +43,7 @@ describe.each(PODS)('a pod of $metadata.name', (pod) => {
     expect(node).toBe('node');
     const source = script.replace('dist/', '').replace(/js$/, 'ts');
     expect(existsSync(join(ROOT, source))).toBe(true);
-    expect(read('Procfile')).toContain(`node ${script}\n`);
+    expect(read('Procfile')).toContain(` ${script}\n`);
   });
 
   test('may do nothing but its work', () => {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { ALL_REASONS, matterNotFound, PushError } from '../../src/protocol/errors';
 import { type Config, ConfigError, readConfig } from '../../src/runtime/config';
+import { NODE_FLAGS } from '../../tools/local/app-process';
 import { readStartSettings } from '../../tools/local/settings';
 
 const ROOT = join(__dirname, '../..');
@@ -175,12 +176,19 @@ describe.each(['Procfile', 'docker-compose.yml', 'Dockerfile', 'README.md'])('%s
 });
 
 test('Procfile and docker-compose.yml start the same process types in the same way', () => {
-  const types = [...read('Procfile').matchAll(/^(\w+): node (\S+)$/gm)];
+  const types = [...read('Procfile').matchAll(/^(\w+): node (?:--\S+ )*(\S+)$/gm)];
   expect(types.map(([, type]) => type)).toEqual(['web', 'worker', 'release']);
   for (const [, type, script] of types) {
     const [, service = ''] = read('docker-compose.yml').split(`\n  ${type}:\n`);
     expect(service.split(/\n {2}\w/)[0]).toContain(`command: ["node", "${script}"]`);
   }
+});
+
+test('Procfile, image and npm start give Node the same flags', () => {
+  const flags = NODE_FLAGS.join(' ');
+  for (const type of ['web', 'worker'])
+    expect(read('Procfile')).toContain(`${type}: node ${flags} `);
+  expect(read('Dockerfile')).toContain(`\nENV NODE_OPTIONS=${flags}\n`);
 });
 
 test('docker-compose.yml leaves more time than DRAIN_TIMEOUT before it kills', () => {

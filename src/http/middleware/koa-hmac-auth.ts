@@ -76,17 +76,23 @@ type Identified =
 
 /** Before it is rejected the client is looked up anew: it, or its secret, may be a moment old. */
 async function identify(deps: HmacAuthDependencies, sent: SentRequest): Promise<Identified> {
-  const first = await identifyOnce(deps, sent);
-  return first.error ? identifyOnce(deps, sent, JUST_NOW) : first;
+  const first = check(deps, sent, await lookUp(deps, sent));
+  return first.error ? check(deps, sent, await lookUp(deps, sent, JUST_NOW)) : first;
 }
 
-async function identifyOnce(
+function lookUp(
   { findClient, timeout, clock }: HmacAuthDependencies,
-  { headers, rawBody, receivedAt }: SentRequest,
+  { headers, receivedAt }: SentRequest,
   maxAge?: number,
-): Promise<Identified> {
-  const found = findClient(headers.clientId, maxAge);
-  const client = await databaseCall(found, receivedAt + timeout - clock());
+): Promise<KnownClient | undefined> {
+  return databaseCall(findClient(headers.clientId, maxAge), receivedAt + timeout - clock());
+}
+
+function check(
+  { clock }: HmacAuthDependencies,
+  { headers, rawBody }: SentRequest,
+  client: KnownClient | undefined,
+): Identified {
   try {
     return { client, caller: authenticate(client, headers, rawBody, clock()) };
   } catch (error) {

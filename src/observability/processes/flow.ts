@@ -87,7 +87,8 @@ export function createFlow(clock: () => number = () => performance.now()): Flow 
     const counted = results.get(result) ?? { count: 0, times: {} };
     results.set(result, counted);
     counted.count += 1;
-    addDurations(counted.times, { [durationClass(ms)]: 1 });
+    const length = durationClass(ms);
+    counted.times[length] = (counted.times[length] ?? 0) + 1;
     if (clientId === undefined) return;
     const client = clients.get(clientId) ?? emptyClient(clientId);
     if (clients.size < MAX_CLIENTS) clients.set(clientId, client);
