@@ -12,6 +12,7 @@ import { createPartitions, type Partitions } from './queue/partitions';
 import { probePrimary, probeWrite } from './queue/probe';
 import { connectFailFast, type RedisConnection, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
+import { agreeOnShards } from './queue/shard-count';
 import { countWorkers } from './queue/worker-number';
 import { type Config, readConfig, redactConfig } from './runtime/config';
 import { createLifecycle, type Lifecycle } from './runtime/lifecycle';
@@ -44,7 +45,7 @@ export interface Process {
 const WATCH_TIME = 20_000;
 
 /**
- * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL or METRICS_PORT; nothing
+ * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL, REDIS_SHARDS or METRICS_PORT; nothing
  *   serves pushes yet then
  */
 export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
@@ -69,6 +70,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   lifecycle.onStop('redis', () => redis.disconnect());
 
   const keys = createRedisKeys(config.REDIS_NAMESPACE, config.REDIS_SHARDS);
+  await agreeOnShards(redis, keys, config.REDIS_NAMESPACE);
   const redisTime = createRedisTime(redis, () => performance.now());
   await redisTime.now();
   const watching = startPollLoop(redisTime.now, WATCH_TIME, (error) => {

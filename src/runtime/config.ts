@@ -88,7 +88,7 @@ const schema = z.object({
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 _ -')
     .default('matter-push'),
-  /** Parts of the queue, each in one place of Redis: more than one only for a Cluster. */
+  /** Parts of the queue, each in one place of Redis; 8 for a Cluster where it is not set. */
   REDIS_SHARDS: whole(1, 64).default(1),
   /** Folder of `npm start` for data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
@@ -186,7 +186,8 @@ export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'dem
  * @throws ConfigError naming every variable that is missing or wrong
  */
 export function readConfig(env: Environment): Config {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const present = { ...defaultsOfForm(set.REDIS_URL), ...set };
   const parsed = consistent.safeParse(present, { error: englishMissing });
   const issues = parsed.error?.issues ?? [];
   const lines = [
@@ -199,6 +200,10 @@ export function readConfig(env: Environment): Config {
   if (parsed.success && lines.length === 0) return parsed.data;
   throw new ConfigError(`The configuration has problems:\n${lines.join('\n')}`);
 }
+
+/** What another form of Redis wants by default. */
+const defaultsOfForm = (redisUrl = ''): Environment =>
+  /^rediss?[-+]cluster:/.test(redisUrl) ? { REDIS_SHARDS: '8' } : {};
 
 /** The settings as they may be printed: no secrets, no passwords. */
 export function redactConfig(config: Config): Record<string, unknown> {

@@ -18,6 +18,12 @@ function problems(env: Record<string, string>): string[] {
   }
 }
 
+test('a Cluster has eight shards, where nobody says otherwise', () => {
+  const cluster = { ...REQUIRED, REDIS_URL: 'redis-cluster://a:1,b:2' };
+  expect(readConfig(cluster).REDIS_SHARDS).toBe(8);
+  expect(readConfig({ ...cluster, REDIS_SHARDS: '3' }).REDIS_SHARDS).toBe(3);
+});
+
 test('what is not set has its default', () => {
   const { SECRET_KEYS, ...rest } = readConfig(REQUIRED);
   expect(SECRET_KEYS).toEqual([KEY]);

@@ -1,0 +1,45 @@
+/**
+ * The number of shards, which all processes of a queue must agree on: a key's pushes in two shards would
+ * have no order. The first process writes it down; it changes where nothing waits and nobody is alive.
+ */
+import { createRedisKeys, type RedisKeys } from './keys';
+import { AT_MAXMEMORY, type RedisConnection } from './redis';
+
+/** KEYS: the number. ARGV: that of this process. Returns the one that holds. */
+const AGREE = `${AT_MAXMEMORY}
+redis.call('SETNX', KEYS[1], ARGV[1])
+return redis.call('GET', KEYS[1])`;
+
+/** Milliseconds after its last heartbeat for which a process may be alive. */
+const SILENT = 9_000;
+
+/**
+ * @param namespace REDIS_NAMESPACE
+ * @throws Error that names REDIS_SHARDS, where the queue has another number of shards and is in use
+ */
+export async function agreeOnShards(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  namespace: string,
+): Promise<void> {
+  const count = Number(await redis.eval(AGREE, 1, keys.shardCount, keys.shards));
+  if (count === keys.shards) return;
+  if (await isInUse(redis, createRedisKeys(namespace, count))) {
+    throw new Error(
+      `REDIS_SHARDS is ${keys.shards}, but the queue has ${count} shards and is in use: ` +
+        `set ${count}, or stop all processes once nothing waits, and start them with ${keys.shards}`,
+    );
+  }
+  await redis.set(keys.shardCount, keys.shards);
+}
+
+async function isInUse(redis: RedisConnection, keys: RedisKeys): Promise<boolean> {
+  const [seconds] = await redis.time();
+  const since = Number(seconds) * 1_000 - SILENT;
+  const shards = Array.from({ length: keys.shards }, (_, shard) => shard);
+  const found = await Promise.all([
+    redis.zcount(keys.processHeartbeats, since, '+inf'),
+    ...shards.map((shard) => redis.exists(keys.partitionBytes(shard))),
+  ]);
+  return found.some((count) => count > 0);
+}
