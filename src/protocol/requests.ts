@@ -129,11 +129,11 @@ function toUpsert(body: UpsertBody): ParsedBody {
       matterType,
       title,
       content,
+      replaceParties: body.replaceParties ?? false,
+      assignedId: externalId === undefined,
       ...(bizStatus !== undefined && { bizStatus }),
       ...(sourceUpdatedAt !== undefined && { sourceUpdatedAt }),
       ...(parties !== undefined && { parties }),
-      replaceParties: body.replaceParties ?? false,
-      assignedId: externalId === undefined,
     },
   };
 }

@@ -47,7 +47,8 @@ export function newEntry(source: EntrySource): LogEntry {
 
 /** The same, of a push that is valid. */
 export const withValid = (entry: LogEntry, { externalId, warnings }: ValidPush): LogEntry =>
-  warnings.length > 0 ? { ...entry, externalId, warnings } : { ...entry, externalId };
+  // Names first: those behind a spread V8 adds one by one, which takes many times as long.
+  warnings.length > 0 ? { externalId, warnings, ...entry } : { externalId, ...entry };
 
 /** The same, of a push that was not looked into, with the matter that it names. */
 export function withMatter(entry: LogEntry, rawBody: Uint8Array): LogEntry {

@@ -43,7 +43,7 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
   return async (push, deadline) => {
     const { id } = push;
     const reply = inbox.wait(id, Math.max(0, deadline - clock()));
-    const enqueued = await enqueue(deps, { ...push, replyTo: ingressId }, deadline - clock());
+    const enqueued = await enqueue(deps, { replyTo: ingressId, ...push }, deadline - clock());
     if (enqueued !== 'QUEUED') {
       const finalState = await finalizeUnqueued(deps, { id, enqueued, reply, deadline });
       if (finalState) {

@@ -63,7 +63,9 @@ export type CheckBody = (
 export function createValidatePush(checkBody: CheckBody): ValidatePush {
   return async (rawBody, requestContext) => {
     const checked = await checkBody(parseJsonObject(rawBody), requestContext);
-    return { ...checked, externalId: checked.externalId ?? assignId(requestContext, rawBody) };
+    const { operation, warnings } = checked;
+    const externalId = checked.externalId ?? assignId(requestContext, rawBody);
+    return { operation, externalId, warnings };
   };
 }
 
@@ -80,9 +82,10 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
     if (!parsed?.success || errors.length > 0) {
       throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
     }
-    const { operation } = parsed.data;
+    const { operation, externalId } = parsed.data;
     return {
-      ...parsed.data,
+      operation,
+      externalId,
       warnings: [
         ...ignored,
         ...statusWarning(operation, deps.concluded),
