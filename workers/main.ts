@@ -57,6 +57,7 @@ async function main(): Promise<void> {
     sessionOf: sessions.idOf,
     processBatch: processBatchOf(base, { number, sessions, workerName }),
     onTimeout: (index) => sessions.replace(index),
+    batchLimit: config.BATCH_LIMIT,
     logger,
     metrics,
   });

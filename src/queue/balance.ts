@@ -30,5 +30,24 @@ export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
   // Whoever has most keeps what cannot be divided.
   const fair = floor + (rank < total % ranks.length ? 1 : 0);
   const release = Math.max(0, (held.get(own) ?? 0) - fair);
-  return { release, most: fair + 1 };
+  // Room for one more only where there are too few: what is given must not go to who has its share.
+  return { release, most: (held.get(own) ?? 0) < fair ? fair + 1 : fair };
+}
+
+/**
+ * The same over the looks of one worker. What the others said is up to one look old, and what was given a
+ * moment ago is nobody's yet: so nothing is given at the first look that finds the workers uneven, nor
+ * at the one after a gift. Without that each change moves twice as many partitions as it has to.
+ *
+ * @param own name of the worker that looks
+ * @returns to be asked once for each look
+ */
+export function createSharer(own: string): (held: ReadonlyMap<string, number>) => Share {
+  let mayGive = false;
+  return (held) => {
+    const { release, most } = shareOf(own, held);
+    const gives = mayGive ? release : 0;
+    mayGive = most !== undefined && gives === 0;
+    return { release: gives, most };
+  };
 }

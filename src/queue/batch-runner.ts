@@ -71,7 +71,9 @@ export class BatchRunner {
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
       // With all partitions in one batch, only one batch would ever run at a time under load.
-      maxBatch: () => Math.max(1, Math.ceil(held() / CONCURRENT_BATCHES)),
+      // Each partition that is read gives a push at least.
+      maxBatch: () =>
+        Math.min(this.batchLimit, Math.max(1, Math.ceil(held() / CONCURRENT_BATCHES))),
       maxRunning: CONCURRENT_BATCHES,
     });
   }

@@ -1,7 +1,7 @@
 /** The workers that are alive, and how many partitions each of them holds: what they share by. */
 import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
 import type { Logger } from '../runtime/logger';
-import { shareOf } from './balance';
+import { createSharer } from './balance';
 import type { GroupWorker } from './group-worker';
 import type { RedisKeys } from './keys';
 import { wantedCount } from './partitioning';
@@ -52,6 +52,7 @@ export function startSharing(options: SharingOptions): PollLoop {
   const { redis, keys, worker, id, logger } = options;
   redis.defineCommand('beatOfWorker', { lua: BEAT });
   const command = redis as unknown as BeatCommand;
+  const shareOf = createSharer(id);
   const adapt = createAdapt(options);
   const loop = startPollLoop(
     async () => {
@@ -59,7 +60,7 @@ export function startSharing(options: SharingOptions): PollLoop {
       const names = [keys.workers, keys.workerHeartbeats];
       const alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
       // What it holds may have changed meanwhile, in no case by much.
-      const { release, most } = shareOf(id, alive);
+      const { release, most } = shareOf(alive);
       worker.share(release, most);
       await adapt(alive.size);
     },

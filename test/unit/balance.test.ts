@@ -1,6 +1,6 @@
 /** How workers share the partitions: fair, with as few moves as there can be, and at rest once it is fair. */
 import fc from 'fast-check';
-import { shareOf } from '../../src/queue/balance';
+import { createSharer, shareOf } from '../../src/queue/balance';
 
 const holding = (...held: number[]) => new Map(held.map((partitions, n) => [`w${n}`, partitions]));
 const shares = (held: ReadonlyMap<string, number>) =>
@@ -23,7 +23,7 @@ test.each([
 
 test('who has its share takes no more while another one has too few', () => {
   const [full, poor] = shares(holding(32, 0));
-  expect(full?.most).toBe(17);
+  expect(full?.most).toBe(16);
   expect(poor?.most).toBe(17);
   expect(shares(holding(16, 16)).map(({ most }) => most)).toEqual([undefined, undefined]);
 });
@@ -49,4 +49,13 @@ test('what is given is what others lack, and afterwards all have the same but fo
       });
     }),
   );
+});
+
+test('nothing is given at the first look that finds too few, nor right after a gift', () => {
+  const share = createSharer('w0');
+  const uneven = holding(32, 0);
+  const gifts = [uneven, uneven, uneven, uneven, holding(16, 16), uneven].map(
+    (now) => share(now).release,
+  );
+  expect(gifts).toEqual([0, 16, 0, 16, 0, 0]);
 });

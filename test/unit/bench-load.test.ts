@@ -3,12 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { groupOf } from '../../src/domain/group';
+import { partitionOf, placeOf, startPartitioning } from '../../src/queue/partitioning';
 import { compareReport } from '../../tools/bench/compare-report';
 import { openConnection, parseAnswer } from '../../tools/bench/load/connection';
 import {
   createFilePushes,
   createPushes,
+  hotKeyOf,
   type KeyChoice,
+  keysBeside,
   usernamesIn,
 } from '../../tools/bench/load/pushes';
 import { openWindow, type Until } from '../../tools/bench/load/window';
@@ -63,6 +67,17 @@ describe('keys', () => {
     expect(second / first).toBeGreaterThan(0.35);
     expect(second / first).toBeLessThan(0.65);
     expect(counts.length).toBeGreaterThan(1_000);
+  });
+
+  test('beside a hot one are in other partitions', () => {
+    const partition = (key: string) => {
+      const place = placeOf(groupOf('CRM', key), 1);
+      return partitionOf(place, startPartitioning(1), 1);
+    };
+    const keyOf = keysBeside('r', 'CRM', hotKeyOf('r'));
+    const partitions = Array.from({ length: 1_000 }, () => partition(keyOf()));
+    expect(new Set(partitions).size).toBe(31);
+    expect(partitions).not.toContain(partition(hotKeyOf('r')));
   });
 
   test('are other ones in another round', () => {

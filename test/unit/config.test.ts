@@ -35,6 +35,7 @@ test('what is not set has its default', () => {
     REDIS_NAMESPACE: 'matter-push',
     REDIS_SHARDS: 1,
     DATA_DIR: '.data',
+    BATCH_LIMIT: 256,
     BODY_LIMIT: 1_048_576,
     HTTP_STATUS_MODE: 'code',
     PORTAL_TIME_ZONE: 'Asia/Shanghai',

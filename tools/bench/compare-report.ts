@@ -9,6 +9,8 @@ export interface Row {
   readonly contender: string;
   readonly webs: number;
   readonly workers: number;
+  /** Connections that push one hot key besides. */
+  readonly hot: number;
   /** Pushes per second. */
   readonly rate: number;
   readonly slowestRound: number;
@@ -58,7 +60,7 @@ function rowOf({ scenario, contender, size, rounds }: Series): Row {
   );
   const { generator: _, ...own } = cpuOf;
   return {
-    ...{ scenario, contender, webs: size.webs, workers: size.workers },
+    ...{ scenario, contender, webs: size.webs, workers: size.workers, hot: size.hot ?? 0 },
     rate: median(rates),
     slowestRound: Math.min(...rates),
     fastestRound: Math.max(...rates),
@@ -122,10 +124,19 @@ const GOALS: readonly Goal[] = [
     most: 40,
     look: ours('distinct-1', 'redisCommands'),
   },
+  ...[
+    [2, 1.8],
+    [4, 3.5],
+    [8, 6.5],
+  ].map(([workers = 0, least = 0]) => ({
+    goal: `100 ms database latency, batches of 8: ${workers} workers / 1`,
+    least,
+    look: betweenSizes('scale-out', { workers }, { workers: 1 }, (row) => row.rate),
+  })),
   {
-    goal: '5 ms database latency, one turn at a time: 4 workers / 1',
-    least: 3.5,
-    look: betweenSizes('workers', { workers: 4 }, { workers: 1 }, (row) => row.rate),
+    goal: 'beside a hot key: p99 of the others / without it',
+    most: 1.5,
+    look: betweenSizes('hot-beside', { hot: 128 }, { hot: 0 }, (row) => row.p99),
   },
   {
     goal: '16 web processes: CPU of Redis per push / 1',
@@ -184,25 +195,26 @@ function find(
   rows: readonly Row[],
   scenario: string,
   contender: string,
-  { webs, workers }: Partial<Row> = {},
+  { webs, workers, hot }: Partial<Row> = {},
 ): Row | undefined {
   return rows.find(
     (row) =>
       row.scenario === scenario &&
       row.contender === contender &&
       (webs ?? row.webs) === row.webs &&
-      (workers ?? row.workers) === row.workers,
+      (workers ?? row.workers) === row.workers &&
+      (hot ?? row.hot) === row.hot,
   );
 }
 
 function rowTable(rows: readonly Row[]): string {
   const head = [
-    ...['scenario', 'contender', 'webs', 'workers', 'pushes/s', 'rounds'],
+    ...['scenario', 'contender', 'webs', 'workers', 'hot', 'pushes/s', 'rounds'],
     ...['p50 ms', 'p99 ms', 'max ms', 'CPU µs', 'of which'],
     ...['database, redis commands', 'failed'],
   ];
   const lines = rows.map((row) => [
-    ...[row.scenario, row.contender, row.webs, row.workers, row.rate],
+    ...[row.scenario, row.contender, row.webs, row.workers, row.hot, row.rate],
     `${row.slowestRound}-${row.fastestRound}`,
     ...[row.p50, row.p99, row.max].map((ms) => ms.toFixed(1)),
     row.cpu,

@@ -51,6 +51,8 @@ export interface Ground {
 export interface Size {
   readonly webs: number;
   readonly workers: number;
+  /** Connections that push one hot key beside those that are measured. */
+  readonly hot?: number;
 }
 
 /** Started, with a database and a Redis namespace of its own. */

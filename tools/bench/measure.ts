@@ -90,7 +90,7 @@ export async function measureScenario(
         // New ones each time: what others do while they are idle must not cost who is measured.
         const running = await startContender(name, reached, size);
         try {
-          done.push(await runOne(generator, scenario, { running, round, ...options }));
+          done.push(await runOne(generator, scenario, { running, round, size, ...options }));
         } finally {
           await running.stop();
         }
@@ -132,13 +132,14 @@ async function withLatency(
 async function runOne(
   generator: Generator,
   { keys, connections }: Scenario,
-  about: MeasureOptions & { running: Running; round: number },
+  about: MeasureOptions & { running: Running; round: number; size: Size },
 ): Promise<RoundFigures> {
-  const { ground, running, round, servers, warmUp, duration, signal } = about;
-  const { clientId, secret } = running.client;
+  const { ground, running, round, size, servers, warmUp, duration, signal } = about;
+  const { clientId, systemCode, secret } = running.client;
   const pids = { ...running.pids, ...servers, generator: generator.pid };
-  const to = { ports: running.ports, clientId, secret };
-  const how = { connections, keys, name: `${round}`, until: { warmUp, duration } };
+  const to = { ports: running.ports, clientId, systemCode, secret };
+  const beside = size.hot === undefined ? {} : { hot: size.hot };
+  const how = { connections, ...beside, keys, name: `${round}`, until: { warmUp, duration } };
   const file = ground.file === undefined ? {} : { file: ground.file };
   const looks: Promise<Look>[] = [];
   const look = () => void looks.push(lookAt(pids, ground));

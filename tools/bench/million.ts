@@ -73,9 +73,9 @@ async function pushAll(
 ): Promise<{ tenths: Tenth[]; crashes: string[] }> {
   const [client] = cluster.clients;
   if (!client) throw new Error('the cluster has no clients');
-  const { clientId, secret } = client;
+  const { clientId, systemCode, secret } = client;
   const ports = cluster.webs.map(({ url }) => Number(new URL(url).port));
-  const to = { ports, clientId, secret, connections, keys: 'distinct' } as const;
+  const to = { ports, clientId, systemCode, secret, connections, keys: 'distinct' } as const;
   const tenths: Tenth[] = [];
   for (let number = 1; number <= TENTHS; number += 1) {
     const sampling = startSampling(cluster);

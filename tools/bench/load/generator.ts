@@ -6,7 +6,14 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import { summarize } from '../../harness/figures';
 import { timestampNow } from '../../harness/sender';
 import { type LeanAnswer, type LeanConnection, openConnection } from './connection';
-import { type BenchPush, createFilePushes, createPushes, type KeyChoice } from './pushes';
+import {
+  type BenchPush,
+  createFilePushes,
+  createPushes,
+  hotKeyOf,
+  type KeyChoice,
+  keysBeside,
+} from './pushes';
 import { openWindow, type Turning, type Until, type Window } from './window';
 
 process.on('message', (round) => {
@@ -25,11 +32,17 @@ export interface Round {
   /** Of the web processes; the connections are spread over them. */
   readonly ports: readonly number[];
   readonly clientId: string;
+  readonly systemCode: string;
   readonly secret: string;
   readonly connections: number;
   readonly keys: KeyChoice | 'file';
   /** Where that is what is pushed: its path. */
   readonly file?: string;
+  /**
+   * Connections besides that push one hot key, as fast as it goes; of them only failures are told. Those
+   * that are measured push into other partitions then.
+   */
+  readonly hot?: number;
   /** Part of all keys of the round. */
   readonly name: string;
   /** When it ends: by the clock, or after so many pushes, all of which count. */
@@ -55,21 +68,34 @@ const PATH = '/api/open/matters/';
 async function runRound(round: Round, turning: Turning): Promise<RoundResult> {
   const next = pushesOf(round);
   const request = createRequests(round);
-  const connections = await Promise.all(
-    Array.from({ length: round.connections }, (_, n) =>
-      openConnection(round.ports[n % round.ports.length] as number),
-    ),
-  );
+  const connections = await openConnections(round, round.connections);
+  const hot = await openConnections(round, round.hot ?? 0);
   const about = { connections: connections.length, now: performance.now(), turning };
   const tally = new Tally(openWindow(round.until, about));
+  const nextHot = createPushes('hot', round.name);
   try {
-    await Promise.all(
-      connections.map((connection, n) => pushOver(connection, () => request(next(n)), tally)),
-    );
+    await Promise.all([
+      ...connections.map((connection, n) => pushOver(connection, () => request(next(n)), tally)),
+      ...hot.map((connection) => pushBeside(connection, () => request(nextHot()), tally)),
+    ]);
     return tally.result();
   } finally {
-    for (const connection of connections) connection.close();
+    for (const connection of [...connections, ...hot]) connection.close();
   }
+}
+
+const openConnections = ({ ports }: Round, count: number): Promise<LeanConnection[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, n) => openConnection(ports[n % ports.length] as number)),
+  );
+
+/** The same without a part in what is counted. */
+async function pushBeside(
+  connection: LeanConnection,
+  next: () => Buffer,
+  tally: Tally,
+): Promise<void> {
+  while (tally.window.isOpen(performance.now())) tally.addBeside(await connection.send(next()));
 }
 
 /** Until the round is over. */
@@ -103,7 +129,15 @@ class Tally {
       if (this.window.counts(sentAt)) this.times.push(endedAt - sentAt);
       return;
     }
-    const what = `${status} ${reasonOf(body) ?? code}`;
+    this.count(`${status} ${reasonOf(body) ?? code}`);
+  }
+
+  addBeside({ status, body }: LeanAnswer): void {
+    const code = codeOf(body);
+    if (code !== 0) this.count(`${status} ${reasonOf(body) ?? code}`);
+  }
+
+  private count(what: string): void {
     this.others[what] = (this.others[what] ?? 0) + 1;
   }
 
@@ -114,7 +148,11 @@ class Tally {
   }
 }
 
-function pushesOf({ keys, name, file, connections }: Round): (connection: number) => BenchPush {
+function pushesOf(round: Round): (connection: number) => BenchPush {
+  const { keys, name, file, connections, hot, systemCode } = round;
+  if (hot !== undefined) {
+    return createPushes('distinct', name, keysBeside(name, systemCode, hotKeyOf(name)));
+  }
   if (keys !== 'file') return createPushes(keys, name);
   if (file === undefined) throw new Error('a round of the pushes of a file, without the file');
   return createFilePushes(file, connections);

@@ -1,7 +1,9 @@
 /** What a round pushes: upserts whose keys have a certain distribution, or the pushes of a file. */
 
 import { readFileSync } from 'node:fs';
+import { groupOf } from '../../../src/domain/group';
 import type { OperationName } from '../../../src/domain/operation';
+import { placeOf, startPartitioning } from '../../../src/queue/partitioning';
 import { USERNAMES } from '../../harness/directory';
 import { firstWhere, sum } from '../../harness/figures';
 import { createRandom } from '../../harness/random';
@@ -24,10 +26,14 @@ const CONTENT = 'A few sentences about what is to be done, as business systems w
 
 /**
  * @param round part of the keys, so that every round of every contender creates matters of its own
+ * @param keyOf the key of a push by its number; that of the choice where it is not given
  * @returns the next push, without an end
  */
-export function createPushes(keys: KeyChoice, round: string): () => BenchPush {
-  const keyOf = KEYS[keys](round);
+export function createPushes(
+  keys: KeyChoice,
+  round: string,
+  keyOf = KEYS[keys](round),
+): () => BenchPush {
   let made = 0;
   return () => {
     made += 1;
@@ -44,11 +50,29 @@ export function createPushes(keys: KeyChoice, round: string): () => BenchPush {
   };
 }
 
+/** Partitions of a queue that has few workers. */
+const { count: PARTITIONS } = startPartitioning(1);
+
+/** Distinct keys, none of which waits in the partition of a hot one. */
+export function keysBeside(round: string, systemCode: string, hotKey: string): () => string {
+  const partition = (key: string) => placeOf(groupOf(systemCode, key), 1).hash % PARTITIONS;
+  const hot = partition(hotKey);
+  let made = 0;
+  return () => {
+    do made += 1;
+    while (partition(`${round}-${made}`) === hot);
+    return `${round}-${made}`;
+  };
+}
+
+/** The hot one of a round. */
+export const hotKeyOf = (round: string) => `${round}-hot`;
+
 const EPOCH = Date.parse('2024-01-01T00:00:00Z');
 
 const KEYS: Readonly<Record<KeyChoice, (round: string) => (made: number) => string>> = {
   distinct: (round) => (made) => `${round}-${made}`,
-  hot: (round) => () => `${round}-hot`,
+  hot: (round) => () => hotKeyOf(round),
   zipf: (round) => {
     const random = createRandom(round);
     const upTo = cumulatedShares();

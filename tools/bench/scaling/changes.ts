@@ -1,0 +1,101 @@
+/** Changes of a pool of workers, and what each of them comes to. */
+import { sum } from '../../harness/figures';
+import type { Random } from '../../harness/random';
+import { type Pace, Pool } from './pool';
+
+/** What a change came to, when nothing moved any more. */
+export interface Change {
+  readonly what: string;
+  readonly workers: number;
+  /** Partitions that a worker took, one that was given up and taken again included. */
+  readonly moves: number;
+  /** The fewest by which the pool could have become as even as it can be. */
+  readonly leastMoves: number;
+  /** Milliseconds from the change to the last move. */
+  readonly settled: number;
+  /** Milliseconds for which a partition had nobody, the longest. */
+  readonly pause: number;
+  /** Most and fewest partitions of a worker, as a multiple of the mean. */
+  readonly most: number;
+  readonly fewest: number;
+}
+
+/** Milliseconds in which every change has settled; one that has not is told by its time. */
+const PATIENCE = 10_000;
+
+export interface Plan {
+  readonly partitions: number;
+  readonly pace: Pace;
+  readonly random: Random;
+}
+
+/** From one worker to many, one at a time. */
+export function growOneByOne(plan: Plan, workers: number): Change[] {
+  const pool = new Pool(plan.partitions, plan.pace, plan.random);
+  const first = observe(pool, plan, '1 joins', () => pool.join(1));
+  const others = Array.from({ length: workers - 1 }, () =>
+    observe(pool, plan, '1 joins', () => pool.join(1)),
+  );
+  return [first, ...others];
+}
+
+/** In jumps, there and back, and with deaths: as pools that follow a load, and rollouts, do. */
+export function jump(plan: Plan): Change[] {
+  const pool = new Pool(plan.partitions, plan.pace, plan.random);
+  pool.join(1);
+  pool.run(PATIENCE);
+  const steps: readonly (readonly [what: string, change: () => void])[] = [
+    ['7 join 1', () => pool.join(7)],
+    ['24 join 8', () => pool.join(24)],
+    ['32 join 32', () => pool.join(32)],
+    ['1 of 64 dies', () => pool.die(1)],
+    ['15 of 63 die at once', () => pool.die(15)],
+    ['16 join 48', () => pool.join(16)],
+    ['8 join 64, and 8 die a second later', () => joinAndDie(pool)],
+    ['a rollout: 16 of 64 leave, 16 join', () => replace(pool, 16)],
+    ['32 of 64 leave at once', () => pool.leave(32)],
+    ['28 of 32 leave at once', () => pool.leave(28)],
+  ];
+  return steps.map(([what, change]) => observe(pool, plan, what, change));
+}
+
+function replace(pool: Pool, count: number): void {
+  pool.leave(count);
+  pool.join(count);
+}
+
+function joinAndDie(pool: Pool): void {
+  pool.join(8);
+  pool.run(1_000);
+  pool.die(8);
+}
+
+function observe(pool: Pool, { partitions }: Plan, what: string, change: () => void): Change {
+  const [movesBefore, since] = [pool.moves, pool.now];
+  pool.longestPause = 0;
+  change();
+  const kept = pool.held();
+  pool.run(PATIENCE);
+  const held = pool.held();
+  const mean = partitions / held.length;
+  return {
+    what,
+    workers: held.length,
+    moves: pool.moves - movesBefore,
+    leastMoves: leastMoves(kept, partitions),
+    settled: Math.max(0, pool.lastMove - since),
+    pause: pool.longestPause,
+    most: Math.max(...held) / mean,
+    fewest: Math.min(...held) / mean,
+  };
+}
+
+/** @param kept what each worker holds right after a change */
+function leastMoves(kept: readonly number[], partitions: number): number {
+  const floor = Math.floor(partitions / kept.length);
+  const ceiling = Math.ceil(partitions / kept.length);
+  const lacking = sum(kept.map((held) => Math.max(0, floor - held)));
+  const surplus = sum(kept.map((held) => Math.max(0, held - ceiling)));
+  const orphaned = partitions - sum(kept);
+  return Math.max(lacking, surplus + orphaned);
+}

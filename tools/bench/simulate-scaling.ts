@@ -1,0 +1,150 @@
+/**
+ * `npm run bench -- simulate-scaling`: 1,000 partitions among 1 to 64 workers that come, go and die, in virtual
+ * time, shared by the code of the service. Tells fairness, moves and the time to settle; exits with 1
+ * where a goal is missed. With --write it draws docs/scaling.svg.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { SHARE_EVERY, WORKER_GONE } from '../../src/queue/live-workers';
+import { median } from '../harness/figures';
+import { createRandom } from '../harness/random';
+import { goalRow, loadReport, type Row, textTable } from '../harness/report';
+import type { RunContext } from '../local/run-context';
+import { type Change, growOneByOne, jump, type Plan } from './scaling/changes';
+import { type Panel, plot } from './scaling/plot';
+import type { Pace } from './scaling/pool';
+
+const PARTITIONS = 1_000;
+const WORKERS = 64;
+/** Lock and check of a stalled job: src/queue/group-worker.ts. */
+const RECLAIMED = 2_000;
+/** A batch on a database that takes 25 ms a command. */
+const BATCH = 100;
+export const PACE: Pace = {
+  lookEvery: SHARE_EVERY,
+  gone: WORKER_GONE,
+  reclaimed: RECLAIMED,
+  batch: BATCH,
+};
+
+/** @returns the exit code */
+export async function run({ root, args }: RunContext): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string', default: '1' },
+      write: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const { grown, jumped } = simulate(String(values.seed));
+  const { summary, text, passed } = loadReport(
+    { rows: rowsOf(grown, jumped), figures: { grown, jumped } },
+    undefined,
+  );
+  if (values.write) writeFileSync(join(root, 'docs/scaling.svg'), plot(panelsOf(grown)));
+  const tables = [changesTable(grown.filter(isShown)), changesTable(jumped), text];
+  process.stdout.write(values.json ? `${JSON.stringify(summary)}\n` : `${tables.join('\n\n')}\n`);
+  return passed ? 0 : 1;
+}
+
+export interface Simulated {
+  readonly grown: readonly Change[];
+  readonly jumped: readonly Change[];
+}
+
+/** The same seed gives the same figures on every machine. */
+export function simulate(seed: string): Simulated {
+  const random = createRandom(seed);
+  const plan = (name: string): Plan => ({
+    partitions: PARTITIONS,
+    pace: PACE,
+    random: random.fork(name),
+  });
+  return { grown: growOneByOne(plan('one by one'), WORKERS), jumped: jump(plan('jumps')) };
+}
+
+const isShown = ({ workers }: Change) => Number.isInteger(Math.log2(workers));
+const largest = (changes: readonly Change[], figure: (change: Change) => number) =>
+  Math.max(...changes.map(figure));
+/** Moves for each that was needed. */
+const waste = ({ moves, leastMoves }: Change) => moves / Math.max(1, leastMoves);
+
+function rowsOf(grown: readonly Change[], jumped: readonly Change[]): Row[] {
+  const all = [...grown, ...jumped];
+  const row = (what: string, value: number, most: number, unit = '') =>
+    goalRow(what, { value, seen: `${value.toFixed(2)}${unit}`, most }, unit);
+  return [
+    row(
+      'most partitions of a worker / mean',
+      largest(all, (change) => change.most),
+      1.25,
+    ),
+    row('moves / fewest possible, median, one joins', median(grown.map(waste)), 1.5),
+    row('moves / fewest possible, median, jumps', median(jumped.map(waste)), 1.5),
+    row('longest pause of a partition', largest(all, ({ pause }) => pause) / 1_000, 3, ' s'),
+    row('time to settle, longest', largest(all, ({ settled }) => settled) / 1_000, 10, ' s'),
+  ];
+}
+
+function changesTable(changes: readonly Change[]): string {
+  const lines = changes.map((change) => [
+    ...[change.what, change.workers, change.moves, change.leastMoves],
+    ...[change.settled, change.pause].map((ms) => `${(ms / 1_000).toFixed(2)} s`),
+    ...[change.fewest.toFixed(2), change.most.toFixed(2)],
+  ]);
+  const head = [
+    'change',
+    'workers',
+    'moves',
+    'at least',
+    'settled in',
+    'longest pause',
+    'fewest / mean',
+    'most / mean',
+  ];
+  return textTable(lines, head);
+}
+
+const [BLUE, GRAY] = ['#0969da', '#8c959f'];
+
+/** Of workers that came one at a time. */
+function panelsOf(grown: readonly Change[]): Panel[] {
+  const over = (figure: (change: Change) => number) =>
+    grown.map((change) => [change.workers, figure(change)] as const);
+  const ideal = {
+    name: 'ideal',
+    color: GRAY,
+    dashed: true,
+    points: over(({ workers }) => workers),
+  };
+  // The worker with most is full first: then the others have this part of their power in use.
+  const gained = over(({ workers, most }) => workers / most);
+  const later = (points: ReturnType<typeof over>) => points.slice(1);
+  return [
+    {
+      ...{ title: 'Load that the pool carries', yTitle: 'times that of one worker' },
+      ...{ yMax: 64, yStep: 16 },
+      lines: [ideal, { name: 'simulated', color: BLUE, points: gained }],
+    },
+    {
+      ...{ title: 'Moves when one worker joins', yTitle: 'partitions that change their worker' },
+      ...{ yMax: 600, yStep: 100 },
+      lines: [
+        { name: 'fewest', color: GRAY, dashed: true, points: later(over((one) => one.leastMoves)) },
+        { name: 'simulated', color: BLUE, points: later(over(({ moves }) => moves)) },
+      ],
+    },
+    {
+      ...{ title: 'Time to settle', yTitle: 'seconds from the start to the last move' },
+      ...{ yMax: 6, yStep: 1 },
+      lines: [
+        {
+          ...{ name: 'simulated', color: BLUE, dots: true },
+          points: later(over(({ settled }) => settled / 1_000)),
+        },
+      ],
+    },
+  ];
+}
