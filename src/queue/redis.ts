@@ -86,6 +86,11 @@ export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && /(^|-)OOM /.test(error.message);
 }
 
+/** The servers that hold the data: of a Cluster its primaries, else the one that there is. */
+export function primariesOf(redis: RedisConnection): Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis];
+}
+
 export function isRedisReady(redis: RedisConnection): boolean {
   return redis.status === 'ready';
 }

@@ -1,7 +1,7 @@
 /** Faults are carried out as planned, one at a time on each target, and always undone. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runFaults } from '../../tools/chaos/faults';
-import { FAULT_KINDS, type FaultKind } from '../../tools/chaos/history';
+import { FAULT_KINDS, type FaultKind, GROUP_FAULT_KINDS } from '../../tools/chaos/history';
 import type { PlannedFault } from '../../tools/chaos/plan';
 import type { Cluster } from '../../tools/harness/cluster';
 
@@ -32,6 +32,11 @@ const server = (name: string) => ({
     await meanwhile();
     note(`${name} is another one`);
   },
+  group: {
+    primary: async () => member('a primary'),
+    switchOver: async () => note('another primary'),
+    whole: async () => note('whole'),
+  },
   proxy: {
     setDelay: (ms: number) => note(`delay ${name} ${ms}`),
     setDropping: (on: boolean) => note(`drop ${name} ${on}`),
@@ -45,6 +50,7 @@ const cluster = {
   workers: [member('worker-0')],
   redis: server('redis'),
   mongo: server('mongo'),
+  keys: { shards: 1, bullPrefix: () => '{chaos}' },
   lookup: {
     flushall: async () => note('flush'),
     info: async () => '# Memory\r\nused_memory:1048576\r\n',
@@ -55,6 +61,7 @@ const cluster = {
 const targetOf = (kind: FaultKind) => {
   const place = kind.split('-')[1] ?? '';
   if (place === 'primary') return 'mongo';
+  if (place === 'group') return 'redis';
   return place === 'web' || place === 'worker' ? `${place}-0` : place;
 };
 const fault = (kind: FaultKind, at = 0, lasts = 1): PlannedFault => ({
@@ -98,10 +105,15 @@ const STEPS: Readonly<Record<Exclude<FaultKind, ByCommand>, readonly string[]>> 
   'failover-redis': ['redis hears of nothing', 'redis is another one'],
   'switch-redis': ['redis hears of nothing', 'redis is another one', 'reset redis'],
   'fill-redis': ['SET maxmemory 1099776', 'SET maxmemory 0'],
+  'kill-group': ['SIGKILL a primary', 'a primary is back', 'whole'],
+  'stop-group': ['SIGSTOP a primary', 'SIGCONT a primary', 'whole'],
+  'switch-group': ['another primary', 'whole'],
 };
 
 test('every kind has a test', () => {
-  expect([...Object.keys(STEPS), ...BY_COMMAND].sort()).toEqual([...FAULT_KINDS].sort());
+  expect([...Object.keys(STEPS), ...BY_COMMAND].sort()).toEqual(
+    [...FAULT_KINDS, ...GROUP_FAULT_KINDS].sort(),
+  );
 });
 
 test.each(Object.keys(STEPS) as (keyof typeof STEPS)[])('%s', async (kind) => {

@@ -6,7 +6,7 @@ import type { Way } from '../harness/proxy';
 import { eitherSignal, pause } from '../harness/stopping';
 import type { Fault } from './history';
 import type { PlannedFault } from './plan';
-import { fill, lag, orphan, rejectSessions, stepDown } from './server-faults';
+import { fill, flush, lag, orphan, rejectSessions, stepDown } from './server-faults';
 
 interface FaultRun {
   /** Milliseconds of the harness' monotonic clock, which the records are in. */
@@ -67,6 +67,8 @@ async function inflict(
   switch (place) {
     case 'redis':
       return inflictOnRedis(what, cluster, { amount, lasting });
+    case 'group':
+      return inflictOnGroup(what, cluster, { amount, lasting });
     case 'mongo':
       if (what === 'restart') return inflictOnProcess('kill', cluster.mongo, lasting);
       return inflictOnWay(what, cluster.mongo.proxy, { amount, lasting });
@@ -103,7 +105,7 @@ async function inflictOnRedis(
 ): Promise<void> {
   switch (what) {
     case 'flush':
-      return void (await lookup.flushall());
+      return flush(lookup);
     case 'restart':
       return inflictOnProcess('kill', redis, lasting);
     case 'fill':
@@ -116,6 +118,19 @@ async function inflictOnRedis(
     default:
       return inflictOnWay(what, redis.proxy, { amount, lasting });
   }
+}
+
+/** @returns when all of its servers are there again, and it could fail over once more */
+async function inflictOnGroup(
+  what: string | undefined,
+  { redis: { group }, keys }: Cluster,
+  { amount, lasting }: Doing,
+): Promise<void> {
+  if (!group) throw new Error('Redis is one address, no group');
+  const place = keys.bullPrefix(amount % keys.shards);
+  if (what === 'switch') await group.switchOver(place);
+  else await inflictOnProcess(what, await group.primary(place), lasting);
+  await group.whole();
 }
 
 async function inflictOnProcess(

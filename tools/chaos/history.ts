@@ -88,7 +88,21 @@ export const FAULT_KINDS = [
   /** Redis has no more memory than it uses, or a little more, for a while. */
   'fill-redis',
 ] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/**
+ * Of a Sentinel group or a Cluster in place of one address: SIGKILL or SIGSTOP of a primary, mostly until
+ * a replica has taken over; and an operator has a replica take over.
+ */
+export const GROUP_FAULT_KINDS = ['kill-group', 'stop-group', 'switch-group'] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number] | (typeof GROUP_FAULT_KINDS)[number];
+
+/** Those that are possible where Redis is no single address: nothing stands on the way to a group. */
+export const KINDS_OF_GROUP: readonly FaultKind[] = [
+  ...FAULT_KINDS.filter(
+    (kind) => !kind.endsWith('-redis') || kind === 'restart-redis' || kind === 'flush-redis',
+  ),
+  ...GROUP_FAULT_KINDS,
+];
 
 /** Whether a fault is about another server taking over, or falling behind. */
 export const needsFailOver = (kind: FaultKind): boolean =>

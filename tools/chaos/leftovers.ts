@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PARTITION_JOB_QUEUE } from '../../src/queue/keys';
+import { primariesOf } from '../../src/queue/redis';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { toMatter } from '../../src/storage/ledger/matter-record';
 import { nativeCollection } from '../../src/storage/mongo';
@@ -81,9 +82,11 @@ export async function findLeftovers({
   lookup,
   keys,
 }: Pick<Cluster, 'lookup' | 'keys'>): Promise<string[]> {
-  const prefix = keys.bullPrefix(0);
-  const found = await lookup.keys(`${prefix}:*`);
-  return found.filter((name) => !STAYS.test(name.slice(prefix.length))).sort();
+  const prefix = keys.probe.replace(/\}:.*$/, '');
+  const patterns = [`${prefix}}:*`, `${prefix}:*}:*`];
+  const all = primariesOf(lookup).flatMap((one) => patterns.map((pattern) => one.keys(pattern)));
+  const found = (await Promise.all(all)).flat();
+  return found.filter((name) => !STAYS.test(name.replace(/^[^}]*\}/, ''))).sort();
 }
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { loadReport, type Report } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
-import { FAULT_KINDS } from './history';
+import { FAULT_KINDS, KINDS_OF_GROUP } from './history';
 import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
 import { measureOverload } from './overload';
 import { measureRecovery, recoveryReport } from './recovery';
@@ -27,11 +27,10 @@ const MODES: Readonly<
   faults: async (options, context) => {
     context.say(`Seed ${options.seed}: --seed ${options.seed} repeats the faults of this run`);
     // A run without a mechanism has faults of its own.
-    const { broken, pace, rejectsKillSessions } = options;
+    const { broken, pace, rejectsKillSessions, redisForm } = options;
     // What is rejected all the time is not rejected for a while.
-    const kinds = FAULT_KINDS.filter(
-      (kind) => !(rejectsKillSessions && kind === 'reject-sessions'),
-    );
+    const possible = redisForm === 'single' ? FAULT_KINDS : KINDS_OF_GROUP;
+    const kinds = possible.filter((kind) => !(rejectsKillSessions && kind === 'reject-sessions'));
     const mix = broken ? { skew: 0 } : { mix: { kinds, pace } };
     return faultsReport(options, await runChaos({ ...options, ...mix, ...context }));
   },

@@ -1,6 +1,7 @@
 /** The command line of `npm run chaos`. */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { REDIS_FORMS, type RedisForm } from '../harness/redis-group';
 import { isMechanism, MECHANISMS, type Mechanism } from './mechanisms';
 
 export const HELP = `npm run chaos -- [options]
@@ -14,6 +15,8 @@ callers were told:
   --webs N        web processes (default 2)
   --workers N     worker processes (default 3)
   --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
+  --redis FORM    single (one address), sentinel (a primary, two replicas, three sentinels) or cluster
+                  (three primaries, three replicas); the servers of a group fail over (default single)
   --no-kill-sessions
                   the database rejects killSessions all the time, as servers for hire do
   --break NAME    runs without a mechanism, to see the check find it:
@@ -49,6 +52,7 @@ export interface Options {
   readonly workers: number;
   /** Milliseconds by which clocks may be wrong. */
   readonly skew: number;
+  readonly redisForm: RedisForm;
   readonly rejectsKillSessions: boolean;
   readonly broken?: Mechanism;
   readonly kills: number;
@@ -69,6 +73,7 @@ export function readOptions(args: readonly string[]): Options {
     webs: positive('--webs', values.webs),
     workers: positive('--workers', values.workers),
     skew: skewOf(values.skew),
+    redisForm: formOf(values.redis),
     rejectsKillSessions: values['no-kill-sessions'] === true,
     ...(values.break !== undefined && { broken: mechanism(values.break) }),
     kills: positive('--kills', values.kills),
@@ -92,6 +97,7 @@ function parse(args: readonly string[]) {
         webs: { type: 'string', default: '2' },
         workers: { type: 'string', default: '3' },
         skew: { type: 'string', default: '240' },
+        redis: { type: 'string', default: 'single' },
         'no-kill-sessions': { type: 'boolean' },
         break: { type: 'string' },
         recovery: { type: 'boolean' },
@@ -121,6 +127,12 @@ function skewOf(value: string): number {
   const seconds = Number(value);
   if (value !== '' && seconds >= 0 && seconds <= MOST_SKEW) return seconds * 1_000;
   throw new UsageError(`--skew must be a number from 0 to ${MOST_SKEW}, not ${value}`);
+}
+
+function formOf(name: string): RedisForm {
+  const form = REDIS_FORMS.find((known) => known === name);
+  if (form) return form;
+  throw new UsageError(`--redis must be one of ${REDIS_FORMS.join(', ')}, not ${name}`);
 }
 
 function mechanism(name: string): Mechanism {

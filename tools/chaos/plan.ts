@@ -11,7 +11,7 @@ export interface PlannedFault {
   readonly target: string;
   /** Milliseconds until it is undone; 0: it is over at once. */
   readonly lasts: number;
-  /** Of a delay: milliseconds that every chunk is late. Of a memory: KiB beyond what is used. */
+  /** Of a delay: milliseconds that every chunk is late. Of a memory: KiB beyond what is used. Of a group: which shard. */
   readonly amount?: number;
 }
 
@@ -50,6 +50,8 @@ const SERVER = 2_000;
 /** Until another primary is elected, and who it was serves as a secondary. */
 const ELECTION = 6_000;
 const NETWORK = 500;
+/** The shard whose primary is hit, in a Cluster, taken modulo their number. */
+const SHARDS: Span = [0, 63];
 /** Until everybody has found out that a connection carries nothing any more. */
 const FOUND_OUT: Span = [6_000, 6_000];
 
@@ -87,10 +89,13 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'failover-redis': { weight: 3, lasts: [0, 1_500], back: SERVER },
   'switch-redis': { weight: 2, lasts: [0, 1_500], back: SERVER },
   'fill-redis': { weight: 2, lasts: [1_000, 5_000], back: SERVER, amount: [-512, 256] },
+  'kill-group': { weight: 5, lasts: [200, 8_000], back: ELECTION, amount: SHARDS },
+  'stop-group': { weight: 4, lasts: [500, 8_000], back: ELECTION, amount: SHARDS },
+  'switch-group': { weight: 4, lasts: [0, 0], back: ELECTION, amount: SHARDS },
 };
 
 /** What a kind hits that is not named after it: never two at once on the set, but for those that lag. */
-const TARGETS: Readonly<Record<string, string>> = { primary: 'mongo' };
+const TARGETS: Readonly<Record<string, string>> = { primary: 'mongo', group: 'redis' };
 const GAP: Span = [500, 4_000];
 const EVERYTHING: FaultMix = { kinds: FAULT_KINDS, pace: 1 };
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cluster, withCluster } from '../harness/cluster';
 import { type Sampling, startSampling } from '../harness/memory';
 import { createRandom } from '../harness/random';
+import type { RedisForm } from '../harness/redis-group';
 import { eitherSignal } from '../harness/stopping';
 import { runCrowd } from './callers';
 import { check } from './check/check';
@@ -30,6 +31,8 @@ export interface ChaosOptions {
   readonly mix?: FaultMix;
   /** Milliseconds by which the clocks of processes may be wrong, either way; absent: they are right. */
   readonly skew?: number;
+  /** One address, where absent. */
+  readonly redisForm?: RedisForm;
   /** Whether the database rejects killSessions during all of it. */
   readonly rejectsKillSessions?: boolean;
   /** Runs without this mechanism: the check must find something then. */
@@ -68,6 +71,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const some = {
     ...{ root, webs, workers, say },
     failOver: kinds.some(needsFailOver),
+    redisForm: options.redisForm ?? 'single',
     rejectsKillSessions: options.rejectsKillSessions === true,
     clockShifts,
     env: {

@@ -1,7 +1,7 @@
 /** Faults that only real servers have: of a replica set's members, and of a Redis that is full. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
-import type { RedisConnection } from '../../src/queue/redis';
+import { primariesOf, type RedisConnection } from '../../src/queue/redis';
 import { type ClusterSet, REFUSED_SESSIONS, type SetMember } from '../harness/replica-set';
 import { withAdmin } from '../local/mongod';
 
@@ -79,6 +79,11 @@ async function setFailpoint(members: readonly SetMember[], command: mongo.Docume
       }
     }),
   );
+}
+
+/** All of Redis is emptied. */
+export async function flush(redis: RedisConnection): Promise<void> {
+  for (const server of primariesOf(redis)) await server.flushall();
 }
 
 /**

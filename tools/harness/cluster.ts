@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Connection } from 'mongoose';
 import { createRedisKeys, type RedisKeys } from '../../src/queue/keys';
+import { connectBlocking, type RedisConnection } from '../../src/queue/redis';
 import { type Config, readConfig } from '../../src/runtime/config';
+import { createLogger } from '../../src/runtime/logger';
 import { connectMongo } from '../../src/storage/mongo';
 import { Releasers } from '../local/run-context';
 import { allSettledOrThrow } from '../local/waiting';
@@ -17,7 +19,7 @@ import {
 } from './app';
 import { type DirectoryClient, fillDirectory } from './directory';
 import type { Ground, Member } from './member';
-import { type RedisPair, startRedisPair } from './redis-pair';
+import { type RedisForm, type RedisServers, startRedisServers } from './redis-group';
 import { type ClusterSet, startSet } from './replica-set';
 import { type FolderOptions, inFolder } from './servers';
 import { eitherSignal } from './stopping';
@@ -33,6 +35,8 @@ interface ClusterOptions {
   readonly preload?: readonly string[];
   /** Three members of the replica set and a second Redis, to fail over to; else one of each. */
   readonly failOver?: boolean;
+  /** One address where it is not given; a group can always fail over. */
+  readonly redisForm?: RedisForm;
   /** The database rejects killSessions, from the start on. */
   readonly rejectsKillSessions?: boolean;
   /** Milliseconds by which the clocks of processes are wrong, by name; below zero: slow. */
@@ -44,13 +48,13 @@ export interface Cluster {
   readonly webs: readonly WebMember[];
   readonly workers: readonly Member[];
   readonly mongo: ClusterSet;
-  readonly redis: RedisPair;
+  readonly redis: RedisServers;
   readonly clients: readonly DirectoryClient[];
   /** What the processes run with. */
   readonly config: Config;
   /** For looking: straight to the servers, past the proxies. */
   readonly db: Connection;
-  readonly lookup: Redis;
+  readonly lookup: RedisConnection;
   readonly keys: RedisKeys;
   /** Ends that no fault brought about, each with the end of its log. */
   readonly crashes: readonly string[];
@@ -93,17 +97,18 @@ type StartOptions = ClusterOptions & Pick<Ground, 'folder' | 'signal'>;
 
 async function startCluster(options: StartOptions, releasers: Releasers): Promise<Cluster> {
   const { root, folder, signal, failOver = false, rejectsKillSessions = false } = options;
+  const { redisForm = 'single' } = options;
   const crashes: string[] = [];
   const ground: Ground = { root, folder, signal, crashed: (what) => void crashes.push(what) };
   const mongo = await startSet(ground, { members: failOver ? 3 : 1, rejectsKillSessions });
   releasers.add(() => mongo.stop());
-  const redis = await startRedisPair(ground, failOver ? 2 : 1);
+  const redis = await startRedisServers(ground, { form: redisForm, size: failOver ? 2 : 1 });
   releasers.add(() => redis.stop());
   const envOf = environment(options, mongo, redis);
   const config = readConfig(envOf(''));
   const db = await connectMongo(mongo.url);
   releasers.add(() => db.close());
-  const lookup = connectLookup(redis.url);
+  const lookup = connectLookup(redis);
   releasers.add(() => lookup.disconnect());
   const clients = await fillDirectory(db, config);
   const apps = await startApps(
@@ -117,9 +122,9 @@ async function startCluster(options: StartOptions, releasers: Releasers): Promis
 
 /** @returns the environment of the process with a name */
 function environment(
-  { root, env, preload = [], clockShifts }: ClusterOptions,
+  { root, env, preload = [], clockShifts, redisForm }: ClusterOptions,
   mongo: ClusterSet,
-  redis: RedisPair,
+  redis: RedisServers,
 ): (name: string) => NodeJS.ProcessEnv {
   // What it asks for must not count: a secondary that lags would answer with what was.
   const mongoUrl = `${mongo.url}&readPreference=secondaryPreferred`;
@@ -127,6 +132,7 @@ function environment(
   const all = {
     ...appEnvironment(servers, [join(root, 'dist/tools/harness/preload.js'), ...preload]),
     CHAOS_WAYS: JSON.stringify(mongo.ways),
+    REDIS_SHARDS: redisForm === 'cluster' ? '8' : '1',
     ...env,
   };
   return (name) => ({ ...all, CHAOS_CLOCK_SHIFT: String(clockShifts?.get(name) ?? 0) });
@@ -157,7 +163,8 @@ async function startApps(
 }
 
 /** Comes back by itself after its server was away. */
-function connectLookup(url: string): Redis {
+function connectLookup({ url, group }: RedisServers): RedisConnection {
+  if (group) return connectBlocking(url, createLogger('harness', 'silent'));
   const redis = new Redis(url, { maxRetriesPerRequest: null });
   // Told by whoever waits for an answer.
   redis.on('error', () => undefined);

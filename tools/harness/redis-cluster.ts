@@ -64,9 +64,24 @@ export class RedisCluster {
     return found;
   }
 
-  /** Resolves once every node that runs finds all slots served. */
+  /** Resolves once every node finds all slots served, and every replica follows its primary. */
   async whole(): Promise<void> {
-    await isWhole(this.nodes.filter((node) => node.pid() !== undefined));
+    await isWhole(this.nodes);
+    await haveReplicas(this.nodes);
+  }
+
+  /** As an operator does it: a replica takes over from the primary of a key, which follows it then. */
+  async switchOver(key: string): Promise<void> {
+    const primary = await this.primaryOf(key);
+    const info = String(await primary.ask('INFO', 'replication'));
+    const port = Number(/^slave0:.*port=(\d+)/m.exec(info)?.[1]);
+    const replica = this.nodes.find(({ announced }) => announced === port);
+    if (!replica) throw new Error(`${primary.name} has no replica`);
+    await replica.ask('CLUSTER', 'FAILOVER');
+    await untilTrue(
+      'the replica to take over',
+      async () => (await this.primaryOf(key)) === replica,
+    );
   }
 
   stop(): Promise<void> {
@@ -123,13 +138,16 @@ async function join(nodes: readonly ClusterNode[]): Promise<void> {
     if (n >= PRIMARIES) await node.ask('CLUSTER', 'REPLICATE', String(ids[n - PRIMARIES]));
   }
   await isWhole(nodes);
-  await untilTrue('the replicas to follow', async () => {
-    const replicas = nodes.slice(PRIMARIES).map((node) => node.ask('INFO', 'replication'));
-    return (await Promise.all(replicas)).every((info) =>
-      String(info).includes('master_link_status:up'),
-    );
-  });
+  await haveReplicas(nodes);
 }
+
+/** Half of the nodes are replicas, each of them in step. */
+const haveReplicas = (nodes: readonly ClusterNode[]): Promise<void> =>
+  untilTrue('the replicas to follow', async () => {
+    const told = await Promise.all(nodes.map((node) => node.ask('INFO', 'replication')));
+    const following = told.filter((info) => String(info).includes('master_link_status:up'));
+    return following.length === nodes.length - PRIMARIES;
+  });
 
 const infos = async (nodes: readonly ClusterNode[]): Promise<string[]> =>
   (await Promise.all(nodes.map((node) => node.ask('CLUSTER', 'INFO')))).map(String);

@@ -93,6 +93,13 @@ export class SentinelGroup {
     });
   }
 
+  /** As an operator does it: a replica takes over, and the primary follows it. */
+  async switchOver(): Promise<void> {
+    const before = await this.primary();
+    await this.sentinels[0]?.ask('SENTINEL', 'FAILOVER', GROUP);
+    await untilTrue('a replica to take over', async () => (await this.primary()) !== before);
+  }
+
   stop(): Promise<void> {
     return stopAll([...this.sentinels, ...this.servers]);
   }
