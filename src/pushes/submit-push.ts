@@ -84,7 +84,8 @@ async function submitPush(deps: SubmitPushDependencies, push: Submission): Promi
     const settlement = await deps.settle(messageOf(request, queued, valid), push.deadline);
     request.stages?.mark('wait');
     permit.release(wasProcessed(settlement));
-    return resultOf(settlement, { ...valid, systemCode: request.caller.systemCode });
+    const { externalId, warnings } = valid;
+    return resultOf(settlement, { systemCode: request.caller.systemCode, externalId, warnings });
   } finally {
     permit.release(false);
   }
@@ -189,11 +190,9 @@ async function record(
 
 /** The fingerprint is there from the start: a settlement that sets it would touch its index. */
 function queuedEntry(deps: SubmitPushDependencies, entry: LogEntry, valid: ValidPush): LogEntry {
+  const queued = withValid(entry, valid);
   const idempotencyFingerprint = fingerprintOf(deps, entry);
-  return {
-    ...withValid(entry, valid),
-    ...(idempotencyFingerprint !== undefined && { idempotencyFingerprint }),
-  };
+  return idempotencyFingerprint === undefined ? queued : { idempotencyFingerprint, ...queued };
 }
 
 /** What travels through the queue. */
