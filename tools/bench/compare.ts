@@ -98,7 +98,7 @@ const MIXED: ContenderName[] = ['matter-push', 'direct', 'web-only'];
  */
 const OUT_OF_THE_PICTURE = {
   latency: 100,
-  env: { BATCH_LIMIT: '8', PUSH_TIMEOUT: '60s', DRAIN_TIMEOUT: '90s' },
+  env: { BATCH_LIMIT: '8', PUSH_TIMEOUT: '120s', DRAIN_TIMEOUT: '150s' },
 };
 
 const SCENARIOS: readonly Scenario[] = [

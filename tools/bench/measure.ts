@@ -144,6 +144,9 @@ async function runOne(
   const looks: Promise<Look>[] = [];
   const look = () => void looks.push(lookAt(pids, ground));
   const result = await generator.run({ ...to, ...how, ...file }, signal, look);
+  for (const [what, count] of Object.entries(result.others)) {
+    about.say(`${running.name}: ${count} pushes were answered ${what}`);
+  }
   const [before, after] = await Promise.all(looks);
   if (!before || !after)
     throw new Error('the generator did not say when what counts began and ended');
