@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { mongo } from 'mongoose';
-import { fill, lag, orphan, rejectSessions, stepDown } from '../../tools/chaos/server-faults';
+import { createRedisKeys } from '../../src/queue/keys';
+import {
+  changePartitions,
+  fill,
+  lag,
+  orphan,
+  rejectSessions,
+  stepDown,
+} from '../../tools/chaos/server-faults';
 import { type RedisPair, startRedisPair } from '../../tools/harness/redis-pair';
 import { type ClusterSet, startSet } from '../../tools/harness/replica-set';
 import { withAdmin } from '../../tools/local/mongod';
@@ -162,6 +170,14 @@ describe('a Redis that fails over', () => {
   };
   const isFollowed = async (redis: Redis) =>
     (await redis.info('replication')).includes('state=online');
+
+  test('the queue goes over to another number of partitions', async () => {
+    const redis = await connect(pair.proxiedUrl);
+    const keys = createRedisKeys('chaos-partitions');
+    await changePartitions(redis, keys, 50);
+    expect(await redis.hgetall(keys.partitioning(0))).toEqual({ first: '32', count: '50' });
+    redis.disconnect();
+  });
 
   test(
     'the new primary lacks what came meanwhile; old connections stay with the old one',

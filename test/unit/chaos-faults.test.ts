@@ -72,6 +72,7 @@ const clock = () => performance.now();
 
 /** By a real set alone: test/integration/chaos-servers.test.ts. */
 const BY_COMMAND = [
+  'change-partitions',
   'stepdown-primary',
   'orphan-primary',
   'lag-secondary',
@@ -86,6 +87,7 @@ const STEPS: Readonly<Record<Exclude<FaultKind, ByCommand>, readonly string[]>> 
   'stop-worker': ['SIGSTOP worker-0', 'SIGCONT worker-0'],
   'restart-web': ['SIGTERM web-0', 'web-0 is back'],
   'restart-worker': ['SIGTERM worker-0', 'worker-0 is back'],
+  'leave-worker': ['SIGTERM worker-0', 'worker-0 is back'],
   'restart-redis': ['SIGKILL redis', 'redis is back'],
   'flush-redis': ['flush'],
   'restart-mongo': ['SIGKILL mongo', 'mongo is back'],

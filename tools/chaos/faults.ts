@@ -6,7 +6,15 @@ import type { Way } from '../harness/proxy';
 import { eitherSignal, pause } from '../harness/stopping';
 import type { Fault } from './history';
 import type { PlannedFault } from './plan';
-import { fill, flush, lag, orphan, rejectSessions, stepDown } from './server-faults';
+import {
+  changePartitions,
+  fill,
+  flush,
+  lag,
+  orphan,
+  rejectSessions,
+  stepDown,
+} from './server-faults';
 
 interface FaultRun {
   /** Milliseconds of the harness' monotonic clock, which the records are in. */
@@ -69,6 +77,8 @@ async function inflict(
       return inflictOnRedis(what, cluster, { amount, lasting });
     case 'group':
       return inflictOnGroup(what, cluster, { amount, lasting });
+    case 'partitions':
+      return changePartitions(cluster.lookup, cluster.keys, amount);
     case 'mongo':
       if (what === 'restart') return inflictOnProcess('kill', cluster.mongo, lasting);
       return inflictOnWay(what, cluster.mongo.proxy, { amount, lasting });
@@ -143,7 +153,7 @@ async function inflictOnProcess(
     await lasting();
     return member.kill('SIGCONT');
   }
-  member.kill(what === 'restart' ? 'SIGTERM' : 'SIGKILL');
+  member.kill(what === 'restart' || what === 'leave' ? 'SIGTERM' : 'SIGKILL');
   await lasting();
   await member.restart();
 }

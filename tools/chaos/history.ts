@@ -54,6 +54,10 @@ export const FAULT_KINDS = [
   /** SIGTERM, a drain, and a new process, as in an upgrade. */
   'restart-web',
   'restart-worker',
+  /** SIGTERM, and the process stays away for a while: the pool shrinks and grows. */
+  'leave-worker',
+  /** The queue goes over to another number of partitions. */
+  'change-partitions',
   /** SIGKILL of the server, which is started again on its data. */
   'restart-redis',
   'flush-redis',

@@ -66,6 +66,8 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'stop-worker': { weight: 5, lasts: [500, 5_000], back: NETWORK },
   'restart-web': { weight: 1, lasts: [0, 1_000], back: DRAIN_AND_START },
   'restart-worker': { weight: 2, lasts: [0, 1_000], back: DRAIN_AND_START },
+  'leave-worker': { weight: 3, lasts: [3_000, 12_000], back: DRAIN_AND_START },
+  'change-partitions': { weight: 3, lasts: [0, 0], back: NETWORK, amount: [4, 96] },
   'restart-redis': { weight: 2, lasts: [200, 3_000], back: SERVER },
   'flush-redis': { weight: 2, lasts: [0, 0], back: NETWORK },
   'restart-mongo': { weight: 2, lasts: [200, 3_000], back: ELECTION },

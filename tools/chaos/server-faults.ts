@@ -1,7 +1,10 @@
 /** Faults that only real servers have: of a replica set's members, and of a Redis that is full. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
+import type { RedisKeys } from '../../src/queue/keys';
+import { createPartitions } from '../../src/queue/partitions';
 import { primariesOf, type RedisConnection } from '../../src/queue/redis';
+import { createRedisTime } from '../../src/queue/redis-time';
 import { type ClusterSet, REFUSED_SESSIONS, type SetMember } from '../harness/replica-set';
 import { withAdmin } from '../local/mongod';
 
@@ -79,6 +82,20 @@ async function setFailpoint(members: readonly SetMember[], command: mongo.Docume
       }
     }),
   );
+}
+
+/**
+ * The queue goes over to so many partitions in each shard, as it does when workers come or go. Where an
+ * earlier change is not through yet, nothing happens.
+ */
+export async function changePartitions(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  count: number,
+): Promise<void> {
+  const time = createRedisTime(redis, () => performance.now());
+  const limits = { pushes: 1, bytes: 1 };
+  await createPartitions(redis, keys, limits, time).repartition(count);
 }
 
 /** All of Redis is emptied. */
