@@ -7,9 +7,8 @@ import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type RedisCluster, startRedisCluster } from '../../tools/harness/redis-cluster';
 import type { RedisNode } from '../../tools/harness/redis-node';
 import { type SentinelGroup, startSentinelGroup } from '../../tools/harness/redis-sentinel';
-import { makeGround } from '../support/ground';
+import { makeGround, type TestGround } from '../support/ground';
 import { storedMatter } from '../support/ledger-check';
-import { partitionOfKey } from '../support/partitions';
 import type { Answer } from '../support/pusher';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
@@ -41,10 +40,7 @@ const ofSentinels = (group: SentinelGroup): Group => ({
 const ofCluster = (cluster: RedisCluster): Group => ({
   url: cluster.url,
   all: cluster.nodes,
-  primary: (namespace) => {
-    const partition = partitionOfKey('TEST', keyOf('x', 0));
-    return cluster.primaryOf(createRedisKeys(namespace).partition(partition));
-  },
+  primary: (namespace) => cluster.primaryOf(createRedisKeys(namespace, 8).bullPrefix(0)),
   whole: () => cluster.whole(),
   stop: () => cluster.stop(),
 });
@@ -52,16 +48,18 @@ const ofCluster = (cluster: RedisCluster): Group => ({
 const keyOf = (run: string, caller: number) => `${run}-${caller}`;
 
 describe.each([['sentinel'], ['cluster']])('%s', (form) => {
-  const ground = makeGround(form);
+  let ground: TestGround;
   let group: Group;
   let service: Service;
   beforeAll(async () => {
+    ground = makeGround(form);
     const access = { rules: RULES };
     group =
       form === 'sentinel'
         ? ofSentinels(await startSentinelGroup(ground, { ...access, replicas: 2 }))
         : ofCluster(await startRedisCluster(ground, access));
-    const env = { PUSH_TIMEOUT: '4s' };
+    // Of a Cluster each node has some of the shards.
+    const env = { PUSH_TIMEOUT: '4s', REDIS_SHARDS: form === 'cluster' ? '8' : '1' };
     service = await startService({ redisUrl: group.url, webs: 2, workers: 2, env });
   }, 120_000);
   afterAll(async () => {
