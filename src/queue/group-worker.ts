@@ -60,8 +60,8 @@ export class GroupWorker {
   /** By partition, the last of its jobs that this process was given. */
   private readonly lastJobs = new Map<number, Promise<void>>();
   private readonly lettingGo: PollLoop;
-  /** It holds no more partitions than its share for now. */
-  private isBounded = false;
+  /** By shard, the jobs that this process was given and that have not ended. */
+  private readonly activeJobs: number[];
   private isClosing = false;
 
   constructor(private readonly options: GroupWorkerOptions) {
@@ -73,6 +73,7 @@ export class GroupWorker {
     void subscriber.subscribe(keys.rings + id).catch((error) => {
       logger.debug({ error: String(error) }, 'no rings yet, partitions are swept');
     });
+    this.activeJobs = Array.from({ length: keys.shards }, () => 0);
     this.workers = Array.from({ length: keys.shards }, (_, shard) => {
       const worker = new Worker<PartitionJobData>(PARTITION_JOB_QUEUE, (job) => this.takeJob(job), {
         connection,
@@ -111,15 +112,17 @@ export class GroupWorker {
    * @param most partitions that it holds from now on; undefined: any number
    */
   share(release: number, most?: number): void {
-    const byIdleness = [...this.held.values()].sort((a, b) => b.idle() - a.idle());
-    const wasBounded = this.isBounded;
-    this.isBounded = most !== undefined;
-    // BullMQ looks for another job only when one of its own ends.
-    const toWake = wasBounded && !this.isBounded ? 1 : 0;
+    const byIdleness = [...this.held].sort(([, a], [, b]) => b.idle() - a.idle());
+    for (const [, one] of byIdleness.slice(0, release)) one.giveUp();
+    const { shards } = this.options.keys;
     this.workers.forEach((worker, shard) => {
+      const active = this.activeJobs[shard] ?? 0;
+      const wasFull = active >= worker.concurrency;
       worker.concurrency = most === undefined ? UNLIMITED : this.roomIn(shard, most);
+      // BullMQ looks for another job only when one of its own ends: each shard's worker for itself.
+      if (!wasFull || active >= worker.concurrency) return;
+      byIdleness.find(([partition]) => shardOf(partition, shards) === shard)?.[1].giveUp();
     });
-    for (const one of byIdleness.slice(0, Math.max(release, toWake))) one.giveUp();
   }
 
   /** Jobs of a shard that may be active while this worker holds no more than so many partitions. */
@@ -137,15 +140,27 @@ export class GroupWorker {
     await Promise.all(this.workers.map((worker) => worker.close()));
   }
 
-  /** A process that was stopped and continued may be given the job of a partition that it still holds. */
+  /**
+   * A process that was stopped and continued, or whose Redis was away, may be given the job of a partition
+   * that it still holds, more than once: only the last one holds it.
+   */
   private takeJob({ data: { partition } }: Job<PartitionJobData>): Promise<void> {
     this.held.get(partition)?.giveUp();
-    const run = () => this.hold(partition);
+    this.countJobs(partition, 1);
+    const run = async () => {
+      if (this.lastJobs.get(partition) === job) await this.hold(partition);
+    };
     const job = (this.lastJobs.get(partition) ?? Promise.resolve()).then(run, run);
     this.lastJobs.set(partition, job);
     return job.finally(() => {
+      this.countJobs(partition, -1);
       if (this.lastJobs.get(partition) === job) this.lastJobs.delete(partition);
     });
+  }
+
+  private countJobs(partition: number, change: number): void {
+    const shard = shardOf(partition, this.options.keys.shards);
+    this.activeJobs[shard] = (this.activeJobs[shard] ?? 0) + change;
   }
 
   private async hold(partition: number): Promise<void> {
