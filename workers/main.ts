@@ -62,7 +62,7 @@ async function main(): Promise<void> {
     metrics,
   });
   lifecycle.onStop('partition jobs under way', () => worker.close());
-  const sweep = startSweep({ partitions, worker, id, logger, metrics });
+  const sweep = startSweep({ partitions, worker, shards: keys.shards, id, logger, metrics });
   lifecycle.onStop('sweep', () => sweep.stop());
   const sharing = startSharing({ redis, keys, partitions, worker, id, logger });
   lifecycle.onStop('sharing of partitions', () => sharing.stop());

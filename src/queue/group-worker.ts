@@ -192,19 +192,24 @@ export class GroupWorker {
   /** What is left in it needs another job; while this one is active, BullMQ keeps it for afterwards. */
   private async letGo(partition: number): Promise<void> {
     const { partitions, jobs, id } = this.options;
-    const left = await partitions.letGo([partition], id, true);
-    if ((left.get(partition) ?? 0) > 0) await jobs.schedule([partition]);
+    const left = (await partitions.letGo([partition], id, true)).get(partition) ?? 0;
+    // The job fails; the sweep brings the partition back.
+    if (left instanceof Error) throw left;
+    if (left > 0) await jobs.schedule([partition]);
   }
 
   private async letGoOfIdle(): Promise<void> {
-    const { partitions, id } = this.options;
+    const { partitions, id, logger } = this.options;
     const idle = [...this.held].filter(([, one]) => one.idle() > LINGER).map(([number]) => number);
     if (idle.length === 0) return;
     const left = await partitions.letGo(idle, id, false);
     for (const partition of idle) {
       const held = this.held.get(partition);
-      if (left.has(partition)) held?.giveUp();
-      else held?.ring();
+      const pushes = left.get(partition);
+      if (pushes instanceof Error)
+        logger.debug({ partition, error: String(pushes) }, 'idle partition is held on');
+      else if (pushes === undefined) held?.ring();
+      else held?.giveUp();
     }
   }
 

@@ -102,18 +102,27 @@ export interface Partitions {
    * Lets go of partitions that an owner holds; of those with pushes only where `always`.
    *
    * @param id of the owner
-   * @returns by partition how many pushes it holds now; none of a partition that is held on
+   * @returns by partition how many pushes it holds now, or why that is not known; none of a partition that
+   *   is held on
    */
-  letGo(partitions: readonly number[], id: string, always: boolean): Promise<Map<number, number>>;
+  letGo(
+    partitions: readonly number[],
+    id: string,
+    always: boolean,
+  ): Promise<Map<number, number | Error>>;
   /**
-   * The partitions that hold pushes and nobody, and those that their worker seems to have forgotten.
+   * The partitions of a shard that hold pushes and nobody, and those that their worker seems to have forgotten.
    *
    * @param id of the owner that asks; of its own it learns sooner
    */
-  findDue(id: string): Promise<number[]>;
+  findDue(shard: number, id: string): Promise<number[]>;
   /** Of one shard, those that take pushes now. */
   count(): Promise<number>;
-  /** Has every shard's pushes go to so many partitions from now on; without effect where it is so. */
+  /**
+   * Has every shard's pushes go to so many partitions from now on; without effect where it is so.
+   *
+   * @throws where a shard does not answer; the others have done it all the same
+   */
   repartition(count: number): Promise<void>;
 }
 
@@ -254,24 +263,21 @@ class RedisPartitions implements Partitions {
   };
 
   readonly letGo: Partitions['letGo'] = async (partitions, id, always) => {
-    const left = new Map<number, number>();
+    const left = new Map<number, number | Error>();
     const ofShards = byShard(partitions, (partition) => shardOf(partition, this.shards));
     await Promise.all(
       [...ofShards].map(async ([shard, ofShard]) => {
-        const answer = await this.commands.letGo(shard, ofShard, id, always);
+        const answer = await this.commands.letGo(shard, ofShard, id, always).catch(asError);
         ofShard.forEach((partition, n) => {
-          const pushes = answer[n] ?? -1;
-          if (pushes >= 0) left.set(partition, pushes);
+          const pushes = answer instanceof Error ? answer : (answer[n] ?? -1);
+          if (pushes instanceof Error || pushes >= 0) left.set(partition, pushes);
         });
       }),
     );
     return left;
   };
 
-  readonly findDue: Partitions['findDue'] = async (id) => {
-    const due = await Promise.all(this.allShards.map((shard) => this.commands.findDue(shard, id)));
-    return due.flat();
-  };
+  readonly findDue: Partitions['findDue'] = (shard, id) => this.commands.findDue(shard, id);
 
   /** The shards change one after the other: the fewest of them. */
   readonly count: Partitions['count'] = async () => {

@@ -14,20 +14,36 @@ export const SWEEP_INTERVAL = 500;
 export interface SweepOptions {
   readonly partitions: Pick<Partitions, 'findDue'>;
   readonly worker: Pick<GroupWorker, 'ring'>;
+  /** Of the queue. */
+  readonly shards: number;
   /** Of the owner. */
   readonly id: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-export function startSweep({ partitions, worker, id, logger, metrics }: SweepOptions): PollLoop {
+/** Sweeps each shard by itself: the node of a Cluster that has another one may be away. */
+export function startSweep(options: SweepOptions): PollLoop {
+  const loops = Array.from({ length: options.shards }, (_, shard) => sweepShard(shard, options));
+  return {
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
+
+function sweepShard(
+  shard: number,
+  { partitions, worker, id, logger, metrics }: SweepOptions,
+): PollLoop {
   return startPollLoop(
     async () => {
-      const due = await partitions.findDue(id);
+      const due = await partitions.findDue(shard, id);
       metrics.swept(due.length);
       worker.ring(due);
     },
     SWEEP_INTERVAL,
-    (error) => logger.debug({ error: String(error) }, 'sweep failed, the next one will do it'),
+    (error) =>
+      logger.debug({ shard, error: String(error) }, 'sweep failed, the next one will do it'),
   );
 }

@@ -102,7 +102,7 @@ describe('with a worker that does not move', () => {
     for (const worker of service.workers) worker.kill('SIGSTOP');
     const answer = service.push('upsert', todo('TOMORROW'));
     const waiting = await until('it to wait', async () => {
-      const found = await partitions.findDue('newer');
+      const found = await partitions.findDue(0, 'newer');
       return found.length > 0 && found;
     });
     const batch = await take(partitions, waiting, 'newer');

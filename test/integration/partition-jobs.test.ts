@@ -212,7 +212,7 @@ test('a partition job that failed leaves its pushes in the partition, and the ne
   });
   fail = false;
   await until('the push', async () => {
-    workers[0]?.ring(await partitions.findDue('w0'));
+    workers[0]?.ring(await partitions.findDue(0, 'w0'));
     return applied.includes('F');
   });
 });
@@ -300,7 +300,7 @@ describe('when the number of partitions changes', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(applied).toEqual([]);
     await until('all pushes', async () => {
-      workers[0]?.ring(await partitions.findDue('w0'));
+      workers[0]?.ring(await partitions.findDue(0, 'w0'));
       return applied.length === 20;
     });
     expect(applied.slice(0, 10).every((one) => one.startsWith('old-'))).toBe(true);

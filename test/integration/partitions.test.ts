@@ -129,7 +129,7 @@ describe('a partition that is let go', () => {
 });
 
 describe('what is looked after', () => {
-  const due = (id: string) => partitions.findDue(id);
+  const due = (id: string) => partitions.findDue(0, id);
   beforeEach(() => redis.del(keys.sweep(0)));
 
   test('is what nobody holds, once in a while for all workers', async () => {
@@ -211,10 +211,10 @@ test('reading removes nothing; finishing trims what was read and tells what is l
   await append(2);
   expect(await acknowledge(batch)).toEqual([1]);
   expect(await idsIn('a')).toEqual([ids[2]]);
-  expect(await partitions.findDue('another')).toEqual([]);
+  expect(await partitions.findDue(0, 'another')).toEqual([]);
   await partitions.letGo([PARTITION], 'a', true);
   await redis.del(keys.sweep(0));
-  expect(await partitions.findDue('another')).toEqual([PARTITION]);
+  expect(await partitions.findDue(0, 'another')).toEqual([PARTITION]);
 });
 
 test('a batch that was overtaken trims nothing of what came after it', async () => {

@@ -125,5 +125,5 @@ test('partitions can be read and trimmed, and take nothing', async () => {
   expect(again.fencedOwners).toEqual([ownerCalled('one')]);
   expect([...(await partitions.acknowledge(first, [], 0)).values()]).toEqual([0]);
   await partitions.letGo(toSchedule, 'other', true);
-  expect(await partitions.findDue('other')).toEqual([]);
+  expect(await partitions.findDue(0, 'other')).toEqual([]);
 });
