@@ -44,8 +44,11 @@ test('the others are swept', async () => {
     logger: pino({ level: 'silent' }),
     metrics: NO_METRICS,
   });
-  await until('all others to be rung for', async () => OTHERS.every((one) => rung.has(one)));
-  await sweep.stop();
+  try {
+    await until('all others to be rung for', async () => OTHERS.every((one) => rung.has(one)));
+  } finally {
+    await sweep.stop();
+  }
   expect([...rung].sort()).toEqual(OTHERS);
 });
 
