@@ -131,7 +131,7 @@ for l = 4, #KEYS do
   local at = 4 * l - 13
   local partition, count, bytes, header = ARGV[at], tonumber(ARGV[at + 1]), ARGV[at + 2], ARGV[at + 3]
   local last = redis.call('LINDEX', KEYS[l], count - 1)
-  local isTrimmed = last and string.sub(last, 1, #header) == header
+  local isTrimmed = count > 0 and last and string.sub(last, 1, #header) == header
   if isTrimmed then redis.call('LTRIM', KEYS[l], count, -1) end
   local length = redis.call('LLEN', KEYS[l])
   if length == 0 then

@@ -236,6 +236,8 @@ test.each(['stats', 'partitions', 'oldest'])(
     const away = { ...env, REDIS_URL: 'redis://127.0.0.1:1' };
     const { exitCode, stdout, stderr } = await matterctl(['queue', command], { env: away });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toBe('matterctl: REDIS_URL cannot be used: no answer within 5000 ms\n');
+    expect(stderr).toBe(
+      'matterctl: REDIS_URL cannot be used: no answer within 5000 ms: connect ECONNREFUSED 127.0.0.1:1\n',
+    );
   },
 );
