@@ -87,7 +87,7 @@ async function openReplies({ config, logger, lifecycle, redis, keys, metrics }: 
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger, metrics);
-  const echo = watchEcho({ redis, subscriber, keys, ingressId, logger });
+  const echo = watchEcho({ redis, subscriber, keys, channel: keys.replies(ingressId), logger });
   lifecycle.onStop('echo', () => echo.stop());
   return { subscriber, ingressId, inbox };
 }

@@ -8,6 +8,7 @@ import { GroupWorker } from '../src/queue/group-worker';
 import { startSharing } from '../src/queue/live-workers';
 import { ownerText } from '../src/queue/owner';
 import { createPartitionJobs } from '../src/queue/partition-jobs';
+import { watchEcho } from '../src/queue/probe';
 import { connectBlocking, connectSubscriber } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber, type WorkerNumber } from '../src/queue/worker-number';
@@ -62,6 +63,8 @@ async function main(): Promise<void> {
     metrics,
   });
   lifecycle.onStop('partition jobs under way', () => worker.close());
+  const echo = watchEcho({ redis, subscriber, keys, channel: keys.rings + id, logger });
+  lifecycle.onStop('echo', () => echo.stop());
   const sweep = startSweep({ partitions, worker, shards: keys.shards, id, logger, metrics });
   lifecycle.onStop('sweep', () => sweep.stop());
   const sharing = startSharing({ redis, keys, partitions, worker, id, logger });

@@ -14,6 +14,7 @@ import { HeldPartition } from './held-partition';
 import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData, PartitionJobs } from './partition-jobs';
 import { shardOf } from './partitioning';
+import { CALL } from './probe';
 import type { RedisConnection } from './redis';
 
 /**
@@ -67,9 +68,9 @@ export class GroupWorker {
   constructor(private readonly options: GroupWorkerOptions) {
     const { keys, connection, subscriber, id, logger } = options;
     this.runner = new BatchRunner(options, () => this.held.size);
-    subscriber.on('message', (_channel, partitions) =>
-      this.ring(partitions.split(' ').map(Number)),
-    );
+    subscriber.on('message', (_channel, partitions) => {
+      if (partitions !== CALL) this.ring(partitions.split(' ').map(Number));
+    });
     void subscriber.subscribe(keys.rings + id).catch((error) => {
       logger.debug({ error: String(error) }, 'no rings yet, partitions are swept');
     });

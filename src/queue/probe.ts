@@ -26,7 +26,8 @@ export interface EchoSources {
   readonly redis: RedisConnection;
   readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
-  readonly ingressId: string;
+  /** On which this process listens. */
+  readonly channel: string;
   readonly logger: Logger;
 }
 
@@ -34,16 +35,16 @@ export interface EchoSources {
 const CALL_EVERY = 1_000;
 /** Calls in a row that may go unheard: a process that is held up hears one late. */
 const MAX_UNHEARD = 2;
-/** A message without a reply in it. */
-const CALL = '[]';
+/** A message with nothing in it: no reply, no ring. */
+export const CALL = '[]';
 
 /**
- * Calls this web process's own channel where replies are published, and makes the subscriber's connection
+ * Calls this process's own channel where replies or rings are published, and makes the subscriber's connection
  * anew when it does not hear: it may have stayed with a server that passes nothing on any more (an
  * old primary that follows nobody), and no command of its own would tell. One that is a replica and
  * follows passes on what it should, and is kept.
  */
-export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSources): PollLoop {
+export function watchEcho({ redis, subscriber, keys, channel, logger }: EchoSources): PollLoop {
   let unheard = 0;
   const startAnew = () => {
     unheard = 0;
@@ -58,7 +59,7 @@ export function watchEcho({ redis, subscriber, keys, ingressId, logger }: EchoSo
       unheard = 0;
     }
     await probePrimary(redis, keys);
-    await redis.publish(keys.replies(ingressId), CALL);
+    await redis.publish(channel, CALL);
     unheard += 1;
   };
   return startPollLoop(call, CALL_EVERY, (error) => {

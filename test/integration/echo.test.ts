@@ -30,7 +30,7 @@ test('a subscriber that comes back after an outage is left in peace', async () =
   await Promise.all([witness, subscriber].map((one) => one.subscribe(channel)));
   const warned: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line) => void warned.push(line) });
-  const echo = watchEcho({ redis, subscriber, keys, ingressId: 'ingress', logger });
+  const echo = watchEcho({ redis, subscriber, keys, channel: keys.replies('ingress'), logger });
   try {
     await until('an echo', async () => heard.subscriber > 0);
     proxy.close();
