@@ -16,6 +16,8 @@ import type { Reply } from './replies';
  * batch ends its open transaction, and its guards fail should it go on after all.
  */
 const PROCESSING_TIMEOUT = 8_000;
+/** Milliseconds for which a batch is alone, so that the next one is larger. */
+const HEAD_START = 50;
 /** Batches of a worker at a time: while one waits for its commit, the next one is read and folded. */
 export const CONCURRENT_BATCHES = 2;
 /** Pushes. More would save little, and on a slow database all of them would wait for the commit. */
@@ -55,6 +57,8 @@ export class BatchRunner {
   private readonly freeIndexes = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
   private readonly metrics: Metrics;
   private readonly maxBatch: number;
+  /** Milliseconds of the last batch. */
+  private lastTook = 0;
   /** Pushes that the next batch may have. */
   private batchLimit: number;
   /** Pushes of all batches under way. */
@@ -70,11 +74,10 @@ export class BatchRunner {
     this.batchLimit = this.maxBatch;
     this.batches = createBatcher({
       run: (wanted) => this.runNext(wanted),
-      // With all partitions in one batch, only one batch would ever run at a time under load.
       // Each partition that is read gives a push at least.
-      maxBatch: () =>
-        Math.min(this.batchLimit, Math.max(1, Math.ceil(held() / CONCURRENT_BATCHES))),
+      maxBatch: () => Math.min(this.batchLimit, this.partsOf(held())),
       maxRunning: CONCURRENT_BATCHES,
+      headStart: HEAD_START,
     });
   }
 
@@ -87,6 +90,15 @@ export class BatchRunner {
     const ran = await this.batches.add(wanted);
     if (ran instanceof Error) throw ran;
     return ran;
+  }
+
+  /**
+   * All partitions go together where batches are quick: fewer and larger ones cost less. Where the database
+   * is slow, half of them: with all in one batch, only one would ever be under way.
+   */
+  private partsOf(held: number): number {
+    const parts = this.lastTook > HEAD_START ? CONCURRENT_BATCHES : 1;
+    return Math.max(1, Math.ceil(held / parts));
   }
 
   /** Batches under way, and the pushes in them. */
@@ -119,6 +131,7 @@ export class BatchRunner {
     const replies = await this.process(batch, pushes.length, index);
     const sentAt = Math.round(batch.now + performance.now() - readAt);
     const left = await partitions.acknowledge(batch, replies, sentAt);
+    this.lastTook = performance.now() - began;
     this.metrics.stage('batch', began);
     return wanted.map(({ partition }) => batch.unread.get(partition) ?? left.get(partition) ?? 0);
   }

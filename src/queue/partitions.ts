@@ -184,9 +184,10 @@ class RedisPartitions implements Partitions {
     }));
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const known = this.partitionings[shard] ?? startPartitioning(this.shards);
-      const placed = items.map(({ place, ...item }) => ({
-        ...item,
+      const placed = items.map(({ place, deadline, text }) => ({
         partition: partitionOf(place, known, this.shards),
+        deadline,
+        text,
       }));
       const answer = await this.commands.append(shard, known, placed);
       if ('now' in answer) {

@@ -69,7 +69,7 @@ export function readItemHeader(item: string): Pick<WaitingPush, 'deadline' | 'qu
 export function decodeItem(item: string): WaitingPush {
   const push: QueuedPush = JSON.parse(item.slice(ITEM_HEADER_LENGTH));
   const { deadline, queuedAt } = readItemHeader(item);
-  return { ...push, deadline, queuedAt };
+  return Object.assign(push, { deadline, queuedAt });
 }
 
 const digits = (time: number) => String(time).padStart(TIME_DIGITS, '0');
