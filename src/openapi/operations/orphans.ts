@@ -47,7 +47,7 @@ export function orphansPath(): Record<string, Json> {
   const operation = signedOperation({
     id: 'findOrphans',
     tag: 'query',
-    title: ['What is open here and not in my list', '查找来源系统没有的未办结事项'],
+    title: ['Find orphans: open here, not in the list', '查找来源系统没有的未办结事项'],
     about: [
       'Takes the ids of everything that is open at the caller, and answers with what is open or a draft here and not among them. Nothing is closed by it. One at a time per client.',
       '提交来源系统全部未办结的业务主键，返回台账中未办结或草稿、但不在其中的事项。不会关闭任何事项。每个 client 同时只能执行一个。',

@@ -29,7 +29,7 @@ const told = (about: Bilingual, answer: AnswerName, status: string) => ({
 export const servicePaths = (): Record<string, Json> => ({
   [ALIVE_PATH]: open(
     'isAlive',
-    ['Does the process answer', '进程是否存活'],
+    ['Liveness', '进程是否存活'],
     [
       'Also while it drains. Its status tells, whatever HTTP_STATUS_MODE says.',
       '停止过程中也返回 200。状态码不受 HTTP_STATUS_MODE 影响。',
@@ -38,7 +38,7 @@ export const servicePaths = (): Record<string, Json> => ({
   ),
   [READY_PATH]: open(
     'isReady',
-    ['May it get requests', '进程是否就绪'],
+    ['Readiness', '进程是否就绪'],
     [
       'Whether the database and the queue can be used, and it does not drain. A queue whose memory is full is no reason: pushes are rejected for it. Its status tells, whatever HTTP_STATUS_MODE says.',
       '数据库与队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
@@ -50,7 +50,7 @@ export const servicePaths = (): Record<string, Json> => ({
   ),
   [DOCUMENT_PATH]: open(
     'getOpenApi',
-    ['This document', '本文档'],
+    ['OpenAPI document', 'OpenAPI 文档'],
     [
       'The same whatever the settings are; it tells their defaults. HEAD too.',
       '内容不随配置变化，所列为默认值。也支持 HEAD。',

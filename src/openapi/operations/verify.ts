@@ -16,7 +16,7 @@ export function verifyPath(): Record<string, Json> {
   const operation = signedOperation({
     id: 'verifyPush',
     tag: 'query',
-    title: ['Would this push be accepted', '校验一次推送，不写入'],
+    title: ['Verify a push (dry run)', '校验一次推送，不写入'],
     about: [
       'A dry run: signature, rate, body and users are checked as in a push and rejected as in a push, and nothing is written, neither to the ledger nor to the push log. What the ledger holds is not looked at: whether the matter is there, what is stale, how many parties it has already, whose an id that starts with auto: is.',
       '试运行：签名、速率、请求体和用户的校验及错误与实际推送一致，但不写入台账和推送日志。不检查台账中的数据：事项是否存在、是否过期、已有参与人数、auto: 开头的编号是否已分配。',
