@@ -46,7 +46,8 @@ export const reasonSchema = (): z.ZodType<Reason> =>
 
 /** @param reason schema of all reasons */
 export function errorAnswer(reason: z.ZodType<Reason>) {
-  const codes = [...new Set(ALL_REASONS.map((it) => new PushError(it).code))].sort((a, b) => a - b);
+  const thrown = ALL_REASONS.filter((it) => it !== 'PARTIAL_FAILURE');
+  const codes = [...new Set(thrown.map((it) => new PushError(it).code))].sort((a, b) => a - b);
   return z
     .object({
       code: z.literal(codes).meta({ ...INTEGER, ...CODE }),

@@ -4,6 +4,10 @@ import type { Bilingual } from '../protocol/bilingual';
 import type { Reason } from '../protocol/errors';
 
 export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
+  PARTIAL_FAILURE: [
+    'Some lines of a batch failed: `data.results` has an answer to each line. The others are in the database. Retryable: some of those that failed are.',
+    '批次中部分推送失败，data.results 逐行给出结果，其余各行已落库。retryable 表示失败的行中有可重试的。',
+  ],
   BODY_TOO_LARGE: ['The body is over the limit of the operation.', '请求体超过该接口的上限。'],
   UNSUPPORTED_ENCODING: ['Content-Encoding is not identity.', 'Content-Encoding 不是 identity。'],
   HMAC_HEADERS_MISSING: [
@@ -27,6 +31,11 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],
   INVALID_JSON: ['The body is not a JSON object.', '请求体不是 JSON 对象。'],
+  EMPTY_BATCH: ['A batch has no line with something in it.', '批次没有任何非空行。'],
+  TOO_MANY_LINES: [
+    'A batch has more than 1,000 lines (BATCH_MAX_ITEMS): nothing of it was applied.',
+    '批次超过 1,000 行（BATCH_MAX_ITEMS），全部未执行。',
+  ],
   MALFORMED_REQUEST: ['What came is not HTTP.', '收到的不是合法的 HTTP 请求。'],
   BODY_INCOMPLETE: ['The body ended early.', '请求体提前结束。'],
   VALIDATION_FAILED: [
@@ -98,6 +107,10 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   CLIENT_PAUSED: [
     'An operator has paused the pushes of this client, perhaps with a reason after the message. Queries are answered; what was queued before is applied.',
     '运维人员已暂停该 client 的推送，message 后可能附有原因。查询不受影响，此前已入队的推送仍会生效。',
+  ],
+  SKIPPED_AFTER_FAILURE: [
+    'Of a line of a batch: an earlier line of the same matter failed for want of a server or of time, and the lines of a matter take effect in their order or not at all. Send both again.',
+    '仅用于批次中的行：同一事项较早的行因服务或时间原因失败，为保持顺序，本行未执行；请按原顺序一并重发。',
   ],
   SHUTTING_DOWN: ['This process drains.', '该进程正在停止。'],
   CONFIRMATION_TIMEOUT: [

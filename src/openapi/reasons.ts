@@ -31,9 +31,20 @@ const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   TOO_MANY_PARTIES: [{ field: 'parties', message: '参与人超过 500 个' }],
 };
 
+/** Met in answers to batches only, which the document does not tell of yet. */
+const OF_BATCHES: readonly Reason[] = [
+  'PARTIAL_FAILURE',
+  'EMPTY_BATCH',
+  'TOO_MANY_LINES',
+  'SKIPPED_AFTER_FAILURE',
+];
+
+/** Those that an operation of the document may answer with. */
+export const TOLD_REASONS = ALL_REASONS.filter((reason) => !OF_BATCHES.includes(reason));
+
 /** Examples by reason, for `components`. */
 export function reasonExamples(): Record<string, Json> {
-  const entries = ALL_REASONS.map((reason) => {
+  const entries = TOLD_REASONS.map((reason) => {
     const value = errorEnvelope(rejection(reason, PROBLEMS[reason]), REQUEST_ID, MOMENT);
     return [
       reason,

@@ -26,6 +26,8 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 });
 
 const REASONS = {
+  // Not thrown: the code of a batch of which some lines failed, each with a reason of its own.
+  PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
   UNSUPPORTED_ENCODING: final(
     415,
@@ -54,6 +56,8 @@ const REASONS = {
   NO_SYSTEM_CODE: final(403, 'Client 未绑定 system_code', 'the client is bound to no system_code'),
   INVALID_ENCODING: final(400, '请求体不是合法的 UTF-8', 'the body is not valid UTF-8'),
   INVALID_JSON: final(400, '请求体不是合法的 JSON 对象', 'the body is not a valid JSON object'),
+  EMPTY_BATCH: final(400, '批次中没有推送', 'the batch has no line'),
+  TOO_MANY_LINES: final(413, '批次行数过多', 'the batch has too many lines'),
   MALFORMED_REQUEST: final(400, '不是合法的 HTTP 请求', 'this is not a valid HTTP request'),
   BODY_INCOMPLETE: retryable(400, '请求体未完整接收', 'the body did not arrive in full'),
   VALIDATION_FAILED: final(400, '请求参数校验失败', 'the request is not valid'),
@@ -117,6 +121,11 @@ const REASONS = {
     503,
     'Client 已暂停推送，请稍后重试',
     'pushes of the client are paused; try again later',
+  ),
+  SKIPPED_AFTER_FAILURE: retryable(
+    503,
+    '同一事项在本批次中较早的推送失败，本次未执行',
+    'not applied: an earlier push of the same matter in this batch failed; send both again',
   ),
   SHUTTING_DOWN: retryable(
     503,

@@ -24,8 +24,15 @@ export const ORPHANS = 'matters/orphans';
 /** The dry run of a push. */
 export const VERIFY = 'verify';
 
+/** Many pushes in one request, a line each (protocol/batch.ts). In the push log its name where no line has one. */
+export const BATCH = 'matters/batch';
+export const BATCH_PATH = `${OPEN_PATH}/${BATCH}`;
+
+/** Its dry run: the same lines, nothing is written. */
+export const VERIFY_BATCH = 'verify/batch';
+
 export const pushPath = (operation: OperationName) => `${OPEN_PATH}/matters/${operation}`;
-export const queryPath = (name: QueryName | typeof ORPHANS | typeof VERIFY) =>
+export const queryPath = (name: QueryName | typeof ORPHANS | typeof VERIFY | typeof VERIFY_BATCH) =>
   `${OPEN_PATH}/${name}`;
 
 /** What anybody may ask, unsigned. */

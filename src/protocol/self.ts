@@ -106,6 +106,14 @@ export const serviceLimits = z
         '推送等待落库确认的最长时间（毫秒）',
       ),
     ),
+    batchLines: count().meta(about('Most lines of a batch', '一个批次的最大行数')),
+    batchBytes: count().meta(about('Largest body of a batch, bytes', '批次请求体的最大字节数')),
+    batchTimeout: count().meta(
+      about(
+        'How long a batch waits for its writes, milliseconds',
+        '批次等待落库确认的最长时间（毫秒）',
+      ),
+    ),
     timestampWindow: count().meta(
       about('How far X-Timestamp may be off, seconds', 'X-Timestamp 允许的偏差（秒）'),
     ),

@@ -104,6 +104,12 @@ const schema = z.object({
   CONCLUDED_STATUSES: statuses.default(CONCLUDED.split(',')),
   /** How long a caller waits for the confirmed write. */
   PUSH_TIMEOUT: span(100, 120_000).default(10_000),
+  /** Lines of one batch. */
+  BATCH_MAX_ITEMS: whole(1, 1_000).default(1_000),
+  /** Bytes of one batch. */
+  BATCH_BODY_LIMIT: whole(1_024, 16 * 1024 * 1024).default(8 * 1024 * 1024),
+  /** How long the caller of a batch waits for the confirmed writes. */
+  BATCH_TIMEOUT: span(100, 120_000).default(30_000),
   /** How long a signature is good for something else than its first use, too; `off`: for ever. */
   SIGNATURE_GRACE: spanOrOff(0, 600_000).default(30_000),
   /** Pushes per second and client, of those without a rate of their own; 0: no limit. */

@@ -88,6 +88,9 @@ function limitsOf({ SIGNATURE_GRACE: grace, ...config }: Config): ServiceLimits 
   return {
     bodyBytes: config.BODY_LIMIT,
     pushTimeout: config.PUSH_TIMEOUT,
+    batchLines: config.BATCH_MAX_ITEMS,
+    batchBytes: config.BATCH_BODY_LIMIT,
+    batchTimeout: config.BATCH_TIMEOUT,
     timestampWindow: TIMESTAMP_WINDOW,
     signatureGrace: grace === 'off' ? null : seconds(grace),
     parties: MAX_PARTIES,

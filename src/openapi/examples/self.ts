@@ -36,6 +36,9 @@ export const CLIENT_SELF: ClientSelf = {
   limits: {
     bodyBytes: 1_048_576,
     pushTimeout: 10_000,
+    batchLines: 1_000,
+    batchBytes: 8_388_608,
+    batchTimeout: 30_000,
     timestampWindow: 300,
     signatureGrace: 30,
     parties: 500,
