@@ -12,7 +12,15 @@ import { createBodyParsers } from '../../src/protocol/requests';
 import type { LogEntry } from '../../src/storage/push-log/entry-model';
 import { resultOf, type Settlement } from '../../src/storage/push-log/settlement';
 import type { Evidence } from '../../tools/chaos/check/evidence';
-import type { Attempt, AttemptEnd, Fault, FaultKind } from '../../tools/chaos/history';
+import type {
+  Attempt,
+  AttemptEnd,
+  BatchAnswer,
+  BatchTry,
+  Fault,
+  FaultKind,
+  LinePlace,
+} from '../../tools/chaos/history';
 import { aBody, type Body, CONTRACT } from './bodies';
 import { NOW } from './builders';
 
@@ -26,6 +34,15 @@ export interface Try {
   readonly fate?: 'decided' | 'expired' | 'unseen' | Reason;
 }
 
+/** A line of a batch: its operation, and what becomes of it. */
+export interface SentLine extends Pick<Try, 'fate'> {
+  readonly name: OperationName;
+  readonly body?: Body;
+  readonly key?: string;
+  /** Of the line; an answer as the service gives it, unless said otherwise. */
+  readonly end?: Reason;
+}
+
 export interface Sent {
   readonly operation: number;
   readonly name: OperationName;
@@ -36,6 +53,7 @@ export interface Sent {
 }
 
 const PUSH_TIMEOUT = 10_000;
+const BATCH_TIMEOUT = 30_000;
 const CONCLUDED = new Set(['DONE']);
 const NAMES = new Map([['li', 'Li Lei']]);
 const parsers = createBodyParsers(CONTRACT);
@@ -83,18 +101,27 @@ export function aRun() {
   const attempts: Attempt[] = [];
   const entries: LogEntry[] = [];
   const faults: Fault[] = [];
+  const batches: BatchTry[] = [];
   let clock = 0;
   let operations = 0;
 
-  const send = (operation: Omit<Sent, 'requestId'>, how: Try = {}): Sent => {
+  const operationOf = (name: OperationName, body: Body, key?: string) => {
+    operations += 1;
+    const text = JSON.stringify({ ...aBody(name, body), marker: operations });
+    const keyed = key === undefined ? {} : { idempotencyKey: key };
+    return { operation: operations, name, body: text, ...keyed };
+  };
+  const send = (operation: Omit<Sent, 'requestId'>, how: Try = {}, place?: LinePlace): Sent => {
     const { at = [clock + 10, clock + 15], end, fate = 'decided' } = how;
     const sent = { ...operation, requestId: idOf(attempts.length + 1) };
     const externalId: string = JSON.parse(sent.body).externalId ?? `auto:${sent.operation}`;
     const settled = fate === 'decided' ? ledger.settle(sent, externalId) : undecided(fate);
     const entry = settled && entryOf(sent, { externalId, sentAt: at[0], ...settled });
-    if (entry) entries.push(entry);
+    const batch = place && { batch: { id: batchIdOf(place.request), line: place.line } };
+    if (entry) entries.push({ ...entry, ...batch });
     if (end === 'lost' || end === 'refused') faults.push(aFault('kill-web', at[1] - 1, at[1] + 1));
-    attempts.push(attemptOf(sent, at, endingOf(sent, entry, end)));
+    const attempt = attemptOf(sent, at, endingOf(sent, entry, end));
+    attempts.push({ ...attempt, ...(place && { batch: place }) });
     clock = Math.max(clock, at[1]);
     return sent;
   };
@@ -102,16 +129,33 @@ export function aRun() {
   return {
     /** Sends the first try of an operation; its body is like no other's. */
     push(name: OperationName, body: Body = {}, how: Try & { readonly key?: string } = {}): Sent {
-      operations += 1;
-      const text = JSON.stringify({ ...aBody(name, body), marker: operations });
-      const keyed = how.key === undefined ? {} : { idempotencyKey: how.key };
-      return send({ operation: operations, name, body: text, ...keyed }, how);
+      return send(operationOf(name, body, how.key), how);
+    },
+    /** Sends a batch, whose lines are decided in their order; `isLost`: its answer does not arrive. */
+    batch(
+      lines: readonly SentLine[],
+      {
+        at = [clock + 10, clock + 15],
+        isLost = false,
+      }: Pick<Try, 'at'> & { isLost?: boolean } = {},
+    ): Sent[] {
+      const request = batches.length + 1;
+      const sent = lines.map(({ name, body = {}, key, end, fate }, index) => {
+        const how = { at, end: isLost ? 'lost' : end, fate } as const;
+        return send(operationOf(name, body, key), how, { request, line: index + 1 });
+      });
+      const ends = attempts.slice(-lines.length).map((attempt) => attempt.end);
+      const answer = isLost ? {} : { answer: batchAnswer(request, ends) };
+      batches.push({ request, lines: lines.length, ...answer });
+      return sent;
     },
     retry: (sent: Sent, how: Try = {}): Sent => send(sent, how),
     evidence: (over: Partial<Evidence> = {}): Evidence => ({
       history: {
         pushTimeout: PUSH_TIMEOUT,
+        batchTimeout: BATCH_TIMEOUT,
         attempts: [...attempts],
+        batches: [...batches],
         faults: [...faults],
         stalls: [],
         serverStalls: [],
@@ -136,6 +180,19 @@ export const aFault = (kind: FaultKind, from: number, to: number, target = 'web-
   from,
   to,
 });
+
+const batchIdOf = (request: number) => new Types.ObjectId(idOf(1_000_000 + request));
+
+function batchAnswer(request: number, ends: readonly AttemptEnd[]): BatchAnswer {
+  const total = ends.length;
+  const succeeded = ends.filter((end) => end.kind === 'answered' && end.code === 0).length;
+  const isWhole = succeeded === total;
+  return {
+    ...(isWhole ? { status: 200, code: 0 } : { status: 207, code: 207, reason: 'PARTIAL_FAILURE' }),
+    ...{ requestId: String(batchIdOf(request)), total, succeeded, failed: total - succeeded },
+    lineNumbers: ends.map((_, index) => index + 1),
+  };
+}
 
 function undecided(fate: Exclude<Try['fate'], 'decided' | undefined>): Settled | undefined {
   if (fate === 'unseen') return undefined;

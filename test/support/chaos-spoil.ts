@@ -4,7 +4,8 @@ import type { Matter } from '../../src/domain/matter';
 import type { LogEntry } from '../../src/storage/push-log/entry-model';
 import { check } from '../../tools/chaos/check/check';
 import type { Evidence, Rule } from '../../tools/chaos/check/evidence';
-import type { Attempt, Fault, Span } from '../../tools/chaos/history';
+import type { LineOfBatch } from '../../tools/chaos/check/pushes';
+import type { Attempt, BatchAnswer, Fault, Span } from '../../tools/chaos/history';
 import type { Sent } from './chaos-evidence';
 
 /** The rules that a run breaks, each once, in the order of their names. */
@@ -16,7 +17,7 @@ export function brokenRules(evidence: Evidence): Rule[] {
 export function withEntry(
   evidence: Evidence,
   { requestId }: Pick<Sent, 'requestId'>,
-  change: Partial<LogEntry>,
+  change: Partial<LogEntry> & { readonly batch?: LineOfBatch | undefined },
 ): Evidence {
   const entries = evidence.entries.map((entry) =>
     String(entry._id) === requestId ? { ...entry, ...change } : entry,
@@ -41,6 +42,16 @@ export function withAnswer(
     return { ...attempt, end: { ...end, ...change } };
   });
   return { ...evidence, history: { ...evidence.history, attempts } };
+}
+
+/** The evidence with something else in the answers to all batches. */
+export function withBatchAnswers(evidence: Evidence, change: Partial<BatchAnswer>): Evidence {
+  const { history } = evidence;
+  const batches = history.batches.map(({ answer, ...batch }) => ({
+    ...batch,
+    ...(answer && { answer: { ...answer, ...change } }),
+  }));
+  return { ...evidence, history: { ...history, batches } };
 }
 
 /** The evidence with something else in every stored matter. */

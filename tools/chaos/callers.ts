@@ -1,26 +1,27 @@
 /**
- * The third parties of a run, each with randomness of its own: each sends one operation after the
- * other, and retries as the README tells them.
+ * The third parties of a run, each with randomness of its own: each sends one operation, or one batch of
+ * them, after the other, and retries as the README tells them.
  */
 
 import { setMaxListeners } from 'node:events';
-import { pushPath } from '../../src/protocol/paths';
-import { type Answer, createSender, type Sender } from '../client/sender';
+import { createSender, type Sender } from '../client/sender';
 import type { Cluster } from '../harness/cluster';
 import { type DirectoryClient, USERNAMES } from '../harness/directory';
 import type { Random } from '../harness/random';
 import { pause } from '../harness/stopping';
-import type { Attempt, AttemptEnd } from './history';
+import { type ChaosBatch, createWork, drawAgain, isBatch, type Work } from './batches';
 import { type ChaosOperation, createOperations, type World } from './operations';
+import { type Recorder, tryBatch, tryOperation, type Way } from './tries';
 
 interface CrowdOptions {
   readonly random: Random;
   readonly callers: number;
   readonly keys: Pick<World, 'hotKeys' | 'coldKeys'>;
-  /** Milliseconds of a caller between two operations. */
+  /** Of all pushes, how many go in batches: 0 to 1. */
+  readonly batches: number;
+  /** Milliseconds of a caller between two requests. */
   readonly pause: number;
-  /** Told of every try as it ends. */
-  readonly record: (attempt: Attempt) => void;
+  readonly record: Recorder;
   readonly signal: AbortSignal;
 }
 
@@ -30,14 +31,28 @@ export async function runCrowd({ clients, webs }: Cluster, options: CrowdOptions
   // Every caller listens to it, more than once.
   setMaxListeners(0, signal);
   const world = { ...keys, usernames: USERNAMES };
-  const all = Array.from({ length: callers }, (_, number) => {
-    const client = clients[number % clients.length];
+  const all = Array.from({ length: callers }, (_, caller) => {
+    const client = clients[caller % clients.length];
     if (!client) throw new Error('the cluster has no clients');
-    const own = random.fork(`caller ${number}`);
-    const next = createOperations(own.fork('operations'), number, world);
-    return runCaller({ ...options, client, targets: webs, random: own, next });
+    const own = random.fork(`caller ${caller}`);
+    const next = createOperations(own.fork('operations'), caller, world);
+    const draws = { random: own.fork('batches'), caller, next, share: options.batches };
+    const nextRequest = numbers(caller);
+    return runCaller({
+      ...options,
+      ...{ client, targets: webs, random: own, next: createWork(draws), nextRequest },
+    });
   });
   await Promise.all(all);
+}
+
+/** Numbers that no other caller has. */
+function numbers(caller: number): () => number {
+  let last = caller * 1_000_000;
+  return () => {
+    last += 1;
+    return last;
+  };
 }
 
 /** A web process as callers know it. */
@@ -50,10 +65,11 @@ interface CallerOptions {
   readonly client: DirectoryClient;
   readonly targets: readonly Target[];
   readonly random: Random;
-  readonly next: () => ChaosOperation;
-  /** Told of every try as it ends. */
-  readonly record: (attempt: Attempt) => void;
-  /** Milliseconds between two operations. */
+  readonly next: () => Work;
+  /** Numbers of batch requests. */
+  readonly nextRequest: () => number;
+  readonly record: Recorder;
+  /** Milliseconds between two requests. */
   readonly pause: number;
   /** Ends the caller; the try that is under way is waited for. */
   readonly signal: AbortSignal;
@@ -64,6 +80,9 @@ const TIMEOUT = 60_000;
 const MOST_TRIES = 8;
 const FIRST_BACKOFF = 50;
 const LONGEST_BACKOFF = 2_000;
+/** Of the batches, how many are broken off by their callers, and after how many milliseconds at most. */
+const LEFT = 0.03;
+const LEFT_WITHIN = 1_000;
 
 /** Runs until its signal; never throws for what the service does. */
 async function runCaller(options: CallerOptions): Promise<void> {
@@ -76,7 +95,9 @@ async function runCaller(options: CallerOptions): Promise<void> {
   );
   try {
     while (!signal.aborted) {
-      await pushUntilSettled(options, senders, options.next());
+      const work = options.next();
+      if (isBatch(work)) await sendBatch(options, senders, work);
+      else await sendOperation(options, senders, work);
       await pause(between, signal);
     }
   } finally {
@@ -84,77 +105,69 @@ async function runCaller(options: CallerOptions): Promise<void> {
   }
 }
 
-async function pushUntilSettled(
+/** To one of the web processes, as chance has it. */
+function wayOf({ random, targets, client, record }: CallerOptions, senders: Senders): Way {
+  const { name: web } = random.pick(targets);
+  const sender = senders.get(web);
+  if (!sender) throw new Error(`nobody sends to ${web}`);
+  return { sender, web, client, record };
+}
+
+type Senders = ReadonlyMap<string, Sender>;
+
+async function sendOperation(
   options: CallerOptions,
-  senders: ReadonlyMap<string, Sender>,
+  senders: Senders,
   operation: ChaosOperation,
 ): Promise<void> {
-  const { random, targets, signal } = options;
-  for (let tries = 1; !signal.aborted; tries += 1) {
-    const { name } = random.pick(targets);
-    const sender = senders.get(name);
-    if (!sender) throw new Error(`nobody sends to ${name}`);
-    const wait = await tryOnce(options, { sender, name }, operation);
+  for (let tries = 1; !options.signal.aborted; tries += 1) {
+    const wait = await tryOperation(wayOf(options, senders), operation);
     if (wait === undefined || tries === MOST_TRIES) return;
-    const backoff = Math.min(FIRST_BACKOFF * 2 ** tries, LONGEST_BACKOFF) * random.real(0.5, 1);
-    await pause(Math.max(wait, backoff), signal);
+    await backOff(options, tries, wait);
   }
 }
 
-/** @returns undefined where that settled it; else the milliseconds that the service asks for */
-async function tryOnce(
-  { client, record }: CallerOptions,
-  { sender, name }: { sender: Sender; name: string },
-  operation: ChaosOperation,
-): Promise<number | undefined> {
-  const { idempotencyKey } = operation;
-  const sentAt = performance.now();
-  const outgoing = {
-    path: pushPath(operation.name),
-    body: Buffer.from(operation.body),
-    idempotencyKey,
-  };
-  const { end, wait } = await sender.send(outgoing).then(readAnswer).catch(brokenOff);
-  record({
-    operation: operation.number,
-    clientId: client.clientId,
-    systemCode: client.systemCode,
-    web: name,
-    name: operation.name,
-    body: operation.body,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    sentAt,
-    endedAt: performance.now(),
-    end,
-  });
-  return wait;
+/** What is not settled goes again: the whole batch, or only its rest, or each push of that alone. */
+async function sendBatch(
+  options: CallerOptions,
+  senders: Senders,
+  first: ChaosBatch,
+): Promise<void> {
+  const { random, nextRequest, signal } = options;
+  let batch = first;
+  for (let tries = 1; !signal.aborted; tries += 1) {
+    const how = { request: nextRequest(), cut: cutOf(random) };
+    const { left, wait } = await tryBatch(wayOf(options, senders), batch, how);
+    if (left.length === 0 || tries === MOST_TRIES) return;
+    await backOff(options, tries, wait);
+    const again = drawAgain(random, batch);
+    if (again === 'singly') return sendSingly(options, senders, left);
+    // Lines that move have the keys that they had where they stood.
+    if (again === 'rest') batch = { key: undefined, lines: left };
+  }
 }
 
-interface Tried {
-  readonly end: AttemptEnd;
-  /** Absent where there is nothing to retry. */
-  readonly wait?: number;
+async function sendSingly(
+  options: CallerOptions,
+  senders: Senders,
+  operations: readonly ChaosOperation[],
+): Promise<void> {
+  for (const operation of operations) {
+    if (options.signal.aborted) return;
+    await sendOperation(options, senders, operation);
+  }
 }
 
-function readAnswer({ status, text, retryAfter, replayed }: Answer): Tried {
-  const { code, reason, requestId, retryable, data } = JSON.parse(text);
-  const { externalId, outcome, matterId } = data ?? {};
-  return {
-    end: {
-      kind: 'answered',
-      status,
-      code,
-      requestId,
-      replayed,
-      ...(reason && { reason }),
-      ...(externalId && { externalId, outcome, matterId }),
-    },
-    ...(retryable && { wait: Number(retryAfter ?? 0) * 1_000 }),
-  };
+function cutOf(random: Random): AbortSignal | undefined {
+  if (random.real(0, 1) >= LEFT) return undefined;
+  return AbortSignal.timeout(random.whole(0, LEFT_WITHIN));
 }
 
-function brokenOff(error: NodeJS.ErrnoException): Tried {
-  if (error.code === 'ECONNREFUSED') return { end: { kind: 'refused' }, wait: 0 };
-  if (error.code === 'NO_ANSWER_IN_TIME') return { end: { kind: 'hung' }, wait: 0 };
-  return { end: { kind: 'lost', why: error.code ?? error.message }, wait: 0 };
+async function backOff(
+  { random, signal }: CallerOptions,
+  tries: number,
+  wait: number,
+): Promise<void> {
+  const backoff = Math.min(FIRST_BACKOFF * 2 ** tries, LONGEST_BACKOFF) * random.real(0.5, 1);
+  await pause(Math.max(wait, backoff), signal);
 }

@@ -16,10 +16,44 @@ export interface Attempt {
   readonly name: OperationName;
   /** As sent. */
   readonly body: string;
+  /** Its own, or the one that a line has from its batch. */
   readonly idempotencyKey?: string;
+  /** Absent: it was a request of its own. */
+  readonly batch?: LinePlace;
   readonly sentAt: number;
   readonly endedAt: number;
   readonly end: AttemptEnd;
+}
+
+/** Where a try stood that was a line of a batch. */
+export interface LinePlace {
+  /** The number of the request, see BatchTry. */
+  readonly request: number;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** One request with a batch; what became of its lines is in their attempts. */
+export interface BatchTry {
+  /** Unique in the run. */
+  readonly request: number;
+  /** How many it had. */
+  readonly lines: number;
+  /** Absent: no answer, or one without results, see Answered.ofBatch. */
+  readonly answer?: BatchAnswer;
+}
+
+/** The envelope of a batch that was answered line by line. */
+export interface BatchAnswer {
+  readonly status: number;
+  readonly code: number;
+  readonly reason?: string;
+  readonly requestId: string;
+  readonly total: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** The line numbers of the results, as they came. */
+  readonly lineNumbers: readonly number[];
 }
 
 export type AttemptEnd =
@@ -28,8 +62,14 @@ export type AttemptEnd =
   | { readonly kind: 'refused' }
   /** The connection broke before an answer: nobody knows what became of the request. */
   | { readonly kind: 'lost'; readonly why: string }
+  /** The caller itself broke off: nobody knows either. */
+  | { readonly kind: 'left' }
   /** No answer within the harness' own patience, far beyond every deadline. */
   | { readonly kind: 'hung' };
+
+/** Ends of requests of which nobody knows what became. */
+export const isUnknown = ({ kind }: AttemptEnd): boolean =>
+  kind === 'lost' || kind === 'left' || kind === 'hung';
 
 export interface Answered {
   readonly kind: 'answered';
@@ -40,8 +80,10 @@ export interface Answered {
   readonly externalId?: string;
   readonly outcome?: string;
   readonly matterId?: string;
-  /** The header Idempotency-Replayed. */
+  /** The header Idempotency-Replayed; of a line, its field `replayed`. */
   readonly replayed: boolean;
+  /** It is the answer to the whole batch, rejected before any of its lines was looked at. */
+  readonly ofBatch?: true;
 }
 
 export const FAULT_KINDS = [
@@ -130,7 +172,10 @@ export interface Fault extends Span {
 export interface History {
   /** PUSH_TIMEOUT of the processes, milliseconds. */
   readonly pushTimeout: number;
+  /** BATCH_TIMEOUT of the processes, milliseconds. */
+  readonly batchTimeout: number;
   readonly attempts: readonly Attempt[];
+  readonly batches: readonly BatchTry[];
   readonly faults: readonly Fault[];
   /** When the harness itself stood still: what it saw of times then is its own lateness. */
   readonly stalls: readonly Span[];

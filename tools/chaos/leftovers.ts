@@ -46,10 +46,14 @@ export async function settle(
   await waitWhile(
     () => entryModel(cluster.db).countDocuments({ state: 'QUEUED' }),
     (queued) => queued > 0,
-    { timeout: cluster.config.PUSH_TIMEOUT + EXPIRY, signal },
+    { timeout: longestTimeout(cluster.config) + EXPIRY, signal },
   );
   return left;
 }
+
+/** @returns milliseconds: of a push that comes alone, or in a batch */
+export const longestTimeout = ({ PUSH_TIMEOUT, BATCH_TIMEOUT }: Cluster['config']): number =>
+  Math.max(PUSH_TIMEOUT, BATCH_TIMEOUT);
 
 /** @returns what was there at the last look */
 async function waitWhile<T>(

@@ -33,15 +33,19 @@ const ROLES = ['ASSIGNEE', 'CC', 'RECIPIENT'];
 const EPOCH = 1_704_067_200_000;
 const DISORDER = 20_000;
 
+/** @param externalId the matter that it is about, where that is not to be drawn */
+export type NextOperation = (externalId?: string) => ChaosOperation;
+
 /** @returns a function that draws the next operation of one caller */
-export function createOperations(random: Random, caller: number, world: World) {
+export function createOperations(random: Random, caller: number, world: World): NextOperation {
   let drawn = 0;
-  return (): ChaosOperation => {
+  return (externalId = keyOf(random, world)) => {
     drawn += 1;
     const number = caller * 1_000_000 + drawn;
     const kind = random.weighted(KINDS);
     const name = kind === 'notice' || kind === 'invalid' ? 'upsert' : kind;
-    const fields = { ...bodyOf(kind, number, { random, world }), ...timeOf(random, drawn) };
+    const about = { externalId, random, world };
+    const fields = { ...bodyOf(kind, number, about), ...timeOf(random, drawn) };
     const keyed = kind === 'notice' || random.real(0, 1) < 0.85;
     return {
       number,
@@ -55,10 +59,9 @@ export function createOperations(random: Random, caller: number, world: World) {
 function bodyOf(
   kind: (typeof KINDS)[number][0],
   number: number,
-  { random, world }: { random: Random; world: World },
+  { externalId, random, world }: { externalId: string; random: Random; world: World },
 ): Record<string, unknown> {
   const mark = `op ${number}`;
-  const externalId = keyOf(random, world);
   switch (kind) {
     case 'upsert':
       return { externalId, matterType: 'TODO', title: mark, ...detailsOf(random, world) };

@@ -12,6 +12,7 @@ callers were told:
   --minutes M     how long faults happen (default 10)
   --pace P        how often: 1 is one every 2.3 s on average, 2 twice as often (default 0.3)
   --callers N     third parties that push at the same time (default 128)
+  --batches S     share of the pushes that go in batches of 1 to 50, 0 to 1 (default 0)
   --webs N        web processes (default 2)
   --workers N     worker processes (default 3)
   --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
@@ -48,6 +49,8 @@ export interface Options {
   /** Of the faults; see FaultMix. */
   readonly pace: number;
   readonly callers: number;
+  /** Of all pushes, how many go in batches: 0 to 1. */
+  readonly batches: number;
   readonly webs: number;
   readonly workers: number;
   /** Milliseconds by which clocks may be wrong. */
@@ -70,6 +73,7 @@ export function readOptions(args: readonly string[]): Options {
     duration: positive('--minutes', values.minutes) * 60_000,
     pace: positive('--pace', values.pace, MOST_PACE),
     callers: positive('--callers', values.callers),
+    batches: shareOf(values.batches),
     webs: positive('--webs', values.webs),
     workers: positive('--workers', values.workers),
     skew: skewOf(values.skew),
@@ -94,6 +98,7 @@ function parse(args: readonly string[]) {
         minutes: { type: 'string', default: '10' },
         pace: { type: 'string', default: '0.3' },
         callers: { type: 'string', default: '128' },
+        batches: { type: 'string', default: '0' },
         webs: { type: 'string', default: '2' },
         workers: { type: 'string', default: '3' },
         skew: { type: 'string', default: '240' },
@@ -118,6 +123,12 @@ function positive(name: string, value: string, most = 1_000): number {
   const number = Number(value);
   if (number > 0 && number <= most) return number;
   throw new UsageError(`${name} must be a number above 0, up to ${most}, not ${value}`);
+}
+
+function shareOf(value: string): number {
+  const share = Number(value);
+  if (value !== '' && share >= 0 && share <= 1) return share;
+  throw new UsageError(`--batches must be a number from 0 to 1, not ${value}`);
 }
 
 /** Seconds: what is signed in true time is good for 300 s either way, also after a while on its way. */

@@ -13,6 +13,7 @@ import { type Report, textTable } from '../harness/report';
 import { eitherSignal } from '../harness/stopping';
 import { runCrowd } from './callers';
 import type { Attempt } from './history';
+import type { Recorder } from './tries';
 import { confirmedAfter, watchElections } from './watches';
 
 interface RecoveryOptions {
@@ -71,8 +72,11 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
   const stop = new AbortController();
   const signal = eitherSignal(stop.signal, options.signal);
   const attempts: Attempt[] = [];
-  const record = (attempt: Attempt) => void attempts.push(attempt);
-  const crowd = { random, callers: CALLERS, keys: KEYS, pause: PAUSE, record, signal };
+  const record: Recorder = {
+    attempt: (attempt) => void attempts.push(attempt),
+    batch: () => undefined,
+  };
+  const crowd = { random, callers: CALLERS, keys: KEYS, batches: 0, pause: PAUSE, record, signal };
   const callers = runCrowd(cluster, crowd);
   const struck: Struck[] = [];
   const elections: number[] = [];

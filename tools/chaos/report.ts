@@ -28,6 +28,9 @@ interface ChaosSummary {
   /** What callers wanted done, what became of it, and the requests that it took. */
   readonly operations: OperationCounts;
   readonly requests: number;
+  /** Requests that were batches, and the tries of pushes that they carried. */
+  readonly batches: number;
+  readonly lines: number;
   readonly answers: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   /** Of each election of a primary, milliseconds until the first push was confirmed; null: none was. */
@@ -53,13 +56,15 @@ function summarize(
   { seed, duration, broken, rejectsKillSessions }: Told,
   { history, violations, recoveredAfter, crashes, memory }: ChaosResult,
 ): ChaosSummary {
-  const { attempts, faults, stalls, serverStalls, elections, clockShifts } = history;
+  const { attempts, batches, faults, stalls, serverStalls, elections, clockShifts } = history;
   return {
     seed,
     seconds: Math.round(duration / 1_000),
     broken: broken ?? null,
     operations: countOperations(attempts),
-    requests: attempts.length,
+    requests: attempts.filter(({ batch }) => !batch).length + batches.length,
+    batches: batches.length,
+    lines: sum(batches.map(({ lines }) => lines)),
     answers: count(attempts, answerOf),
     faults: count(faults, ({ kind }: Fault) => kind),
     confirmedAfterElectionMs: confirmedAfter(elections, attempts).map((ms) =>
@@ -93,6 +98,7 @@ function reportText(summary: ChaosSummary, violations: readonly Violation[]): st
     ['of them accepted, rejected for good', `${accepted}, ${rejected}`],
     ['of them given up, or under way at the end', String(givenUp)],
     ['requests', String(summary.requests)],
+    ['of them batches, with lines', `${summary.batches}, ${summary.lines}`],
     ['answers', countLines(summary.answers)],
     ['faults', countLines(summary.faults)],
     ['killSessions was rejected', summary.rejectsKillSessions ? 'all the time' : 'by faults alone'],

@@ -12,10 +12,11 @@ import { check } from './check/check';
 import type { Violation } from './check/evidence';
 import { checkSoundness } from './check/soundness';
 import { runFaults } from './faults';
-import { type Attempt, FAULT_KINDS, type History, needsFailOver } from './history';
-import { collectEvidence, settle } from './leftovers';
+import { type Attempt, type BatchTry, FAULT_KINDS, type History, needsFailOver } from './history';
+import { collectEvidence, longestTimeout, settle } from './leftovers';
 import { type Breakable, MECHANISMS, type Mechanism } from './mechanisms';
 import { type FaultMix, planClocks, planFaults } from './plan';
+import type { Recorder } from './tries';
 import { watchRun } from './watches';
 
 export interface ChaosOptions {
@@ -31,6 +32,8 @@ export interface ChaosOptions {
   readonly mix?: FaultMix;
   /** Milliseconds by which the clocks of processes may be wrong, either way; absent: they are right. */
   readonly skew?: number;
+  /** Of all pushes, how many go in batches: 0 to 1; none, where absent. */
+  readonly batches?: number;
   /** One address, where absent. */
   readonly redisForm?: RedisForm;
   /** Whether the database rejects killSessions during all of it. */
@@ -52,6 +55,9 @@ export interface ChaosResult {
 }
 
 const USUAL_TIMEOUT = '5s';
+/** Another one, so that it shows where one stands for the other. */
+const BATCH_TIMEOUT = '8s';
+const IN_BATCHES = 0;
 /** Milliseconds without faults before the plan starts, and after it ends. */
 const WARM_UP = 2_000;
 const SHORT_CALM = 500;
@@ -76,6 +82,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     clockShifts,
     env: {
       PUSH_TIMEOUT: USUAL_TIMEOUT,
+      BATCH_TIMEOUT,
       ...breakable?.env,
       ...(broken && { CHAOS_BREAK: broken }),
     },
@@ -101,8 +108,8 @@ async function attack(
     const { faultsEndedAt, ...seen } = await drive(cluster, options);
     say('Callers are done; waiting until everything is settled');
     const leftovers = await settle(cluster, { entries: !broken, signal });
-    const { PUSH_TIMEOUT: pushTimeout } = cluster.config;
-    const history: History = { pushTimeout, clockShifts, ...seen };
+    const { PUSH_TIMEOUT: pushTimeout, BATCH_TIMEOUT: batchTimeout } = cluster.config;
+    const history: History = { pushTimeout, batchTimeout, clockShifts, ...seen };
     const evidence = await collectEvidence(cluster, { history, faultsEndedAt, leftovers });
     const violations = [...check(evidence), ...checkSoundness(evidence)];
     return {
@@ -118,7 +125,7 @@ async function attack(
   }
 }
 
-interface Driven extends Omit<History, 'pushTimeout' | 'clockShifts'> {
+interface Driven extends Omit<History, 'pushTimeout' | 'batchTimeout' | 'clockShifts'> {
   readonly faultsEndedAt: number;
 }
 
@@ -128,26 +135,32 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
   const random = createRandom(seed);
   const plan = planFaults({ ...options, random: random.fork('faults'), ...mixOf(options) });
   const attempts: Attempt[] = [];
+  const batches: BatchTry[] = [];
   const stop = new AbortController();
   const signal = eitherSignal(stop.signal, options.signal);
   const watch = watchRun(cluster);
   const progress = setInterval(() => {
-    say(`${attempts.length} requests so far`);
+    say(`${attempts.length} pushes so far`);
   }, PROGRESS);
   try {
-    const record = (attempt: Attempt) => void attempts.push(attempt);
-    const crowd = { random, callers: options.callers, keys: KEYS, pause: 0, record, signal };
+    const record: Recorder = {
+      attempt: (attempt) => void attempts.push(attempt),
+      batch: (batch) => void batches.push(batch),
+    };
+    const { callers: count, batches: share = IN_BATCHES } = options;
+    const some = { random, callers: count, keys: KEYS, batches: share };
+    const crowd = { ...some, pause: 0, record, signal };
     const callers = runCrowd(cluster, crowd);
     await sleep(WARM_UP, undefined, { signal });
     const clock = () => performance.now();
     const faults = await runFaults(plan, cluster, { clock, signal });
     const faultsEndedAt = performance.now();
-    say(`${faults.length} faults are over, ${attempts.length} requests answered; now calm`);
-    await sleep(calmOf(options, cluster.config.PUSH_TIMEOUT), undefined, { signal });
+    say(`${faults.length} faults are over, ${attempts.length} pushes answered; now calm`);
+    await sleep(calmOf(options, longestTimeout(cluster.config)), undefined, { signal });
     stop.abort();
     await callers;
     options.signal?.throwIfAborted();
-    return { attempts, faults, faultsEndedAt, ...(await watch.stop()) };
+    return { attempts, batches, faults, faultsEndedAt, ...(await watch.stop()) };
   } finally {
     clearInterval(progress);
     stop.abort();
@@ -156,10 +169,10 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
 }
 
 /** Long enough to see it recover, or not. */
-function calmOf({ broken }: ChaosOptions, pushTimeout: number): number {
+function calmOf({ broken }: ChaosOptions, timeout: number): number {
   const breakable: Breakable | undefined = broken && MECHANISMS[broken];
   const isLong = !breakable || breakable.showsInCalm;
-  return isLong ? RECOVERY + pushTimeout + SERVED : SHORT_CALM;
+  return isLong ? RECOVERY + timeout + SERVED : SHORT_CALM;
 }
 
 function mixOf({ mix, broken }: ChaosOptions): { mix?: FaultMix } {
@@ -172,7 +185,8 @@ function mixOf({ mix, broken }: ChaosOptions): { mix?: FaultMix } {
 /** Rejections that a retry mends, and broken connections: as long as they come, it has not recovered. */
 function lastTrouble(attempts: readonly Attempt[], since: number): number {
   const troubled = attempts.filter(
-    ({ end, endedAt }) => endedAt > since && (end.kind !== 'answered' || end.code >= 500),
+    ({ end, endedAt }) =>
+      endedAt > since && end.kind !== 'left' && (end.kind !== 'answered' || end.code >= 500),
   );
   return troubled.reduce((last, { endedAt }) => Math.max(last, endedAt - since), 0);
 }

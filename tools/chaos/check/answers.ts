@@ -26,8 +26,9 @@ export function checkAnswers({ attempts }: History, pushes: Pushes): Violation[]
   const seen = new Set<string>();
   return attempts.flatMap((attempt) => {
     if (!wasTold(attempt)) return [];
-    const { requestId } = attempt.end;
-    const isRepeated = seen.has(requestId);
+    const { requestId, ofBatch } = attempt.end;
+    // The one answer to a batch is that of all its lines.
+    const isRepeated = seen.has(requestId) && !(ofBatch && attempt.batch?.line !== 1);
     seen.add(requestId);
     const [rule, what] = isRepeated
       ? (['answer-agrees', 'two requests were answered with this id'] as const)
@@ -44,13 +45,15 @@ const wasTold = (attempt: Attempt): attempt is Told => attempt.end.kind === 'ans
 /** @returns the rule that the answer breaks and how; undefined where it holds */
 function judge(attempt: Told, pushes: Pushes): readonly [Rule, string] | undefined {
   const { end } = attempt;
-  const push = pushes.byId.get(end.requestId);
+  const push = end.ofBatch ? undefined : pushes.byId.get(end.requestId);
   if (push && push.sent !== pushes.operations.triedBy(attempt)) {
     return ['answer-agrees', 'its entry is of another push'];
   }
   if (end.status !== (end.code || 200)) {
     return ['answer-agrees', `HTTP status ${end.status}, which is another one`];
   }
+  // It has no entry of its own: that its lines have none is for checkSenders to see.
+  if (end.ofBatch) return undefined;
   const wrong = end.code === 0 ? unlikeSuccess(end, push) : unlikeFailure(end, push);
   if (wrong === undefined) return undefined;
   const seen = push ? described(push.entry) : 'no entry';

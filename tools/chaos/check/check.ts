@@ -1,5 +1,6 @@
 /** Holds what a run has seen against what was promised: pure, from evidence to violations. */
 import { checkAnswers, checkRejections } from './answers';
+import { checkBatches } from './batches';
 import type { Evidence, Violation } from './evidence';
 import { checkSenders, checkSettled } from './log-entries';
 import { collectMatters, type MatterCase } from './matter-cases';
@@ -19,6 +20,7 @@ export function check(evidence: Evidence): Violation[] {
   return [
     ...checkAnswers(evidence.history, pushes),
     ...checkRejections(evidence.history, pushes.operations),
+    ...checkBatches(evidence.history, pushes),
     ...checkSenders(pushes.all),
     ...collectMatters(evidence, pushes.all).flatMap(checkMatter),
     ...checkOneEffect(pushes),

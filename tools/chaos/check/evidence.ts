@@ -46,6 +46,10 @@ export const PROMISES = {
     'A push that was answered before another one was sent took effect before it, whoever received and applied the two.',
   placeable:
     'A push without an effect was told the truth about a state that its matter had between its sending and its answer.',
+  'batch-order':
+    'The lines of a batch that are about one matter take effect in their order; after one that failed for want of a server the later ones are not applied, and nothing else skips a line.',
+  'batch-answer':
+    'A batch is answered line by line, in their order; its status, code and counts are those of its lines, and the entry of each says which line of which batch it was.',
   'one-effect':
     'All tries of a push with an idempotency key take effect once; the others repeat it.',
   'one-matter-id': 'A key has one matter id for ever.',

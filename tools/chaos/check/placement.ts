@@ -6,6 +6,7 @@
 
 import { decide } from '../../../src/domain/decide';
 import { firstWhere } from '../../harness/figures';
+import { createBatchLines, lineOf } from './batch-lines';
 import type { Violation } from './evidence';
 import { type MatterCase, revisionOf } from './matter-cases';
 import type { Push } from './pushes';
@@ -19,7 +20,7 @@ import { createStateSearch, type FindStates, type Range } from './state-search';
  * after it was told.
  *
  * Taking the earliest one, in the order of sending, is exact. Whatever bounds a push from below was
- * told before it was sent, hence sent before it, hence has its place already; by induction no
+ * told before it was sent, hence sent before it, or is an earlier line of its batch; hence it has its place already; by induction no
  * placement has any push earlier than this one has, so every lower bound here is the least that any
  * placement has. The upper bounds are revisions and do not depend on the placement. So where a push
  * finds no room here, it finds none in any placement; where all find room, this is a placement:
@@ -36,12 +37,14 @@ export function checkPlacement(matter: MatterCase, states: States): Violation[] 
   const violations: Violation[] = [];
   let from = 0;
   let next = 0;
-  for (const push of [...others].sort((a, b) => compare(a.sentAt, b.sentAt))) {
+  const lines = createBatchLines([...matter.effects, ...others]);
+  for (const push of [...others].sort(inOrderOfSending)) {
     for (; (told[next]?.toldAt ?? Number.POSITIVE_INFINITY) < push.sentAt; next += 1) {
       const earlier = told[next];
       from = Math.max(from, (earlier && places.get(earlier)) ?? 0);
     }
-    const range = { from, to: lastState(push) };
+    const before = lines.earlier(push).map((one) => places.get(one) ?? 0);
+    const range = { from: Math.max(from, ...before), to: lastState(push) };
     const place = firstPlace(push, { matter, states, find, range });
     if (place === undefined) violations.push(misplaced(push, range, matter));
     else places.set(push, place);
@@ -78,7 +81,9 @@ function firstPlace(push: Push, { matter, states, find, range }: Search): number
  *   were sent after it was told, and, where it was rejected, before another try of it took effect,
  *   which from then on it would have repeated
  */
-function createUpperBound({ effects }: MatterCase): (push: Push) => number {
+function createUpperBound(matter: MatterCase): (push: Push) => number {
+  const { effects } = matter;
+  const lines = createBatchLines(effects);
   const bySent = [...effects].sort((a, b) => compare(a.sentAt, b.sentAt));
   const least: number[] = new Array(bySent.length).fill(effects.length + 1);
   for (let i = bySent.length - 1; i >= 0; i -= 1) {
@@ -87,11 +92,13 @@ function createUpperBound({ effects }: MatterCase): (push: Push) => number {
   }
   const withKey = effects.filter(({ entry }) => entry.idempotencyKey !== undefined);
   const applied = new Map(withKey.map((push) => [push.sent, revisionOf(push)]));
-  return ({ sent, toldAt, entry }) => {
+  return (push) => {
+    const { sent, toldAt, entry } = push;
     const first = firstWhere(bySent.length, (i) => (bySent[i]?.sentAt ?? 0) > toldAt);
     const sentLater = least[first] ?? effects.length + 1;
     const repeated = entry.state === 'REFUSED' ? applied.get(sent) : undefined;
-    return Math.min(sentLater, repeated ?? sentLater) - 1;
+    const later = lines.later(push).map(revisionOf);
+    return Math.min(sentLater, repeated ?? sentLater, ...later) - 1;
   };
 }
 
@@ -107,6 +114,9 @@ function misplaced(
     `without an effect is due at no revision from ${from} to ${to} of ${matter.effects.length}`;
   return { rule: 'placeable', requestId: id, externalId, what };
 }
+
+/** Lines of one batch were sent at once, and have an order all the same. */
+const inOrderOfSending = (a: Push, b: Push) => compare(a.sentAt, b.sentAt) || lineOf(a) - lineOf(b);
 
 /** Differences will not do: times may be infinite. */
 function compare(a: number, b: number): number {

@@ -1,9 +1,10 @@
 /** The log entries of a run, each with the try that it belongs to and the time it can have had. */
 
 import { createHash } from 'node:crypto';
+import type { Types } from 'mongoose';
 import { createBodyParsers, type ParsedBody } from '../../../src/protocol/requests';
 import type { LogEntry } from '../../../src/storage/push-log/entry-model';
-import type { Answered, Attempt, History } from '../history';
+import { type Answered, type Attempt, type History, isUnknown } from '../history';
 import type { Evidence } from './evidence';
 
 export interface Push {
@@ -14,6 +15,8 @@ export interface Push {
   readonly sent: SentOperation | undefined;
   /** The try that was answered with its request id. */
   readonly attempt: Attempt | undefined;
+  /** Of a line of a batch: where it stood. */
+  readonly batch: LineOfBatch | undefined;
   /** Since when it can have been decided, by the clock of the history. */
   readonly sentAt: number;
   /** Until when a worker may take it up: epoch milliseconds of the servers' clock. */
@@ -21,6 +24,16 @@ export interface Push {
   /** By when it was decided: its caller was told. Infinity where nobody was told anything definite. */
   readonly toldAt: number;
 }
+
+/** As its entry says it. */
+export interface LineOfBatch {
+  /** The request id of the batch. */
+  readonly id: Types.ObjectId;
+  /** 1-based. */
+  readonly line: number;
+}
+
+const lineOfBatch = (entry: LogEntry & { readonly batch?: LineOfBatch }) => entry.batch;
 
 export interface Pushes {
   readonly all: readonly Push[];
@@ -32,10 +45,11 @@ export function indexPushes({ history, entries, timeZone }: Evidence): Pushes {
   const operations = collectOperations(history, timeZone);
   const attempts = new Map<string, Attempt>();
   for (const attempt of history.attempts) {
-    if (attempt.end.kind === 'answered') attempts.set(attempt.end.requestId, attempt);
+    const { end } = attempt;
+    if (end.kind === 'answered' && !end.ofBatch) attempts.set(end.requestId, attempt);
   }
   const toldByReplay = findReplays(entries, attempts);
-  const all = entries.map((entry): Push => {
+  const pushes = entries.map((entry): Push => {
     const id = String(entry._id);
     const sent = operations.of(entry);
     const attempt = attempts.get(id);
@@ -45,12 +59,27 @@ export function indexPushes({ history, entries, timeZone }: Evidence): Pushes {
       entry,
       sent,
       attempt,
+      batch: lineOfBatch(entry),
       sentAt: earliest(tries),
       deadline: entry.deadlineAt.getTime() - slowest(tries, history.clockShifts),
       toldAt: Math.min(toldAt(attempt), toldByReplay.get(id) ?? Number.POSITIVE_INFINITY),
     };
   });
+  const all = withBatchTimes(pushes);
   return { all, byId: new Map(all.map((push) => [push.id, push])), operations };
+}
+
+/** All lines of a batch were sent at once, not before the latest of the times that they can have had. */
+function withBatchTimes(pushes: readonly Push[]): Push[] {
+  const since = new Map<string, number>();
+  for (const { batch, sentAt } of pushes) {
+    if (!batch) continue;
+    const id = String(batch.id);
+    since.set(id, Math.max(sentAt, since.get(id) ?? Number.NEGATIVE_INFINITY));
+  }
+  return pushes.map((push) =>
+    push.batch ? { ...push, sentAt: since.get(String(push.batch.id)) ?? push.sentAt } : push,
+  );
 }
 
 /**
@@ -127,8 +156,7 @@ export function collectOperations(history: History, timeZone: string): SentOpera
   for (const attempt of history.attempts) {
     const known = tries.get(attempt.operation) ?? { first: attempt, unanswered: [] };
     if (known.first === attempt) tries.set(attempt.operation, known);
-    const { kind } = attempt.end;
-    if (kind === 'lost' || kind === 'hung') known.unanswered.push(attempt);
+    if (isUnknown(attempt.end)) known.unanswered.push(attempt);
   }
   const byNumber = new Map<number, SentOperation>();
   const byIdentity = new Map<string, SentOperation>();

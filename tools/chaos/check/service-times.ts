@@ -15,18 +15,21 @@ const QUICK = 2_500;
 const JUST_STARTED = 5_000;
 
 export function checkServiceTimes({ history, faultsEndedAt }: Evidence): Violation[] {
-  const { attempts, faults, stalls, serverStalls, pushTimeout } = history;
+  const { attempts, faults, stalls, serverStalls, pushTimeout, batchTimeout } = history;
   const held = spansOf(faults, ['stop-web'], stalls);
   const ended = spansOf(faults, ['kill-web', 'restart-web']);
   const excused = createSpans([...stalls, ...serverStalls]);
   const served = faultsEndedAt + RECOVERY;
   return attempts.flatMap((attempt) => {
-    const { web } = attempt;
+    const { web, batch } = attempt;
     const around = { held: held(web), ended: ended(web) };
+    const timeout = batch ? batchTimeout : pushTimeout;
+    // The lines of a batch share its time and its connection.
+    const isOfRequest = !batch || batch.line === 1;
     return [
-      ...checkWait(attempt, pushTimeout + ROOM, around),
-      ...checkConnection(attempt, around.ended),
-      ...checkRecovery(attempt, served, excused),
+      ...(isOfRequest ? checkWait(attempt, timeout + ROOM, around) : []),
+      ...(isOfRequest ? checkConnection(attempt, around.ended) : []),
+      ...checkRecovery(attempt, { served, excused, isOfRequest }),
     ];
   });
 }
@@ -70,13 +73,22 @@ function checkConnection(attempt: Attempt, ended: Spans): Violation[] {
   return [{ rule: 'connection', what }];
 }
 
-/** @param excused when the harness, or a server by itself, stood still */
-function checkRecovery(attempt: Attempt, served: number, excused: Spans): Violation[] {
+interface Calm {
+  /** Since when all is due to be served. */
+  readonly served: number;
+  /** When the harness, or a server by itself, stood still. */
+  readonly excused: Spans;
+  /** Whether the time of the request is judged with it. */
+  readonly isOfRequest: boolean;
+}
+
+function checkRecovery(attempt: Attempt, { served, excused, isOfRequest }: Calm): Violation[] {
   const { sentAt, endedAt, end } = attempt;
   if (endedAt <= served) return [];
-  const isServed = end.kind === 'answered' && end.code < 500;
+  const isServed = end.kind === 'left' || (end.kind === 'answered' && end.code < 500);
   const took = endedAt - sentAt;
-  const isSlow = sentAt > served && took > QUICK + excused.lasted(sentAt, endedAt);
+  const isLate = isOfRequest && sentAt > served;
+  const isSlow = isLate && took > QUICK + excused.lasted(sentAt, endedAt);
   if (isServed && !isSlow) return [];
   const due = `${shownTime(endedAt - served)} after all was due to be served again`;
   const what = `${seen(attempt)} after ${shownTime(took)}, ${due}`;
