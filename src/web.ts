@@ -123,8 +123,10 @@ function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOp
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
   const quota = createRejectionQuota(redis, keys);
+  const directory = createClientDirectory(mongo, keyRing, clock, logger);
   return {
-    findClient: createClientDirectory(mongo, keyRing, clock, logger).find,
+    findClient: directory.find,
+    mostSecrets: directory.mostSecrets,
     logRejection: createRejectionLog({ pushLog, clock, logger, metrics, quota }, REJECTIONS),
     counts,
     noteUse: secretUses.note,
@@ -144,7 +146,9 @@ function openPushes(
   const { config, logger, mongo, redis, keys, metrics, tracing } = base;
   const { PUSH_TIMEOUT: timeout } = config;
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
-  const admit = createAdmit(createAdmission(redis, keys, config.SIGNATURE_GRACE), rates);
+  const queryKeyRates = { rate: config.QUERY_KEY_RATE, burst: config.QUERY_KEY_BURST };
+  const ask = createAdmission(redis, keys, config.SIGNATURE_GRACE);
+  const admit = createAdmit(ask, rates, queryKeyRates);
   const checkBody = createCheckBody({
     parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
     concluded: new Set(config.CONCLUDED_STATUSES),

@@ -7,11 +7,11 @@ import { PushError } from '../protocol/errors';
 import { TIMESTAMP, TIMESTAMP_WINDOW } from '../protocol/headers';
 import { isSignatureForm, matches, startDigest, verify } from '../protocol/signature';
 import type { ClientPause } from '../storage/directory/client-model';
-import type { KnownClient } from '../storage/directory/clients';
+import type { KnownClient, QueryKeyTerms } from '../storage/directory/clients';
 import type { RateOverride } from '../storage/directory/rate-override';
 import type { AuthHeaders } from './auth-headers';
 
-/** A rejection costs the work of two secrets, whether the client is unknown, has one or is rotating. */
+/** Stands in for secrets that a client does not have. */
 const NOBODYS = { id: '', secret: 'a secret that nobody was ever given' };
 
 export interface Caller {
@@ -19,6 +19,8 @@ export interface Caller {
   readonly systemCode: string;
   /** Which of the client's secrets signed. */
   readonly secretId: string;
+  /** Where that was a query key; absent: a secret of the client, which is good for everything. */
+  readonly queryKey?: QueryKeyTerms;
   /** Its queries are answered, its pushes are not. */
   readonly paused?: ClientPause;
   /** The client's own rate, where it has one. */
@@ -28,6 +30,8 @@ export interface Caller {
 /**
  * @param client what the directory knows under the client id of the headers
  * @param now epoch milliseconds
+ * @param trials how many secrets are tried at least: a rejection is to cost the same, whether the client
+ *   is unknown, has one secret, is rotating or has query keys
  * @throws PushError naming the first check that failed
  */
 export function authenticate(
@@ -35,10 +39,11 @@ export function authenticate(
   headers: AuthHeaders,
   rawBody: Uint8Array,
   now: number,
+  trials = 0,
 ): Caller {
   const { clientId, timestamp, signature } = headers;
   checkHeaders(headers, now);
-  const signer = secretsToTry(client).find(({ secret }) =>
+  const signer = secretsToTry(client, now, trials).find(({ secret }) =>
     verify(secret, clientId, timestamp, rawBody, signature),
   );
   return callerOf(client, signer);
@@ -62,10 +67,11 @@ export function startAuthentication(
   client: KnownClient | undefined,
   headers: AuthHeaders,
   now: number,
+  trials = 0,
 ): Authentication {
   const { clientId, timestamp, signature } = headers;
   checkHeaders(headers, now);
-  const tried = secretsToTry(client).map((signer) => ({
+  const tried = secretsToTry(client, now, trials).map((signer) => ({
     signer,
     digest: startDigest(signer.secret, clientId, timestamp),
   }));
@@ -95,18 +101,41 @@ function usableSecrets(client: KnownClient | undefined): readonly Secret[] {
   return client?.type === 'CONFIDENTIAL' ? client.secrets.filter(({ secret }) => secret) : [];
 }
 
-function secretsToTry(client: KnownClient | undefined): readonly Secret[] {
-  const usable = usableSecrets(client);
-  return [...usable, NOBODYS, NOBODYS].slice(0, Math.max(2, usable.length));
+/** While it rotates, a client without query keys has two. */
+const FEWEST_TRIALS = 2;
+
+function secretsToTry(
+  client: KnownClient | undefined,
+  now: number,
+  trials: number,
+): readonly Secret[] {
+  // What is known of clients may be a second old; a key is good for nothing from the moment of its end.
+  const usable = usableSecrets(client).filter(({ queryKey }) => !queryKey || queryKey.endsAt > now);
+  const missing = Math.max(FEWEST_TRIALS, trials) - usable.length;
+  return [...usable, ...Array<Secret>(Math.max(0, missing)).fill(NOBODYS)];
 }
 
 /** @param signer whose secret signed, if any of those tried */
 function callerOf(client: KnownClient | undefined, signer: Secret | undefined): Caller {
-  if (client && usableSecrets(client).length === 0) throw new PushError('NO_USABLE_SECRET');
-  if (!client || !signer || signer === NOBODYS) throw new PushError('SIGNATURE_MISMATCH');
+  const owned = usableSecrets(client);
+  const isNobodys = !signer || signer === NOBODYS;
+  if (client && isNobodys && owned.every(({ queryKey }) => queryKey)) {
+    throw new PushError('NO_USABLE_SECRET');
+  }
+  if (!client || isNobodys) throw new PushError('SIGNATURE_MISMATCH');
   if (!client.enabled) throw new PushError('CLIENT_DISABLED');
   if (!client.systemCode) throw new PushError('NO_SYSTEM_CODE');
   const { clientId, systemCode, limit, paused } = client;
-  const more = { ...(limit && { limit }), ...(paused && { paused }) };
-  return { clientId, systemCode, secretId: signer.id, ...more };
+  const { id: secretId, queryKey } = signer;
+  const more = {
+    ...(limit && { limit }),
+    ...(paused && { paused }),
+    ...(queryKey && { queryKey }),
+  };
+  return { clientId, systemCode, secretId, ...more };
+}
+
+/** @throws PushError SCOPE_NOT_ALLOWED where a query key signed that may not push */
+export function checkMayPush({ queryKey }: Pick<Caller, 'queryKey'>): void {
+  if (queryKey && !queryKey.mayPush) throw new PushError('SCOPE_NOT_ALLOWED');
 }

@@ -29,6 +29,10 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
   NO_USABLE_SECRET: ['The client is PUBLIC or has no secret.', 'client 为 PUBLIC 类型或没有密钥。'],
   CLIENT_DISABLED: ['The client is disabled.', 'client 已停用。'],
   NO_SYSTEM_CODE: ['The client has no system code.', 'client 未绑定系统编码。'],
+  SCOPE_NOT_ALLOWED: [
+    'A query key signed (`matterctl client console`), and it may ask but not push: sign with a secret of the client, or have a link made with --may-push.',
+    '签名所用的是查询密钥（`matterctl client console`），只能查询、不能推送：请使用 client_secret 签名，或由运维人员以 --may-push 重新生成链接。',
+  ],
   INVALID_ENCODING: ['The body is not UTF-8.', '请求体不是 UTF-8。'],
   INVALID_JSON: ['The body is not a JSON object.', '请求体不是 JSON 对象。'],
   EMPTY_BATCH: ['A batch has no line with something in it.', '批次没有任何非空行。'],

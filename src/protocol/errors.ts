@@ -54,6 +54,7 @@ const REASONS = {
   ),
   CLIENT_DISABLED: final(403, 'Client 已停用', 'the client is disabled'),
   NO_SYSTEM_CODE: final(403, 'Client 未绑定 system_code', 'the client is bound to no system_code'),
+  SCOPE_NOT_ALLOWED: final(403, '密钥无推送权限', 'this key may not push'),
   INVALID_ENCODING: final(400, '请求体不是合法的 UTF-8', 'the body is not valid UTF-8'),
   INVALID_JSON: final(400, '请求体不是合法的 JSON 对象', 'the body is not a valid JSON object'),
   EMPTY_BATCH: final(400, '批次中没有推送', 'the batch has no line'),

@@ -79,6 +79,43 @@ export const secretView = z
   .meta(about('A secret by its id, never itself', '密钥的编号与时间，不含密钥'));
 export type SecretView = Answer<typeof secretView>;
 
+const SCOPES = ['query', 'push'] as const;
+const scopes = () =>
+  z
+    .array(z.enum(SCOPES))
+    .meta(
+      about(
+        'What it is good for; a push without `push` is rejected as SCOPE_NOT_ALLOWED',
+        '权限范围；没有 push 时推送会以 SCOPE_NOT_ALLOWED 被拒绝',
+      ),
+    );
+
+export const queryKeyView = secretView
+  .extend({ scopes: scopes() })
+  .meta(
+    about(
+      'A query key by its id, never itself; one that has ended is told for a day',
+      '查询密钥的编号与时间，不含密钥；到期后仍显示一天',
+    ),
+  );
+export type QueryKeyView = Answer<typeof queryKeyView>;
+
+export const signedWith = z
+  .object({
+    secretId: z.string().meta(about('As the push log names it', '与推送日志中的 secretId 一致')),
+    scopes: scopes(),
+    endsAt: instant()
+      .nullable()
+      .meta(
+        about(
+          'When a query key ends; null: it is a secret of the client',
+          '查询密钥的失效时间；null 表示使用的是 client_secret',
+        ),
+      ),
+  })
+  .meta(about('What this request was signed with', '本次请求签名所用的密钥'));
+export type SignedWith = Answer<typeof signedWith>;
+
 export const retentions = z
   .object({
     pushLog: z.number().meta(about('Entries of the push log', '推送日志条目')),
@@ -160,6 +197,17 @@ export const clientSelf = z
           '密钥信息（不含密钥本身），当前密钥在前',
         ),
       ),
+    queryKeys: z
+      .array(queryKeyView)
+      .meta(
+        about(
+          'Keys for people in a browser, beside the secrets',
+          '供浏览器使用的查询密钥，独立于 client_secret',
+        ),
+      ),
+    signedWith: signedWith.meta(
+      about('What this request was signed with', '本次请求签名所用的密钥'),
+    ),
     timeZone: z
       .string()
       .meta(about('In which local date-times are read', '解析本地时间所用的门户时区')),

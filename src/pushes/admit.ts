@@ -21,15 +21,19 @@ export type Admit = (
 
 /**
  * @param defaults RATE_LIMIT and RATE_BURST, for clients without a rate of their own
+ * @param queryKeys QUERY_KEY_RATE and QUERY_KEY_BURST, of each query key by itself: somebody at a browser
+ *   takes nothing of the rate of the client
  */
 export function createAdmit(
   ask: (request: AdmissionRequest) => Promise<Admission>,
   defaults: RateLimit,
+  queryKeys: RateLimit,
 ): Admit {
   return async ({ caller, path, idempotencyKey, signature, timestamp }, timeout) => {
-    const { clientId } = caller;
-    const limit = caller.limit ? { ...defaults, ...caller.limit } : defaults;
-    const asked = ask({ clientId, limit, path, idempotencyKey, signature, timestamp });
+    const { clientId, secretId, queryKey } = caller;
+    const limit = queryKey ? queryKeys : { ...defaults, ...caller.limit };
+    const rateOf = queryKey ? `${clientId} ${secretId}` : clientId;
+    const asked = ask({ clientId, rateOf, limit, path, idempotencyKey, signature, timestamp });
     const admission = await queueCall(asked, timeout);
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
     if (admission.kind === 'rate-limited') {

@@ -2,6 +2,7 @@
  * The way of an authenticated push: admit, validate, record, queue, wait for the worker's reply. It
  * always ends by the caller's deadline, with a result or an error.
  */
+import { checkMayPush } from '../auth/authenticate';
 import type { Clock } from '../concurrency/clock';
 import { clientPaused, PushError, type RateState } from '../protocol/errors';
 import type { QueuedPush } from '../queue/push';
@@ -91,10 +92,11 @@ async function submitPush(deps: SubmitPushDependencies, push: Submission): Promi
   }
 }
 
-/** @throws PushError CLIENT_PAUSED or BACKLOG_FULL */
+/** @throws PushError SCOPE_NOT_ALLOWED, CLIENT_PAUSED or BACKLOG_FULL */
 function takePermit(deps: SubmitPushDependencies, push: Submission): Permit {
   const { clientId, paused } = push.request.caller;
   try {
+    checkMayPush(push.request.caller);
     if (paused) throw clientPaused(paused.reason);
     return deps.loadShedder.acquire(clientId);
   } catch (error) {

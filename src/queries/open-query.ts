@@ -1,10 +1,9 @@
+import type { Caller } from '../auth/authenticate';
 import type { Language } from '../protocol/language';
 
 /** A query of an authenticated caller, who sees only what belongs to its system. */
-export interface OpenQuery {
-  readonly systemCode: string;
-  /** Who asks. */
-  readonly clientId: string;
+export interface OpenQuery
+  extends Pick<Caller, 'systemCode' | 'clientId' | 'secretId' | 'queryKey'> {
   /** What its caller reads. */
   readonly language: Language;
   readonly body: Readonly<Record<string, unknown>>;

@@ -9,6 +9,8 @@ import type { RedisConnection } from './redis';
 
 export interface AdmissionRequest {
   readonly clientId: string;
+  /** Whose rate it takes from: the client's, or that of one of its query keys. */
+  readonly rateOf: string;
   /** The operation's path. */
   readonly path: string;
   /** As sent; undefined where there is none, or where it means nothing (queries). */
@@ -122,9 +124,9 @@ export function createAdmission(
   redis.defineCommand('admit', { lua: ADMIT });
   const batcher = createBatcher<AdmissionRequest, Admission>({
     run: async (requests) => {
-      const names = requests.flatMap(({ clientId, timestamp }) => [
+      const names = requests.flatMap(({ clientId, rateOf, timestamp }) => [
         keys.signatures(clientId, Math.floor(timestamp / 60)),
-        keys.rate(clientId),
+        keys.rate(rateOf),
       ]);
       const uses = requests.flatMap((request) => [
         request.signature.slice(0, 32),

@@ -31,7 +31,8 @@ export interface RedisKeys {
   replies(ingressId: string): string;
   /** What each signature of a client was first used for, and when; by minute of its timestamp. */
   signatures(clientId: string, minute: number): string;
-  rate(clientId: string): string;
+  /** @param of a client id, or that and the id of its query key with a blank between them */
+  rate(of: string): string;
   /** How much room is left for rejections that anybody may have caused. */
   rejections(clientId: string): string;
   workerNumber(number: number): string;
@@ -77,7 +78,7 @@ export function createRedisKeys(namespace: string, shards = 1): RedisKeys {
     workerHeartbeats: `${tag}:worker-heartbeats`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
-    rate: (clientId) => `${tag}:rate:${clientId}`,
+    rate: (of) => `${tag}:rate:${of}`,
     rejections: (clientId) => `${tag}:rejections:${clientId}`,
     workerNumber: (number) => `${tag}:worker:${number}`,
     processes: `${tag}:processes`,

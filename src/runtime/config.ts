@@ -116,6 +116,10 @@ const schema = z.object({
   RATE_LIMIT: whole(0, 1_000_000).default(0),
   /** Pushes that a client may send at once above its rate. */
   RATE_BURST: whole(1, 1_000_000).default(400),
+  /** Requests per second of each query key. */
+  QUERY_KEY_RATE: whole(1, 1_000_000).default(20),
+  /** Requests that a query key may send at once above its rate. */
+  QUERY_KEY_BURST: whole(1, 1_000_000).default(100),
   /** `off` applies a repeated idempotency key again instead of answering with the first outcome. */
   IDEMPOTENT_REPLAY: z.enum(['on', 'off']).default('on'),
   /** How long push-log entries are kept; a retry is answered from them for 24 h. */
@@ -152,6 +156,8 @@ const schema = z.object({
   DOCS_PAGE: z.enum(['on', 'off']).default('on'),
   /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
+  /** Where people reach the service; `matterctl client console` prints links below it. */
+  PUBLIC_URL: z.string().refine(isPlainUrl, 'must be http(s)://host/path').default(''),
   /** `on`: `web` logs one line for each request. */
   LOG_REQUESTS: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -234,6 +240,11 @@ function englishMissing(issue: { code?: string; input?: unknown }): string | und
 
 function unitOf(unit: string): number {
   return { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 1;
+}
+
+function isPlainUrl(value: string): boolean {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && !/[?#@]/.test(value);
 }
 
 function isTimeZone(value: string): boolean {

@@ -59,6 +59,10 @@ const CATALOGUE = {
     'A secret was used that has ended',
     'Use the secret that the last rotation printed; "matterctl client rotate" makes another one.',
   ],
+  QUERY_KEY_ENDED: [
+    'A query key was used that has ended or was revoked',
+    'Have a new link made: "matterctl client console".',
+  ],
   SECRET_WHITE_SPACE: ['White space belongs to the secret that was used', `${THE_SECRET} Trim it.`],
   SECRET_QUOTED: ['Quotes belong to the secret that was used', THE_SECRET],
   SECRET_NAMED: [

@@ -58,6 +58,10 @@ const CATALOGUE: Readonly<Record<Cause, readonly [explanation: string, fix: stri
     '使用了已失效的密钥',
     '使用最近一次轮换生成的密钥；"matterctl client rotate" 可再次轮换。',
   ],
+  QUERY_KEY_ENDED: [
+    '使用了已到期或已撤销的查询密钥',
+    '由运维执行 "matterctl client console" 重新生成链接。',
+  ],
   SECRET_WHITE_SPACE: ['所用密钥带有空白字符', `${THE_SECRET}请去除首尾空白。`],
   SECRET_QUOTED: ['所用密钥带有引号', THE_SECRET],
   SECRET_NAMED: ['所用密钥前带有名称，如同配置文件中的一行', `${THE_SECRET}读取值，而不是整行。`],

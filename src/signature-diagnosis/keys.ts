@@ -11,6 +11,8 @@ export interface KeyVariant {
   readonly secret: string;
   /** Likely enough to be tried together with other mistakes. */
   readonly isCommon: boolean;
+  /** Tried alone: what makes it signs right, and there may be many. */
+  readonly isQueryKey?: boolean;
 }
 
 type Found = readonly [cause: Cause, how: string, key: string | Buffer];
@@ -52,24 +54,24 @@ const NOTHINGS = [
  */
 export function keyVariants(
   clientId: string,
-  secrets: readonly HeldSecret[],
+  held: readonly HeldSecret[],
   now: number,
 ): KeyVariant[] {
-  const isOver = ({ endsAt }: HeldSecret) => endsAt !== undefined && endsAt <= now;
-  const whole = secrets.map(
-    (held): KeyVariant => ({
-      cause: isOver(held) ? 'SECRET_RETIRED' : undefined,
-      ...(isOver(held) && { how: `secret ${held.id}` }),
-      key: held.secret,
-      secret: held.secret,
-      isCommon: true,
-    }),
-  );
-  const [secret = ''] = secrets.map((held) => held.secret);
+  const secrets = held.filter(({ isQueryKey }) => !isQueryKey);
+  const whole = secrets.map((own) => wholeKey(own, 'SECRET_RETIRED', now));
+  const queryKeys = held
+    .filter(({ isQueryKey }) => isQueryKey)
+    .map((key) => ({
+      ...wholeKey(key, 'QUERY_KEY_ENDED', now),
+      isQueryKey: true,
+      isCommon: false,
+    }));
+  const [secret = ''] = held.map((own) => own.secret);
   const of = (found: Iterable<Found>, from: string, isCommon: boolean): KeyVariant[] =>
     Array.from(found, ([cause, how, key]) => ({ cause, how, key, secret: from, isCommon }));
   return [
     ...whole.sort((a, b) => Number(a.cause !== undefined) - Number(b.cause !== undefined)),
+    ...queryKeys,
     ...secrets.flatMap((held) => of(spaced(held.secret), held.secret, true)),
     ...secrets.flatMap((held) => of(changed(held.secret), held.secret, false)),
     ...secrets.flatMap((held) => of(named(held.secret, clientId), held.secret, false)),
@@ -79,6 +81,14 @@ export function keyVariants(
       return { cause: 'SECRET_UNSET', how, key, secret, isCommon: false };
     }),
   ];
+}
+
+function wholeKey(held: HeldSecret, ended: Cause, now: number): KeyVariant {
+  const isOver = held.endsAt !== undefined && held.endsAt <= now;
+  const name = ended === 'QUERY_KEY_ENDED' ? 'key' : 'secret';
+  const { id, secret } = held;
+  const told = isOver ? { cause: ended, how: `${name} ${id}` } : { cause: undefined };
+  return { ...told, key: secret, secret, isCommon: true };
 }
 
 function* spaced(secret: string): Generator<Found> {

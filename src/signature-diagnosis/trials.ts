@@ -51,7 +51,9 @@ export function trialsOf(
   secrets: readonly HeldSecret[],
 ): Trials {
   const keys = keyVariants(clientId, secrets, receivedAt);
-  const wrong = keys.filter(({ cause }) => cause !== undefined);
+  const isOwn = ({ cause, isQueryKey }: KeyVariant) => cause === undefined && !isQueryKey;
+  const alone = keys.filter(({ isQueryKey }) => isQueryKey).map((key) => ({ key }));
+  const wrong = keys.filter((key) => !isOwn(key) && !key.isQueryKey);
   const bodies = function* () {
     for (const variant of bodyVariants(body)) yield variant && { body: variant };
   };
@@ -62,7 +64,7 @@ export function trialsOf(
     algorithm: kindOf(OTHER_ALGORITHMS, (algorithm) => ({ algorithm })),
     body: { common: bodies, others: () => [] },
   };
-  return { keys: keys.filter(({ cause }) => cause === undefined), deviations: inOrder(kinds) };
+  return { keys: keys.filter(isOwn), deviations: inOrder(kinds, alone) };
 }
 
 function kindOf<T extends { readonly isCommon: boolean }>(
@@ -74,8 +76,12 @@ function kindOf<T extends { readonly isCommon: boolean }>(
   return { common: () => common, others: () => others };
 }
 
-function* inOrder(kinds: Readonly<Record<Name, Kind>>): Generator<Deviation | undefined> {
+function* inOrder(
+  kinds: Readonly<Record<Name, Kind>>,
+  queryKeys: readonly Deviation[],
+): Generator<Deviation | undefined> {
   yield {};
+  yield* queryKeys;
   for (const name of SINGLES) yield* kinds[name].common();
   for (const name of SINGLES) yield* kinds[name].others();
   for (const [one, other] of PAIRS) {

@@ -9,7 +9,9 @@ import {
   type CheckedUsers,
   type ClientSelf,
   clientSelfSchema,
+  type QueryKeyView,
   type Retentions,
+  type SecretView,
   type ServiceLimits,
   usersCheckSchema,
 } from '../protocol/self';
@@ -17,7 +19,11 @@ import { VERSION } from '../protocol/version';
 import type { AnswerQuery } from '../queries/open-query';
 import type { Config } from '../runtime/config';
 import { createCheckUsers } from '../storage/directory/check-users';
-import { createFindOwnRecord, type OwnRecord } from '../storage/directory/own-record';
+import {
+  createFindOwnRecord,
+  type OwnRecord,
+  type OwnSecret,
+} from '../storage/directory/own-record';
 import { REPLAY_WINDOW } from '../storage/push-log/lookups';
 
 /** `users/check`. @throws (what is built) PushError VALIDATION_FAILED naming what is wrong */
@@ -44,7 +50,7 @@ export function openClientSelf(mongo: Connection, config: Config, clock: Clock):
     retentions: retentionsOf(config),
     limits: limitsOf(config),
   };
-  return async ({ clientId, systemCode, body }): Promise<ClientSelf> => {
+  return async ({ clientId, systemCode, secretId, queryKey, body }): Promise<ClientSelf> => {
     readQuery(clientSelfSchema, body);
     const record = await find(clientId);
     if (!record) throw new PushError('SIGNATURE_MISMATCH');
@@ -52,6 +58,11 @@ export function openClientSelf(mongo: Connection, config: Config, clock: Clock):
       clientId,
       systemCode,
       ...viewOf(record, config),
+      signedWith: {
+        secretId,
+        scopes: scopesOf(!queryKey || queryKey.mayPush),
+        endsAt: queryKey ? new Date(queryKey.endsAt).toISOString() : null,
+      },
       ...settings,
       serviceTime: new Date(clock()).toISOString(),
       version: VERSION,
@@ -59,19 +70,25 @@ export function openClientSelf(mongo: Connection, config: Config, clock: Clock):
   };
 }
 
-function viewOf({ limit, paused, secrets }: OwnRecord, config: Config) {
+function viewOf({ limit, paused, secrets, queryKeys }: OwnRecord, config: Config) {
   const { rate = config.RATE_LIMIT, burst = config.RATE_BURST } = limit;
   return {
     rate: rate === 0 ? null : { perSecond: rate, burst },
     paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
-    secrets: secrets.map(({ id, createdAt, expiresAt, lastUsedAt }) => ({
-      secretId: id,
-      createdAt: createdAt.toISOString(),
-      endsAt: expiresAt?.toISOString() ?? null,
-      lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    })),
+    secrets: secrets.map(secretViewOf),
+    queryKeys: queryKeys.map((key) => ({ ...secretViewOf(key), scopes: scopesOf(key.mayPush) })),
   };
 }
+
+const secretViewOf = ({ id, createdAt, expiresAt, lastUsedAt }: OwnSecret): SecretView => ({
+  secretId: id,
+  createdAt: createdAt.toISOString(),
+  endsAt: expiresAt?.toISOString() ?? null,
+  lastUsedAt: lastUsedAt?.toISOString() ?? null,
+});
+
+const scopesOf = (mayPush: boolean): QueryKeyView['scopes'] =>
+  mayPush ? ['query', 'push'] : ['query'];
 
 const seconds = (ms: number) => ms / 1000;
 

@@ -31,7 +31,7 @@ const MUCH: Use = { path: '/status', idempotencyKey: 'k'.repeat(255) };
 function signature(clientId = 'tester', text = randomBytes(8).toString('hex')) {
   const limit = { rate: 0, burst: 1 };
   const signed = createHash('sha256').update(text).digest('hex');
-  const about = { clientId, signature: signed, timestamp: TIMESTAMP, limit };
+  const about = { clientId, rateOf: clientId, signature: signed, timestamp: TIMESTAMP, limit };
   const by = (grace: number | 'off') => {
     const admit = createAdmission(redis, keys, grace);
     return async (use: Use) => (await admit({ ...about, ...use })).kind;
@@ -71,7 +71,13 @@ test('pushes of the same moment are judged in their order', async () => {
   const admit = createAdmission(redis, keys, 0);
   const limit = { rate: 0, burst: 1 };
   const signed = createHash('sha256').update('moment').digest('hex');
-  const about = { clientId: 'tester', signature: signed, timestamp: TIMESTAMP, limit };
+  const about = {
+    clientId: 'tester',
+    rateOf: 'tester',
+    signature: signed,
+    timestamp: TIMESTAMP,
+    limit,
+  };
   const uses = [A, OTHER_KEY, A, WITHOUT_KEY].map((use) => admit({ ...about, ...use }));
   expect((await Promise.all(uses)).map(({ kind }) => kind)).toEqual([
     ...['admitted', 'signature-reused', 'admitted', 'signature-reused'],
@@ -98,6 +104,7 @@ test('what is over its rate is not remembered; it is bounded by time and holds n
     admit({
       ...{
         clientId: 'crowd',
+        rateOf: 'crowd',
         limit: { rate: 1, burst: 3 },
         path: '/x',
         idempotencyKey: 'a secret',

@@ -9,6 +9,8 @@ export interface Given {
   /** Epoch seconds. */
   readonly seconds: number;
   readonly retired: string;
+  /** One that has ended; absent: the client never had any. */
+  readonly queryKey?: string;
   readonly path: string;
 }
 
@@ -154,6 +156,7 @@ export const TIME_MISTAKES: readonly (readonly [Cause, Mistake])[] = [
 
 export const KEY_MISTAKES: readonly (readonly [Cause, Mistake])[] = [
   ['SECRET_RETIRED', withKey(({ retired }) => retired)],
+  ['QUERY_KEY_ENDED', withKey(({ queryKey = '' }) => queryKey)],
   ['SECRET_WHITE_SPACE', withKey(({ secret }) => `${secret}\n`)],
   ['SECRET_WHITE_SPACE', withKey(({ secret }) => ` ${secret}`)],
   ['SECRET_QUOTED', withKey(({ secret }) => `"${secret}"`)],

@@ -1,6 +1,6 @@
 /** Who may push: each check, its edges, and that the first failure answers (decisions, table). */
 
-import { authenticate } from '../../src/auth/authenticate';
+import { authenticate, checkMayPush } from '../../src/auth/authenticate';
 import { sign } from '../../src/protocol/signature';
 import type { KnownClient } from '../../src/storage/directory/clients';
 import { NOW } from '../support/builders';
@@ -107,6 +107,38 @@ test.each([
   ['junk behind the right one', `${sign('new secret', 'demo-oa', String(SECONDS), BODY)}00`],
 ])('a signature that is %s does not match', (_, signature) => {
   expect(() => attempt({ signature })).toThrow(MISMATCH);
+});
+
+describe('query keys', () => {
+  const terms = { mayPush: false, endsAt: NOW + 1 };
+  const key = { id: 'key', secret: 'a query key', queryKey: terms };
+  const withKey = { ...client, secrets: [...client.secrets, key] };
+  const asked = { client: withKey, secret: 'a query key' };
+
+  test('a key is known as one, and a secret is none', () => {
+    expect(attempt(asked)).toMatchObject({ secretId: 'key', queryKey: terms });
+    expect(attempt({ client: withKey })).not.toHaveProperty('queryKey');
+  });
+
+  test('from the moment of its end it is an unknown secret, however old what is known of it', () => {
+    const over = { ...key, queryKey: { ...terms, endsAt: NOW } };
+    expect(() => attempt({ ...asked, client: { ...client, secrets: [over] } })).toThrow(NO_SECRET);
+    const beside = { ...client, secrets: [...client.secrets, over] };
+    expect(() => attempt({ ...asked, client: beside })).toThrow(MISMATCH);
+  });
+
+  test('a client without a secret of its own has none, whatever keys there are', () => {
+    const only = { ...client, secrets: [key] };
+    expect(() => attempt({ client: only, secret: 'wrong' })).toThrow(NO_SECRET);
+    expect(attempt({ ...asked, client: only }).secretId).toBe('key');
+  });
+
+  test('only what may push passes where something is pushed', () => {
+    const rejected = rejection(403, 'SCOPE_NOT_ALLOWED', '密钥无推送权限');
+    expect(() => checkMayPush({ queryKey: terms })).toThrow(rejected);
+    expect(checkMayPush({ queryKey: { ...terms, mayPush: true } })).toBeUndefined();
+    expect(checkMayPush({})).toBeUndefined();
+  });
 });
 
 test('an upper-case signature is as good', () => {

@@ -60,7 +60,13 @@ test('a page ends after so many failures, also of one matter, and goes on behind
     maxLookedAt: 10,
   });
   const ask = (body: Readonly<Record<string, unknown>>) =>
-    answer({ systemCode: 'S', clientId: 'c', body, language: 'zh' }) as Promise<Failures>;
+    answer({
+      systemCode: 'S',
+      clientId: 'c',
+      secretId: 's',
+      body,
+      language: 'zh',
+    }) as Promise<Failures>;
   const first = await ask({});
   expect(first).toMatchObject({ complete: false, totals: { pushes: 10, matters: 1 } });
   const second = await ask({ cursor: first.nextCursor });

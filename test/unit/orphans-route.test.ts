@@ -48,6 +48,7 @@ beforeAll(async () => {
   const checkReady = () => ready();
   const auth: HmacAuthDependencies = {
     findClient: async (id) => CLIENTS.find(({ clientId }) => clientId === id),
+    mostSecrets: () => 2,
     logRejection: (_clientId, entry) => rejected.push(entry()),
     noteUse: ({ clientId, secretId }) => void used.push(`${clientId} ${secretId}`),
     checkReady,

@@ -24,6 +24,7 @@ const GIVEN: Given = {
   clientId: 'oa-test',
   secret: 'Kq3_vT8wZr1yB6nMd4XhJ0cLfQ9sPgUe2aRtWx5Vz7Y',
   retired: 'Old-secret_0123456789abcdefghijklmnopqrstuvw',
+  queryKey: 'Key_of-a-link_0123456789abcdefghijklmnopqrst',
   seconds: NOW / 1000,
   path: PATH,
 };
@@ -32,6 +33,7 @@ const JAVA_ORDER = '{"summary":"s","pcUrl":null,"externalId":"A","title":"t","ma
 const SECRETS = [
   { id: 's2', secret: GIVEN.secret },
   { id: 's1', secret: GIVEN.retired, endsAt: NOW - 1 },
+  { id: 'k1', secret: String(GIVEN.queryKey), endsAt: NOW - 1, isQueryKey: true },
 ];
 /** Time enough for all that there is to try. */
 const BOUNDS: Bounds = { time: 60_000, clock: () => performance.now() };
@@ -109,6 +111,16 @@ test('a search that ran out of time says so: ask again', () => {
   // One that has tried all that it may comes no further the next time.
   expect(diagnosisOf(wire, { most: 10 }).findings[0]?.fix).not.toContain('Ask again');
   expect(diagnosisOf(wire).findings[0]?.fix).not.toContain('Ask again');
+});
+
+test('a query key that works explains nothing: what it signed was right', () => {
+  const alive = [{ id: 'k2', secret: 'a living key', endsAt: NOW + 1, isQueryKey: true }];
+  const found = (given: Given) =>
+    diagnose(requestOf(signs(COMPACT)(given)), alive, BOUNDS).findings;
+  const causes = (given: Given) => found(given).map(({ cause }) => cause);
+  expect(causes({ ...GIVEN, secret: 'a living key' })).toEqual(['SIGNATURE_RIGHT']);
+  const late = { ...GIVEN, secret: 'a living key', seconds: GIVEN.seconds - 1_000 };
+  expect(causes(late)).toEqual(['CLOCK_OFF']);
 });
 
 describe('two at once', () => {

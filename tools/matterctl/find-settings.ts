@@ -46,6 +46,13 @@ export function serviceUrlOf({ dataDirs }: Here): string {
 }
 
 /** @throws CommandFailure where nothing tells */
+export function publicUrlOf({ env: { PUBLIC_URL }, dataDirs }: Here): string {
+  const url = check({ PUBLIC_URL }).PUBLIC_URL || firstOf(dataDirs, readEndpoints)?.url;
+  if (url) return url.replace(/\/+$/, '');
+  throw new CommandFailure('no address for the link: give --url, or set PUBLIC_URL');
+}
+
+/** @throws CommandFailure where nothing tells */
 export function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
   const keys = env.SECRET_KEYS || firstOf(dataDirs, readSecretKeys);
   if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;

@@ -1,11 +1,13 @@
 /** The program: its commands, and how a run of it ends. */
 import { Command } from 'commander';
 import { addAudit } from './commands/audit';
+import { addClientConsole } from './commands/client-console';
 import { addClientCreate } from './commands/client-create';
 import { addClientEnable } from './commands/client-enable';
 import { addClientLimit } from './commands/client-limit';
 import { addClientList } from './commands/client-list';
 import { addClientReseal } from './commands/client-reseal';
+import { addClientRevoke } from './commands/client-revoke';
 import { addClientRotate } from './commands/client-rotate';
 import { addDoctor } from './commands/doctor';
 import { addLogExport } from './commands/log-export';
@@ -62,6 +64,8 @@ const GROUPS: readonly (readonly [name: string, description: string, commands: r
         addClientLimit,
         addClientRotate,
         addClientReseal,
+        addClientConsole,
+        addClientRevoke,
       ],
     ],
     ['user', 'the portal users that matters may name', [addUserImport, addUserList]],

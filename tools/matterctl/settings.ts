@@ -19,6 +19,7 @@ export function createSettings(env: Environment, cwd: string): Settings {
   return {
     mongo: () => find().mongoOf(here),
     serviceUrl: () => find().serviceUrlOf(here),
+    publicUrl: () => find().publicUrlOf(here),
     secretKeys: () => find().secretKeysOf(here),
     timeZone: () => find().timeZoneOf(here),
     concluded: () => find().concludedOf(here),

@@ -16,6 +16,8 @@ export interface Settings {
   mongo(): ChosenServer;
   /** @throws CommandFailure where no `npm start` runs here */
   serviceUrl(): string;
+  /** PUBLIC_URL, else that of a running `npm start`. @throws CommandFailure where neither tells */
+  publicUrl(): string;
   /** `id:base64` entries. @throws CommandFailure where there are none */
   secretKeys(): readonly string[];
   /** PORTAL_TIME_ZONE */

@@ -15,6 +15,7 @@ import type { NewRequestId } from './koa-request-id';
 
 export interface HmacAuthDependencies extends RejectionRecorder {
   readonly findClient: ClientDirectory['find'];
+  readonly mostSecrets: ClientDirectory['mostSecrets'];
   /** Told of each request that is its client's own. */
   readonly noteUse: SecretUses['note'];
   /** @throws PushError where the service cannot take a request right now */
@@ -89,12 +90,12 @@ function lookUp(
 }
 
 function check(
-  { clock }: HmacAuthDependencies,
+  { clock, mostSecrets }: HmacAuthDependencies,
   { headers, rawBody }: SentRequest,
   client: KnownClient | undefined,
 ): Identified {
   try {
-    return { client, caller: authenticate(client, headers, rawBody, clock()) };
+    return { client, caller: authenticate(client, headers, rawBody, clock(), mostSecrets()) };
   } catch (error) {
     if (!(error instanceof PushError)) throw error;
     return { client, error };

@@ -65,7 +65,7 @@ async function authenticateStream(
 
   const begunAt = deps.clock();
   const authentication = recorded(deps, ctx, { ...sent, receivedAt: begunAt }, () =>
-    startAuthentication(client, headers, begunAt),
+    startAuthentication(client, headers, begunAt, deps.mostSecrets()),
   );
   const take = route.begin(ctx, headers.clientId, client !== undefined);
   await receiveBody(req, {

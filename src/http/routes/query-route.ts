@@ -29,8 +29,8 @@ export function queryRoute(
   return async ({ state }) => {
     const { signed, rawBody, language } = state;
     const body = parseJsonBody(rawBody);
-    const { systemCode, clientId } = signed.caller;
-    const query = { systemCode, clientId, language, body };
+    const { systemCode, clientId, secretId, queryKey } = signed.caller;
+    const query = { systemCode, clientId, secretId, ...(queryKey && { queryKey }), language, body };
     state.data = await databaseCall(answerInBulkhead(deps.bulkhead, answer, query), timeout);
   };
 }

@@ -30,6 +30,16 @@ export const CLIENT_SELF: ClientSelf = {
       lastUsedAt: '2026-11-20T09:15:02.870Z',
     },
   ],
+  queryKeys: [
+    {
+      secretId: 'k7',
+      createdAt: '2026-11-21T01:00:00.000Z',
+      endsAt: '2026-11-21T09:00:00.000Z',
+      lastUsedAt: null,
+      scopes: ['query'],
+    },
+  ],
+  signedWith: { secretId: 's2', scopes: ['query', 'push'], endsAt: null },
   timeZone: 'Asia/Shanghai',
   concludedStatuses: ['DONE', 'APPROVED', 'REJECTED'],
   retentions: { pushLog: 2_592_000, bodies: 604_800, replay: 86_400 },

@@ -65,6 +65,7 @@ const PUSH_OPERATIONS: Readonly<Record<OperationName, PushOperation>> = {
 /** What every push may be rejected for. */
 const REJECTIONS: readonly Reason[] = [
   'INVALID_JSON',
+  'SCOPE_NOT_ALLOWED',
   'OPERATION_FAILED',
   'BACKLOG_FULL',
   'PARTITION_FULL',

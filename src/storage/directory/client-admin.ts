@@ -1,8 +1,9 @@
 /** What operators do with clients. Used by matterctl and by the demo of `npm start`. */
 import type { Connection, Model, UpdateQuery } from 'mongoose';
-import { type ClientRecord, type ClientSecret, clientModel } from './client-model';
+import { type ClientRecord, type ClientSecret, clientModel, type QueryKey } from './client-model';
 import { mintSecret } from './clients';
 import { DirectoryError, unknownClient } from './directory-error';
+import { addQueryKey, type NewQueryKey, revokeQueryKeys } from './query-keys';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import { type Rotation, rotateSecret } from './rotate-secret';
 import type { KeyRing } from './sealing';
@@ -19,15 +20,19 @@ export interface NewClient {
   readonly type?: ClientRecord['type'];
 }
 
+/** A minute old at most; null: never, as far as is known. */
+interface LastUse {
+  readonly lastUsedAt: Date | null;
+}
+
 /** A client as operators see it: never a secret. */
-export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'limit'> & {
+export type ClientView = Omit<ClientRecord, '_id' | 'secrets' | 'queryKeys' | 'limit'> & {
   readonly clientId: string;
   /** Null: that of the settings. */
   readonly limit: RateOverride | null;
-  readonly secrets: readonly (Omit<ClientSecret, 'sealed'> & {
-    /** A minute old at most; null: never, as far as is known. */
-    readonly lastUsedAt: Date | null;
-  })[];
+  readonly secrets: readonly (Omit<ClientSecret, 'sealed'> & LastUse)[];
+  /** Those that ended within a day among them. */
+  readonly queryKeys: readonly (Omit<QueryKey, 'sealed'> & LastUse)[];
 };
 
 export interface ClientAdmin {
@@ -64,6 +69,23 @@ export interface ClientAdmin {
    *   secrets at the same moment
    */
   rotate(clientId: string, overlap: number): Promise<Rotation>;
+  /**
+   * Makes a key for people in a browser, which works for `ttl` milliseconds.
+   *
+   * @throws DirectoryError where there is no such client, it is PUBLIC, has ten keys that work already, or
+   *   `ttl` is out of bounds
+   */
+  addQueryKey(
+    clientId: string,
+    key: { readonly ttl: number; readonly mayPush: boolean },
+  ): Promise<NewQueryKey>;
+  /**
+   * Ends one query key, or all of them where none is named.
+   *
+   * @returns ids of those that worked until now
+   * @throws DirectoryError where there is no such client or key
+   */
+  revokeQueryKeys(clientId: string, keyId?: string): Promise<string[]>;
 }
 
 export function createClientAdmin(
@@ -95,6 +117,10 @@ export function createClientAdmin(
     setLimit: (clientId, limit) => setLimit(model, clientId, limit),
     rotate: (clientId, overlap) =>
       rotateSecret(connection, keyRing, clientId, { overlap, now: clock() }),
+    addQueryKey: (clientId, key) =>
+      addQueryKey(connection, keyRing, clientId, { ...key, now: clock() }),
+    revokeQueryKeys: (clientId, keyId) =>
+      revokeQueryKeys(connection, clientId, { keyId, now: clock() }),
   };
 }
 
@@ -139,10 +165,17 @@ async function setLimit(
 
 type LastUseOf = Awaited<ReturnType<typeof readSecretUses>>;
 
-function toView({ _id, secrets, limit, ...rest }: ClientRecord, lastUseOf: LastUseOf): ClientView {
-  const seen = secrets.map(({ sealed: _sealed, ...kept }) => ({
+function toView(record: ClientRecord, lastUseOf: LastUseOf): ClientView {
+  const { _id: clientId, secrets, queryKeys = [], limit, ...rest } = record;
+  const seen = <T extends { id: string; sealed: string }>({ sealed: _sealed, ...kept }: T) => ({
     ...kept,
-    lastUsedAt: lastUseOf(_id, kept.id),
-  }));
-  return { clientId: _id, ...rest, limit: limit ?? null, secrets: seen };
+    lastUsedAt: lastUseOf(clientId, kept.id),
+  });
+  return {
+    clientId,
+    ...rest,
+    limit: limit ?? null,
+    secrets: secrets.map(seen),
+    queryKeys: queryKeys.map(seen),
+  };
 }

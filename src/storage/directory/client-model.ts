@@ -11,6 +11,19 @@ export interface ClientSecret {
   expiresAt: Date | null;
 }
 
+/** A key beside the secrets, for people in a browser (decisions, "Query keys"); it always has an end. */
+export interface QueryKey {
+  /** Among the secrets of the client no other one has it. */
+  id: string;
+  sealed: string;
+  createdAt: Date;
+  /** Of one that was revoked, when that happened. */
+  expiresAt: Date;
+  revoked?: boolean;
+  /** Its scope is `query` and `push`; otherwise `query` alone. */
+  mayPush: boolean;
+}
+
 /** An operator's word that a client is to wait; its queries go on. */
 export interface ClientPause {
   since: Date;
@@ -25,6 +38,8 @@ export interface ClientRecord {
   enabled: boolean;
   /** At most two: the current one first, then the one that is being rotated out. */
   secrets: ClientSecret[];
+  /** Absent: it never had one. What ended is kept for a day, for the diagnosis of rejected signatures. */
+  queryKeys?: QueryKey[];
   /** Its own rate; absent: that of the settings. */
   limit?: RateOverride;
   createdAt: Date;
@@ -34,6 +49,18 @@ export interface ClientRecord {
 
 const secretSchema = new Schema<ClientSecret>(
   { id: String, sealed: String, createdAt: Date, expiresAt: { type: Date, default: null } },
+  { _id: false },
+);
+
+const queryKeySchema = new Schema<QueryKey>(
+  {
+    id: String,
+    sealed: String,
+    createdAt: Date,
+    expiresAt: { type: Date, required: true },
+    revoked: Boolean,
+    mayPush: { type: Boolean, default: false },
+  },
   { _id: false },
 );
 
@@ -47,6 +74,7 @@ const clientSchema = new Schema<ClientRecord>(
     systemCode: { type: String, default: null },
     enabled: { type: Boolean, default: true },
     secrets: { type: [secretSchema], default: [] },
+    queryKeys: { type: [queryKeySchema], default: undefined },
     limit: { type: limitSchema, default: undefined },
     createdAt: { type: Date, required: true },
     paused: pauseSchema,

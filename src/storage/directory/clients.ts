@@ -8,6 +8,7 @@ import {
   type ClientRecord,
   type ClientSecret,
   clientModel,
+  type QueryKey,
 } from './client-model';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import type { KeyRing } from './sealing';
@@ -21,6 +22,15 @@ const MAX_CLIENTS = 10_000;
 export interface UsableSecret {
   readonly id: string;
   readonly secret: string;
+  /** Absent: a secret of the client itself, which is good for everything. */
+  readonly queryKey?: QueryKeyTerms;
+}
+
+/** What a query key is good for, and until when. */
+export interface QueryKeyTerms {
+  readonly mayPush: boolean;
+  /** Epoch milliseconds. */
+  readonly endsAt: number;
 }
 
 /** A client as the signature check needs it. */
@@ -29,7 +39,7 @@ export interface KnownClient {
   readonly type: ClientRecord['type'];
   readonly enabled: boolean;
   readonly systemCode: string | null;
-  /** The secrets that verify now, the current one first. */
+  /** The secrets that verify now, the current one first, and the query keys behind them. */
   readonly secrets: readonly UsableSecret[];
   /** Absent: its pushes are taken. */
   readonly paused?: ClientPause;
@@ -44,6 +54,8 @@ export interface ClientDirectory {
    * @param maxAge milliseconds that the answer may be old; a second, where absent
    */
   find(clientId: string, maxAge?: number): Promise<KnownClient | undefined>;
+  /** Secrets and keys of the client that has most of them, as read last: what a rejection has to cost. */
+  mostSecrets(): number;
 }
 
 /**
@@ -59,6 +71,7 @@ export function createClientDirectory(
 ): ClientDirectory {
   const model = clientModel(connection);
   const startRead = createSecretOpener(keyRing, logger);
+  let most = 0;
   const load = async () => {
     const records = await model
       .find()
@@ -79,13 +92,20 @@ export function createClientDirectory(
         logger.error({ clientId: record._id, error: String(error) }, 'client cannot be read');
       }
     }
+    most = Math.max(0, ...[...known.values()].map(({ secrets }) => secrets.length));
     return known;
   };
   const clients = createTtlCache(load, { ttl: CACHE_TTL, clock });
-  return { find: async (clientId, maxAge) => (await clients.get(maxAge)).get(clientId) };
+  return {
+    find: async (clientId, maxAge) => (await clients.get(maxAge)).get(clientId),
+    mostSecrets: () => most,
+  };
 }
 
-type OpenSecret = (secret: ClientSecret, clientId: string) => readonly UsableSecret[];
+type OpenSecret = (
+  secret: Pick<ClientSecret, 'id' | 'sealed'>,
+  clientId: string,
+) => readonly UsableSecret[];
 
 /**
  * Secrets are opened once, not at every read. What one read did not use is forgotten with the next.
@@ -117,17 +137,28 @@ function createSecretOpener(keyRing: KeyRing, logger: Logger): () => OpenSecret 
 }
 
 function toKnownClient(record: ClientRecord, open: OpenSecret, now: number): KnownClient {
-  const alive = record.secrets.filter(({ expiresAt }) => !expiresAt || expiresAt.getTime() > now);
+  const isAlive = ({ expiresAt }: ClientSecret | QueryKey) =>
+    !expiresAt || expiresAt.getTime() > now;
+  const openKey = (key: QueryKey) =>
+    open(key, record._id).map((opened) => ({ ...opened, queryKey: termsOf(key) }));
   return {
     clientId: record._id,
     type: record.type,
     enabled: record.enabled,
     systemCode: record.systemCode,
-    secrets: alive.flatMap((secret) => open(secret, record._id)),
+    secrets: [
+      ...record.secrets.filter(isAlive).flatMap((secret) => open(secret, record._id)),
+      ...(record.queryKeys ?? []).filter(isAlive).flatMap(openKey),
+    ],
     ...(record.paused && { paused: record.paused }),
     ...(record.limit && { limit: checkRateOverride(record.limit) }),
   };
 }
+
+const termsOf = ({ mayPush, expiresAt }: QueryKey): QueryKeyTerms => ({
+  mayPush: mayPush === true,
+  endsAt: expiresAt.getTime(),
+});
 
 /** A new random secret and its sealed form. The plain one is shown once and never stored. */
 export function mintSecret(

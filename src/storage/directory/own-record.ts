@@ -1,6 +1,6 @@
 /** What a client may know of its own record: everything but the secrets themselves. */
 import type { Connection } from 'mongoose';
-import { type ClientPause, clientModel } from './client-model';
+import { type ClientPause, type ClientSecret, clientModel, type QueryKey } from './client-model';
 import { checkRateOverride, type RateOverride } from './rate-override';
 import { readUsesOf } from './secret-uses';
 
@@ -9,6 +9,8 @@ export interface OwnRecord {
   readonly paused: ClientPause | undefined;
   /** The current one first. */
   readonly secrets: readonly OwnSecret[];
+  /** Those that ended within a day among them. */
+  readonly queryKeys: readonly (OwnSecret & { readonly mayPush: boolean })[];
 }
 
 export interface OwnSecret {
@@ -26,15 +28,20 @@ export function createFindOwnRecord(connection: Connection): FindOwnRecord {
   return async (clientId) => {
     const record = await model.findById(clientId).lean();
     if (!record) return undefined;
-    const { limit = {}, paused, secrets } = record;
-    const ids = secrets.map(({ id }) => id);
+    const { limit = {}, paused, secrets, queryKeys = [] } = record;
+    const ids = [...secrets, ...queryKeys].map(({ id }) => id);
     const uses = await readUsesOf(connection, clientId, ids);
-    const views = secrets.map(({ id, createdAt, expiresAt }) => ({
+    const view = ({ id, createdAt, expiresAt }: ClientSecret | QueryKey): OwnSecret => ({
       id,
       createdAt,
       expiresAt: expiresAt ?? null,
       lastUsedAt: uses.get(id) ?? null,
-    }));
-    return { limit: checkRateOverride(limit), paused, secrets: views };
+    });
+    return {
+      limit: checkRateOverride(limit),
+      paused,
+      secrets: secrets.map(view),
+      queryKeys: queryKeys.map((key) => ({ ...view(key), mayPush: key.mayPush === true })),
+    };
   };
 }

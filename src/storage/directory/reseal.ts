@@ -1,7 +1,7 @@
-/** Puts the clients' secrets under the first key of the ring, so that an older key can be taken away. */
+/** Puts the clients' secrets and query keys under the first key of the ring, so that an older key can be taken away. */
 import type { Connection, Model } from 'mongoose';
 import type { Clock } from '../../concurrency/clock';
-import { type ClientRecord, clientModel } from './client-model';
+import { type ClientRecord, type ClientSecret, clientModel, type QueryKey } from './client-model';
 import { type KeyRing, keyIdOf } from './sealing';
 
 export interface Resealed {
@@ -54,7 +54,8 @@ export async function resealSecrets(
 /** A secret and where it stands. */
 interface Found {
   readonly clientId: string;
-  readonly place: number;
+  /** The path of its place in the record. */
+  readonly place: string;
   readonly id: string;
   readonly sealed: string;
   readonly hasEnded: boolean;
@@ -62,12 +63,13 @@ interface Found {
 
 async function findAll(model: Model<ClientRecord>, now: number): Promise<Found[]> {
   const records = await model.find().sort({ _id: 1 }).lean();
-  return records.flatMap(({ _id: clientId, secrets }) =>
-    secrets.map(({ id, sealed, expiresAt }, place) => {
-      const hasEnded = (expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) <= now;
-      return { clientId, place, id, sealed, hasEnded };
-    }),
-  );
+  return records.flatMap(({ _id: clientId, secrets, queryKeys = [] }) => {
+    const find = (list: string) => (held: ClientSecret | QueryKey, index: number) => {
+      const hasEnded = (held.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) <= now;
+      return { clientId, place: `${list}.${index}`, id: held.id, sealed: held.sealed, hasEnded };
+    };
+    return [...secrets.map(find('secrets')), ...queryKeys.map(find('queryKeys'))];
+  });
 }
 
 /** @returns whether it is under the first key now */
@@ -79,10 +81,9 @@ async function reseal(
   const anew = sealAnew(keyRing, sealed, clientId);
   if (anew === undefined) return false;
   // Only what was read is replaced: a rotation moves secrets and takes them away.
-  const at = `secrets.${place}`;
   const { matchedCount } = await model.updateOne(
-    { _id: clientId, [`${at}.id`]: id, [`${at}.sealed`]: sealed },
-    { $set: { [`${at}.sealed`]: anew } },
+    { _id: clientId, [`${place}.id`]: id, [`${place}.sealed`]: sealed },
+    { $set: { [`${place}.sealed`]: anew } },
   );
   return matchedCount === 1;
 }

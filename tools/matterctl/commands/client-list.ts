@@ -7,9 +7,9 @@ import type { Tool } from '../tool';
 import { type DatabaseOptions, withMongo } from '../with-mongo';
 import { limitText } from './client-limit';
 
-const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'SECRETS', 'CREATED'];
+const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'SECRETS', 'QUERY KEYS', 'CREATED'];
 
-/** `client list`: which secrets a client has and when they were used last, never the secrets. */
+/** `client list`: which secrets and query keys a client has and when they were used last, never the secrets. */
 export function addClientList(parent: Command, tool: Tool): void {
   withDatabase(parent.command('list').description('list the clients')).action(
     async (options: DatabaseOptions) => {
@@ -24,10 +24,10 @@ export function addClientList(parent: Command, tool: Tool): void {
 }
 
 function toRow(client: ClientView): Cell[] {
-  const { clientId, systemCode, type, limit, secrets, createdAt } = client;
-  const shown = secrets.map(secretText).join(', ');
+  const { clientId, systemCode, type, limit, secrets, queryKeys, createdAt } = client;
+  const shown = [secrets.map(secretText), queryKeys.map(keyText)].map((all) => all.join(', '));
   const state = stateOf(client);
-  return [clientId, systemCode, type, state, limitText(limit), shown, iso(createdAt)];
+  return [clientId, systemCode, type, state, limitText(limit), ...shown, iso(createdAt)];
 }
 
 function stateOf({ enabled, paused }: ClientView): string {
@@ -42,6 +42,13 @@ function secretText({ id, expiresAt, lastUsedAt }: ClientView['secrets'][number]
   if (!expiresAt) return `${id} (${used})`;
   const end = expiresAt.getTime() > Date.now() ? 'until' : 'ended';
   return `${id} (${end} ${iso(expiresAt)}, ${used})`;
+}
+
+function keyText({ id, expiresAt, revoked, mayPush, lastUsedAt }: ClientView['queryKeys'][number]) {
+  const used = lastUsedAt ? `used ${iso(lastUsedAt)}` : 'not used';
+  const ended = revoked ? 'revoked' : 'ended';
+  const end = expiresAt.getTime() > Date.now() ? 'until' : ended;
+  return `${id} (${mayPush ? 'may push, ' : ''}${end} ${iso(expiresAt)}, ${used})`;
 }
 
 const iso = (date: Date) => date.toISOString();

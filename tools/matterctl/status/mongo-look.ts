@@ -14,7 +14,7 @@ import { createLogLookups } from '../../../src/storage/push-log/lookups';
 import { createLogSearch } from '../../../src/storage/push-log/search';
 import { selectPushes } from '../resend/select';
 
-export type ClientFacts = Omit<ClientRecord, 'secrets'>;
+export type ClientFacts = Omit<ClientRecord, 'secrets' | 'queryKeys'>;
 
 export interface MongoFacts {
   readonly version: string;
@@ -54,7 +54,7 @@ export class MongoLook {
       admin.command({ buildInfo: 1, maxTimeMS: 2_000 }),
     ]);
     const clients = await clientModel(db)
-      .find({}, { secrets: 0 })
+      .find({}, { secrets: 0, queryKeys: 0 })
       .sort({ _id: 1 })
       .maxTimeMS(2_000)
       .lean<ClientFacts[]>();

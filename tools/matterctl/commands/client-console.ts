@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { toServiceUrl, toSpan, withOperator } from '../option-values';
+import { printJson, printLine } from '../print';
+import type { Tool } from '../tool';
+import { type ChangeOptions, withTrail } from '../with-trail';
+
+interface Options extends ChangeOptions {
+  /** Milliseconds. */
+  readonly ttl: number;
+  readonly mayPush?: boolean;
+  readonly url?: string;
+}
+
+const WORKING_DAY = 8 * 3_600_000;
+
+/** `client console`: a link to /console with a query key in its fragment, which no server ever sees. */
+export function addClientConsole(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('console')
+    .description('make a query key for people in a browser and print a link with it, once')
+    .argument('<clientId>')
+    .option('--ttl <span>', 'how long it works, 1m to 30d, e.g. 30m, 8h (default: 8h)', toSpan)
+    .option('--may-push', 'let it push too; without it the key can only ask')
+    .option(
+      '--url <url>',
+      'where people reach the service (default: PUBLIC_URL, else the running npm start)',
+      toServiceUrl,
+    );
+  withOperator(command).action((clientId: string, options: Partial<Options>) =>
+    makeLink(clientId, { ttl: WORKING_DAY, ...options }, tool),
+  );
+}
+
+async function makeLink(clientId: string, options: Options, tool: Tool): Promise<void> {
+  // Before anything is made: what could not be told would have to be revoked.
+  const base = options.url ?? tool.settings.publicUrl();
+  const keyRing = createKeyRing(tool.settings.secretKeys());
+  const { ttl, mayPush = false } = options;
+  const scopes = mayPush ? ['query', 'push'] : ['query'];
+  const change = {
+    command: 'client console',
+    subject: clientId,
+    clientId,
+    details: { ttlSeconds: ttl / 1_000, scopes },
+  };
+  const made = await withTrail(tool, options, change, async (connection, tell) => {
+    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+    const admin = createClientAdmin(connection, keyRing, Date.now);
+    const { key, keyId, endsAt } = await admin.addQueryKey(clientId, { ttl, mayPush });
+    tell({ secretId: keyId, endsAt: endsAt.toISOString() });
+    return { key, keyId, endsAt: endsAt.toISOString() };
+  });
+  const { key, keyId, endsAt } = made;
+  const link = `${base}/console#${new URLSearchParams({ client: clientId, key })}`;
+  if (options.json) await printJson(tool.stdout, { clientId, keyId, scopes, endsAt, link });
+  else await printLine(tool.stdout, link);
+  tool.stderr.write(
+    `Whoever has this link ${mayPush ? 'pushes and asks' : 'asks'} as ${clientId} until ${endsAt}. "client revoke ${clientId} ${keyId}" ends it.\n`,
+  );
+}

@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { CommandFailure, EXIT_USAGE } from '../failure';
+import { withOperator } from '../option-values';
+import { printJson, printLine } from '../print';
+import type { Tool } from '../tool';
+import { type ChangeOptions, withTrail } from '../with-trail';
+
+interface Options extends ChangeOptions {
+  readonly all?: boolean;
+}
+
+/** `client revoke`: ends query keys, within a second. The client's secrets go on. */
+export function addClientRevoke(parent: Command, tool: Tool): void {
+  const command = parent
+    .command('revoke')
+    .description('end a query key of a client (those of "client console"), within a second')
+    .argument('<clientId>')
+    .argument('[keyId]', 'as "client list" shows it')
+    .option('--all', 'all query keys of the client');
+  withOperator(command).action((clientId: string, keyId: string | undefined, options: Options) =>
+    revoke({ clientId, keyId }, options, tool),
+  );
+}
+
+async function revoke(
+  { clientId, keyId }: { readonly clientId: string; readonly keyId: string | undefined },
+  options: Options,
+  tool: Tool,
+): Promise<void> {
+  if ((keyId === undefined) === (options.all === undefined)) {
+    throw new CommandFailure('give the id of a key, or --all', EXIT_USAGE);
+  }
+  const details = { secretId: keyId ?? 'all' };
+  const change = { command: 'client revoke', subject: clientId, clientId, details };
+  const revoked = await withTrail(tool, options, change, async (connection, tell) => {
+    const { createClientAdmin } = await import('../../../src/storage/directory/client-admin.js');
+    const admin = createClientAdmin(connection, createKeyRing([]), Date.now);
+    const ids = await admin.revokeQueryKeys(clientId, keyId);
+    tell({ revoked: ids });
+    return ids;
+  });
+  if (options.json) return printJson(tool.stdout, { clientId, revoked });
+  const told =
+    revoked.length > 0 ? `revoked ${revoked.join(', ')}` : 'none of them worked any more';
+  await printLine(tool.stdout, `query keys of client ${clientId}: ${told}`);
+}
