@@ -31,6 +31,7 @@ export interface Row {
 
 /** Who is held to the goals. */
 const OURS = 'matter-push';
+const IN_BATCHES = 'batches';
 
 interface Verdict {
   readonly goal: string;
@@ -109,6 +110,14 @@ const GOALS: readonly Goal[] = [
     look: against('distinct-256', 'direct', (ours, direct) => ours.p99 / direct.p50),
   },
   { goal: 'distinct-256: CPU per push, µs', most: 650, look: ours('distinct-256', 'cpu') },
+  batchGoal('direct', 8),
+  batchGoal('matter-push', 2.5),
+  batchGoal('bulk-write', 0.35),
+  {
+    goal: 'batch-200x8: CPU per push, µs',
+    most: 300,
+    look: (rows) => find(rows, 'batch-200x8', IN_BATCHES)?.cpu,
+  },
   {
     goal: 'distinct-1: p50 / direct',
     most: 1.3,
@@ -151,6 +160,13 @@ function rateGoal(scenario: string, contender: string, least: number): Goal {
   return { goal: `${scenario}: rate / ${contender}`, least, look };
 }
 
+function batchGoal(contender: string, least: number): Goal {
+  const look = between('batch-200x8', IN_BATCHES, contender, (one, other) =>
+    ratio(one.rate, other),
+  );
+  return { goal: `batch-200x8: rate / ${contender}`, least, look };
+}
+
 /**
  * Not a number, and so no goal reached, where there is nothing to compare with: one that fails is slow
  * for another reason.
@@ -163,9 +179,19 @@ function against(
   contender: string,
   compare: (ours: Row, other: Row) => number,
 ): Goal['look'] {
+  return between(scenario, OURS, contender, compare);
+}
+
+/** Of two contenders, one of which may be ours in another form. */
+function between(
+  scenario: string,
+  one: string,
+  other: string,
+  compare: (one: Row, other: Row) => number,
+): Goal['look'] {
   return (rows) => {
-    const [one, other] = [OURS, contender].map((name) => find(rows, scenario, name));
-    return one && other && compare(one, other);
+    const [first, second] = [one, other].map((name) => find(rows, scenario, name));
+    return first && second && compare(first, second);
   };
 }
 
@@ -187,7 +213,7 @@ function betweenSizes(
 }
 
 function failures(rows: readonly Row[]): number | undefined {
-  const own = rows.filter(({ contender }) => contender === OURS);
+  const own = rows.filter(({ contender }) => contender === OURS || contender === IN_BATCHES);
   return own.length === 0 ? undefined : sum(own.map(({ failed }) => failed));
 }
 

@@ -101,10 +101,14 @@ const OUT_OF_THE_PICTURE = {
   env: { BATCH_LIMIT: '8', PUSH_TIMEOUT: '120s', DRAIN_TIMEOUT: '150s' },
 };
 
+/** All of them have the same pushes: 256 connections send one at a time, or 8 of them 200. */
+const IN_BATCHES: ContenderName[] = ['batches', 'matter-push', 'direct', 'bulk-write'];
+
 const SCENARIOS: readonly Scenario[] = [
   { name: 'distinct-1', keys: 'distinct', connections: 1, sizes: ONE, contenders: MAIN },
   { name: 'distinct-64', keys: 'distinct', connections: 64, sizes: ONE, contenders: ALL },
   { name: 'distinct-256', keys: 'distinct', connections: 256, sizes: ONE, contenders: ALL },
+  { name: 'batch-200x8', keys: 'distinct', connections: 256, sizes: ONE, contenders: IN_BATCHES },
   { name: 'hot-64', keys: 'hot', connections: 64, sizes: ONE, contenders: ALL, isLong: true },
   { name: 'hot-256', keys: 'hot', connections: 256, sizes: ONE, contenders: ALL },
   { name: 'file-64', keys: 'file', connections: 64, sizes: ONE, contenders: MIXED },

@@ -20,13 +20,22 @@ interface Contender {
   readonly worker?: string;
   /** Of its processes. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What it is sent, where that is not what the scenario says. */
+  readonly load?: { readonly connections: number; readonly lines: number };
 }
 
 const PEERS = 'tools/bench/peers';
 const BULLMQ = { web: `${PEERS}/bullmq.js`, worker: `${PEERS}/bullmq.js` };
 
+/** Requests under way, and pushes in each of them. */
+const BATCHES = { connections: 8, lines: 200 };
+
 export const CONTENDERS = {
   'matter-push': { web: 'src/web.js', worker: 'workers/main.js' },
+  /** The same in batches. */
+  batches: { web: 'src/web.js', worker: 'workers/main.js', load: BATCHES },
+  /** The driver's bulkWrite of the same matters, without log, order, signature, or anything else. */
+  'bulk-write': { web: `${PEERS}/bulk-write.js`, load: BATCHES },
   direct: { web: `${PEERS}/no-queue.js` },
   'bullmq-job': BULLMQ,
   'bullmq-shards': { ...BULLMQ, env: { SHARDS: '16' } },
@@ -64,6 +73,12 @@ export interface Running {
   readonly pids: Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
+
+/** What a contender is sent, where that is not what its scenario says. */
+export const loadOf = (name: ContenderName): Contender['load'] => {
+  const { load }: Contender = CONTENDERS[name];
+  return load;
+};
 
 let started = 0;
 

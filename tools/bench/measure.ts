@@ -8,6 +8,7 @@ import {
   type ContenderName,
   countsFolder,
   type Ground,
+  loadOf,
   type Running,
   type Size,
   startContender,
@@ -139,7 +140,15 @@ async function runOne(
   const pids = { ...running.pids, ...servers, generator: generator.pid };
   const to = { ports: running.ports, clientId, systemCode, secret };
   const beside = size.hot === undefined ? {} : { hot: size.hot };
-  const how = { connections, ...beside, keys, name: `${round}`, until: { warmUp, duration } };
+  const load = loadOf(running.name);
+  const how = {
+    connections,
+    ...load,
+    ...beside,
+    keys,
+    name: `${round}`,
+    until: { warmUp, duration },
+  };
   const file = ground.file === undefined ? {} : { file: ground.file };
   const looks: Promise<Look>[] = [];
   const look = () => void looks.push(lookAt(pids, ground));
@@ -195,7 +204,8 @@ async function readCommands({ folder, redisUrl }: Ground): Promise<CommandCounts
 /** Linux counts in hundredths of a second, of which this makes milliseconds. */
 const TICK_MS = 10;
 
-function cpuTimes(pids: Readonly<Record<string, number>>): Record<string, number> {
+/** @returns milliseconds of processor time since each process started */
+export function cpuTimes(pids: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(pids).map(([name, pid]) => {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

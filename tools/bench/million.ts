@@ -95,7 +95,7 @@ async function pushAll(
 }
 
 /** Redis keeps a use of every signature for 21 minutes: so long that has to grow. */
-async function signatureBytes({ lookup, keys }: Cluster): Promise<number> {
+export async function signatureBytes({ lookup, keys }: Cluster): Promise<number> {
   const pattern = keys.signatures('*', 0).replace(':0:*', ':*');
   const found = await lookup.keys(pattern);
   const sizes = await Promise.all(found.map((name) => lookup.memory('USAGE', name)));
@@ -124,7 +124,7 @@ const NOISE = 4;
 /** Of the second tenth. */
 const RATE = 0.9;
 /** What is to stay flat; the database fills its cache, and is told beside. */
-const FLAT = ['web', 'worker', 'redis data'];
+const FLAT = ['web', 'worker', 'redis data', 'matterctl'];
 /** A key-value server grows by its data: less what it is to hold. */
 const HOLDS_SIGNATURES = ['redis data'];
 /** Told to come again later: what a web process does while nothing is settled for seconds. */

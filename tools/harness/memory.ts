@@ -11,7 +11,7 @@ import { mean } from './figures';
 import type { Member } from './member';
 
 /** `redis data` is what Redis says that it holds; the others are resident memory. */
-const MEMORY_TYPES = ['web', 'worker', 'mongo', 'redis', 'redis data'] as const;
+const MEMORY_TYPES = ['web', 'worker', 'mongo', 'redis', 'redis data', 'matterctl'] as const;
 type MemoryType = (typeof MEMORY_TYPES)[number];
 
 /** Bytes of one process: the mean over the first and over the last tenth of the run, the largest. */
@@ -31,11 +31,12 @@ const INTERVAL = 800;
 const TIMEOUT = 1_000;
 const run = promisify(execFile);
 
-export function startSampling(cluster: Cluster): Sampling {
+/** @param matterctl the number of its process, where it is part of the run */
+export function startSampling(cluster: Cluster, matterctl?: number): Sampling {
   const seen = new Map<MemoryType, number[][]>(MEMORY_TYPES.map((type) => [type, []]));
   const sampler = startPollLoop(
     async () => {
-      for (const [type, look] of looks(cluster)) {
+      for (const [type, look] of looks(cluster, matterctl)) {
         // A process that is down at this moment is not there to be measured.
         const sizes = (await Promise.all(look)).filter((size) => size !== undefined);
         if (sizes.length > 0) seen.get(type)?.push(sizes);
@@ -53,7 +54,10 @@ export function startSampling(cluster: Cluster): Sampling {
   };
 }
 
-function looks(cluster: Cluster): (readonly [MemoryType, Promise<number | undefined>[]])[] {
+function looks(
+  cluster: Cluster,
+  matterctl: number | undefined,
+): (readonly [MemoryType, Promise<number | undefined>[]])[] {
   const resident = (members: readonly Member[]) =>
     members.map((member) => residentOf(member.pid()));
   return [
@@ -62,6 +66,7 @@ function looks(cluster: Cluster): (readonly [MemoryType, Promise<number | undefi
     ['mongo', resident(cluster.mongo.members)],
     ['redis', resident([cluster.redis])],
     ['redis data', cluster.redis.pid() === undefined ? [] : [usedBy(cluster)]],
+    ['matterctl', [residentOf(matterctl)]],
   ];
 }
 

@@ -3,6 +3,7 @@
  * the last one was answered. Told what to do over IPC, a round at a time.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
+import { BATCH_PATH, pushPath } from '../../../src/protocol/paths';
 import { summarize } from '../../harness/figures';
 import { timestampNow } from '../../harness/sender';
 import { type LeanAnswer, type LeanConnection, openConnection } from './connection';
@@ -43,6 +44,8 @@ export interface Round {
    * that are measured push into other partitions then.
    */
   readonly hot?: number;
+  /** Pushes of a request: they go in batches then. Of a contender that makes them itself, it is how many. */
+  readonly lines?: number;
   /** Part of all keys of the round. */
   readonly name: string;
   /** When it ends: by the clock, or after so many pushes, all of which count. */
@@ -50,33 +53,33 @@ export interface Round {
 }
 
 export interface RoundResult {
-  /** Answered with code 0 within the counted time. */
+  /** Pushes answered with code 0 within the counted time. */
   readonly accepted: number;
   /** Whatever else was answered at any time, by status and the envelope's reason (or else its code). */
   readonly others: Readonly<Record<string, number>>;
   /** Milliseconds that were counted. */
   readonly elapsed: number;
-  /** Of what was sent within the counted time and accepted, then or later; milliseconds. */
+  /** Of requests that were sent within the counted time and accepted, then or later; milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
-const PATH = '/api/open/matters/';
-
 /** @throws Error where a connection cannot be opened, or breaks */
 async function runRound(round: Round, turning: Turning): Promise<RoundResult> {
   const next = pushesOf(round);
   const request = createRequests(round);
+  const nextRequest = requestsOf(round, next, request);
   const connections = await openConnections(round, round.connections);
   const hot = await openConnections(round, round.hot ?? 0);
   const about = { connections: connections.length, now: performance.now(), turning };
-  const tally = new Tally(openWindow(round.until, about));
-  const nextHot = createPushes('hot', round.name);
+  const tally = new Tally(openWindow(round.until, about), round.lines);
+  const nextHotPush = createPushes('hot', round.name);
+  const nextHot = () => request(pushPath('upsert'), nextHotPush().body);
   try {
     await Promise.all([
-      ...connections.map((connection, n) => pushOver(connection, () => request(next(n)), tally)),
-      ...hot.map((connection) => pushBeside(connection, () => request(nextHot()), tally)),
+      ...connections.map((connection, n) => pushOver(connection, () => nextRequest(n), tally)),
+      ...hot.map((connection) => pushBeside(connection, nextHot, tally)),
     ]);
     return tally.result();
   } finally {
@@ -120,16 +123,17 @@ class Tally {
   private readonly times: number[] = [];
   private readonly others: Record<string, number> = {};
 
-  constructor(readonly window: Window) {}
+  /** @param lines pushes of a request */
+  constructor(
+    readonly window: Window,
+    private readonly lines = 1,
+  ) {}
 
   add({ status, body }: LeanAnswer, sentAt: number, endedAt: number): void {
     const code = codeOf(body);
-    if (code === 0) {
-      if (this.window.counts(endedAt)) this.accepted += 1;
-      if (this.window.counts(sentAt)) this.times.push(endedAt - sentAt);
-      return;
-    }
-    this.count(`${status} ${reasonOf(body) ?? code}`);
+    const failed = code === 0 ? 0 : this.countFailed(status, code, body);
+    if (this.window.counts(endedAt)) this.accepted += this.lines - failed;
+    if (failed < this.lines && this.window.counts(sentAt)) this.times.push(endedAt - sentAt);
   }
 
   addBeside({ status, body }: LeanAnswer): void {
@@ -137,8 +141,20 @@ class Tally {
     if (code !== 0) this.count(`${status} ${reasonOf(body) ?? code}`);
   }
 
-  private count(what: string): void {
-    this.others[what] = (this.others[what] ?? 0) + 1;
+  /** @returns how many pushes of the request were not accepted */
+  private countFailed(status: number, code: number, body: Buffer): number {
+    if (code !== PARTIAL) {
+      this.count(`${status} ${reasonOf(body) ?? code}`, this.lines);
+      return this.lines;
+    }
+    const { results }: { results: LineResult[] } = JSON.parse(body.toString()).data;
+    const failed = results.filter((result) => result.code !== 0);
+    for (const result of failed) this.count(`${result.code} ${result.reason}`);
+    return failed.length;
+  }
+
+  private count(what: string, pushes = 1): void {
+    this.others[what] = (this.others[what] ?? 0) + pushes;
   }
 
   result(): RoundResult {
@@ -158,6 +174,14 @@ function pushesOf(round: Round): (connection: number) => BenchPush {
   return createFilePushes(file, connections);
 }
 
+/** Of a batch of which some lines failed. */
+const PARTIAL = 207;
+
+interface LineResult {
+  readonly code: number;
+  readonly reason?: string;
+}
+
 /** The code stands at the front of every envelope: parsing all of it would be the caller's work. */
 const CODE = /"code":(\d+)/;
 
@@ -171,16 +195,35 @@ function reasonOf(body: Buffer): string | undefined {
   return REASON.exec(body.toString('latin1'))?.[1];
 }
 
+/** @returns the next request of a connection: a push, or so many of them */
+function requestsOf(
+  { lines }: Round,
+  next: (connection: number) => BenchPush,
+  request: ReturnType<typeof createRequests>,
+): (connection: number) => Buffer {
+  if (lines === undefined) {
+    return (connection) => {
+      const { operation, body } = next(connection);
+      return request(pushPath(operation), body);
+    };
+  }
+  const line = ({ operation, body }: BenchPush) => `{"op":"${operation}","body":${body}}\n`;
+  return (connection) => {
+    const pushes = Array.from({ length: lines }, () => line(next(connection)));
+    return request(BATCH_PATH, pushes.join(''));
+  };
+}
+
 /** @returns signed requests, ready to be written to a socket */
 function createRequests({ clientId, secret }: Round) {
   const key = createSecretKey(Buffer.from(secret));
-  return ({ operation, body }: { operation: string; body: string }): Buffer => {
+  return (path: string, body: string): Buffer => {
     const timestamp = timestampNow();
     const signature = createHmac('sha256', key)
       .update(`${clientId}\n${timestamp}\n${body}`)
       .digest('hex');
     return Buffer.from(
-      `POST ${PATH}${operation} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nX-Client-Id: ${clientId}\r\n` +
         `X-Timestamp: ${timestamp}\r\nX-Signature: ${signature}\r\n\r\n${body}`,
     );

@@ -1,0 +1,190 @@
+/**
+ * `npm run bench -- batch-beside`: what the batches of one client do to the single pushes of another one.
+ * Prints a table; exits with 1 where a goal is missed.
+ */
+import { parseArgs } from 'node:util';
+import { type Cluster, withCluster } from '../harness/cluster';
+import type { DirectoryClient } from '../harness/directory';
+import { median, sum } from '../harness/figures';
+import { goalRow, loadReport, type Row } from '../harness/report';
+import type { RunContext } from '../local/run-context';
+import { untilStopped } from '../local/stop-request';
+import { type Generator, startGenerator } from './generator';
+import type { Round, RoundResult } from './load/generator';
+
+/** Connections of a client, and pushes in each request: one where it is not said. */
+interface Load {
+  readonly connections: number;
+  readonly lines?: number;
+}
+
+interface Setting {
+  readonly name: string;
+  readonly singles: Load;
+  readonly other?: Load;
+}
+
+const FEW = { connections: 4 };
+const ALONE = { name: '4 connections alone', singles: FEW };
+const BESIDE_PUSHES: Setting = {
+  ...{ name: '4 beside 64 with single pushes', singles: FEW },
+  other: { connections: 64 },
+};
+const BESIDE_ONE: Setting = {
+  ...{ name: '4 beside 1 with batches of 200', singles: FEW },
+  other: { connections: 1, lines: 200 },
+};
+const BESIDE_EIGHT: Setting = {
+  ...{ name: '4 beside 8 with batches of 200', singles: FEW },
+  other: { connections: 8, lines: 200 },
+};
+/** Both clients want more than there is. */
+const OVERLOAD: Setting = {
+  ...{ name: '256 beside 8 with batches of 200', singles: { connections: 256 } },
+  other: { connections: 8, lines: 200 },
+};
+const SETTINGS: readonly Setting[] = [ALONE, BESIDE_PUSHES, BESIDE_ONE, BESIDE_EIGHT, OVERLOAD];
+
+interface Options {
+  readonly rounds: number;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly json: boolean;
+}
+
+/** @returns the exit code */
+export async function run({ root, args, say }: RunContext): Promise<number> {
+  const { json, ...options } = readOptions(args);
+  return untilStopped(process.env, async (signal) => {
+    const context = { root, say, signal };
+    const rounds = await withCluster({ ...context, webs: 1, workers: 1 }, (cluster) =>
+      measure(cluster, { ...options, ...context }),
+    );
+    const report = loadReport({ rows: besideRows(rounds), figures: { rounds } }, undefined);
+    process.stdout.write(`${json ? JSON.stringify(report.summary) : report.text}\n`);
+    return report.passed ? 0 : 1;
+  });
+}
+
+function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '8' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+  if (!(rounds >= 1) || !(seconds > 0)) throw new Error('--rounds and --seconds are numbers');
+  return { rounds, duration: seconds * 1_000, json: values.json };
+}
+
+interface BesideRound {
+  readonly setting: string;
+  readonly singles: RoundResult;
+  readonly other?: RoundResult;
+}
+
+interface MeasureOptions extends Omit<Options, 'json'> {
+  readonly root: string;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+async function measure(cluster: Cluster, options: MeasureOptions): Promise<BesideRound[]> {
+  const generators = await Promise.all([
+    startGenerator(options.root),
+    startGenerator(options.root),
+  ]);
+  try {
+    const done: BesideRound[] = [];
+    // The first one warms up.
+    await runSetting(cluster, generators, OVERLOAD, { ...options, round: 0 });
+    for (let round = 1; round <= options.rounds; round += 1) {
+      for (const setting of SETTINGS) {
+        const result = await runSetting(cluster, generators, setting, { ...options, round });
+        done.push(result);
+        options.say(`${setting.name}: ${told(result)}`);
+      }
+    }
+    return done;
+  } finally {
+    for (const generator of generators) await generator.stop();
+  }
+}
+
+const told = ({ singles, other }: BesideRound) =>
+  `p50 ${singles.p50.toFixed(1)} ms, p99 ${singles.p99.toFixed(1)} ms, ${perSecond(singles)}/s` +
+  (other ? `; the other ${perSecond(other)}/s` : '');
+
+/** Milliseconds until what happens counts. */
+const WARM_UP = 2_000;
+
+async function runSetting(
+  { clients, webs }: Cluster,
+  [one, two]: readonly Generator[],
+  { name, singles, other }: Setting,
+  { round, duration, signal }: MeasureOptions & { readonly round: number },
+): Promise<BesideRound> {
+  // Of two systems, so that they meet on no key.
+  const [quiet, , noisy] = clients;
+  if (!quiet || !noisy || !one || !two) throw new Error('too few clients or generators');
+  const ports = webs.map(({ url }) => Number(new URL(url).port));
+  const until = { warmUp: WARM_UP, duration };
+  const of = ({ clientId, systemCode, secret }: DirectoryClient, load: Load): Round => ({
+    ...{ ports, clientId, systemCode, secret, keys: 'distinct', until },
+    ...{ ...load, name: `${round} ${name} ${clientId}` },
+  });
+  const [first, second] = await Promise.all([
+    one.run(of(quiet, singles), signal),
+    other && two.run(of(noisy, other), signal),
+  ]);
+  return { setting: name, singles: first, ...(second && { other: second }) };
+}
+
+/** Of the p99 of a client that is alone. */
+const MOST_LATER = 2;
+/** Of the pushes per second of a client with single pushes, where both want more than there is. */
+const MOST_MORE = 1.5;
+
+export function besideRows(rounds: readonly BesideRound[]): Row[] {
+  const p99 = ({ name }: Setting) => median(of(rounds, name).map(({ singles }) => singles.p99));
+  const alone = Math.max(p99(ALONE), 0.1);
+  const later = p99(BESIDE_EIGHT) / alone;
+  const most = median(
+    of(rounds, OVERLOAD.name).map(({ singles, other }) =>
+      other ? other.accepted / other.elapsed / (singles.accepted / singles.elapsed) : Number.NaN,
+    ),
+  );
+  const lost = sum(
+    rounds.flatMap(({ setting, singles }) =>
+      setting === OVERLOAD.name ? [] : Object.values(singles.others),
+    ),
+  );
+  return [
+    ...SETTINGS.map(({ name }) => ({ what: name, seen: of(rounds, name).map(told).join('\n') })),
+    { what: 'p99 beside single pushes / alone', seen: (p99(BESIDE_PUSHES) / alone).toFixed(2) },
+    { what: 'p99 beside 1 x 200 / alone', seen: (p99(BESIDE_ONE) / alone).toFixed(2) },
+    goalRow('p99 beside 8 x 200 / alone', {
+      value: later,
+      seen: later.toFixed(2),
+      most: MOST_LATER,
+    }),
+    goalRow('overload: pushes per second in batches / in single pushes', {
+      value: most,
+      seen: most.toFixed(2),
+      most: MOST_MORE,
+    }),
+    goalRow('single pushes that failed beside batches', {
+      value: lost,
+      seen: String(lost),
+      most: 0,
+    }),
+  ];
+}
+
+const of = (rounds: readonly BesideRound[], name: string) =>
+  rounds.filter(({ setting }) => setting === name);
+
+const perSecond = ({ accepted, elapsed }: RoundResult) => Math.round((accepted * 1_000) / elapsed);

@@ -1,0 +1,252 @@
+/**
+ * `npm run bench -- file`: a file of pushes through `matterctl push`, and whether any process grows by it or
+ * the rate falls. Prints a table; exits with 1 where a goal is missed. A run of a million is kept in
+ * tools/bench/results/file.json.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { nativeCollection } from '../../src/storage/mongo';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { type Cluster, SMALL, withCluster } from '../harness/cluster';
+import { startSampling } from '../harness/memory';
+import { goalRow, loadReport, type Row } from '../harness/report';
+import type { RunContext } from '../local/run-context';
+import { makeRunFolder } from '../local/run-folder';
+import { untilStopped } from '../local/stop-request';
+import { createPushes } from './load/pushes';
+import { cpuTimes } from './measure';
+import { millionRows, signatureBytes, type Tenth } from './million';
+
+const USUAL = 100_000;
+const MILLION = 1_000_000;
+const TENTHS = 10;
+
+interface Options {
+  readonly pushes: number;
+  /** Options of `matterctl push`. */
+  readonly how: readonly string[];
+  readonly json: boolean;
+}
+
+/** @returns the exit code */
+export async function run({ root, args, say }: RunContext): Promise<number> {
+  const { json, ...options } = readOptions(args);
+  return untilStopped(process.env, async (signal) => {
+    const folder = makeRunFolder('matter-push-file-');
+    try {
+      const file = join(folder, 'pushes.ndjson');
+      writePushes(file, options.pushes);
+      const context = { root, say, signal };
+      const figures = await withCluster({ ...context, ...SMALL }, (cluster) =>
+        pushFile(cluster, { ...options, ...context, folder, file }),
+      );
+      const keepIn = join(root, 'tools/bench/results/file.json');
+      const isWhole = options.pushes >= MILLION;
+      const measured = { rows: fileRows(figures), figures: { ...figures } };
+      const report = loadReport(measured, isWhole ? keepIn : undefined);
+      process.stdout.write(`${json ? JSON.stringify(report.summary) : report.text}\n`);
+      return report.passed ? 0 : 1;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+}
+
+function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      pushes: { type: 'string', default: String(USUAL) },
+      batch: { type: 'string' },
+      concurrency: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const pushes = Number(values.pushes);
+  if (!(pushes >= TENTHS)) throw new Error(`--pushes (at least ${TENTHS}) is a number`);
+  const { batch, concurrency } = values;
+  const how = [
+    ...(batch === undefined ? [] : ['--batch', batch]),
+    ...(concurrency === undefined ? [] : ['--concurrency', concurrency]),
+  ];
+  return { pushes, how, json: values.json };
+}
+
+/** Lines that are written at once. */
+const BLOCK = 1_000;
+
+/** New matters all of them, as of a first load. */
+function writePushes(file: string, count: number): void {
+  const next = createPushes('distinct', 'file');
+  const fd = openSync(file, 'w');
+  for (let written = 0; written < count; written += BLOCK) {
+    const lines = Array.from({ length: Math.min(BLOCK, count - written) }, () => {
+      const { operation, body } = next();
+      return `{"op":"${operation}","body":${body}}\n`;
+    });
+    writeSync(fd, lines.join(''));
+  }
+  closeSync(fd);
+}
+
+interface FileRun extends Omit<Options, 'json'> {
+  readonly root: string;
+  readonly folder: string;
+  readonly file: string;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+interface FileFigures {
+  readonly tenths: readonly Tenth[];
+  readonly crashes: readonly string[];
+  /** Milliseconds from the start of the command to its end, what it reads first included. */
+  readonly elapsed: number;
+  readonly pushes: number;
+  readonly exitCode: number;
+  /** As the command prints it with --json. */
+  readonly summary: unknown;
+  /** Microseconds of processor time per push, by process. */
+  readonly cpuPerPush: Readonly<Record<string, number>>;
+}
+
+async function pushFile(cluster: Cluster, options: FileRun): Promise<FileFigures> {
+  const { pushes, signal } = options;
+  const from = performance.now();
+  const command = startMatterctl(cluster, options);
+  const pids = pidsOf(cluster);
+  const before = cpuTimes(pids);
+  const own = { matterctl: Number(command.pid) };
+  // Gone with its process: the last look at it is that of a moment before.
+  let ownCpu = 0;
+  const look = setInterval(() => {
+    if (command.exitCode === null) ownCpu = cpuTimes(own).matterctl ?? ownCpu;
+  }, LOOK);
+  try {
+    const tenths = await watchTenths(cluster, command, options);
+    const { exitCode, summary } = await command.ended;
+    signal.throwIfAborted();
+    const after = cpuTimes(pids);
+    const spent = (name: string) => (after[name] ?? 0) - (before[name] ?? 0);
+    const perPush = (ms: number) => Math.round((1_000 * ms) / pushes);
+    const cpuPerPush = Object.fromEntries(
+      Object.keys(pids).map((name) => [name, perPush(spent(name))]),
+    );
+    return {
+      ...{ tenths, crashes: [...cluster.crashes], pushes, exitCode, summary },
+      elapsed: performance.now() - from,
+      cpuPerPush: { ...cpuPerPush, matterctl: perPush(ownCpu) },
+    };
+  } finally {
+    clearInterval(look);
+  }
+}
+
+function pidsOf({ webs, workers, mongo, redis }: Cluster): Record<string, number> {
+  const members = [...webs, ...workers, ...mongo.members, redis];
+  return Object.fromEntries(members.map((member) => [member.name, Number(member.pid())]));
+}
+
+interface Command {
+  readonly pid: number | undefined;
+  readonly exitCode: number | null;
+  readonly ended: Promise<{ exitCode: number; summary: unknown }>;
+}
+
+function startMatterctl(cluster: Cluster, { root, folder, file, how, signal }: FileRun): Command {
+  const [client] = cluster.clients;
+  const [web] = cluster.webs;
+  if (!client || !web) throw new Error('the cluster has no clients, or no web process');
+  const secretFile = join(folder, 'secret');
+  writeFileSync(secretFile, client.secret, { mode: 0o600 });
+  const args = [
+    ...[join(root, 'dist/tools/matterctl/matterctl.js'), 'push', file, '--json'],
+    ...['--client-id', client.clientId, '--secret-file', secretFile, '--url', web.url, ...how],
+  ];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], signal });
+  const printed: string[] = [];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => printed.push(text));
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => {
+    const text = printed.join('');
+    return { exitCode: code ?? -1, summary: text === '' ? undefined : JSON.parse(text) };
+  });
+  // Told where it is waited for.
+  ended.catch(() => undefined);
+  return {
+    pid: child.pid,
+    ended,
+    get exitCode() {
+      return child.exitCode;
+    },
+  };
+}
+
+/** Milliseconds between two looks at how many pushes are in the log. */
+const LOOK = 100;
+
+/** A tenth is over when so many pushes are in the log; the last one with the command. */
+async function watchTenths(
+  cluster: Cluster,
+  command: Command,
+  { pushes, say }: FileRun,
+): Promise<Tenth[]> {
+  const log = nativeCollection(entryModel(cluster.db));
+  const tenths: Tenth[] = [];
+  let done = 0;
+  let from = performance.now();
+  for (let number = 1; number <= TENTHS; number += 1) {
+    const sampling = startSampling(cluster, command.pid);
+    try {
+      const due = (number * pushes) / TENTHS;
+      let count = await log.estimatedDocumentCount();
+      while (count < due && command.exitCode === null) {
+        // The first tenth begins with the first push: the command reads the whole file before.
+        if (count === 0) from = performance.now();
+        await sleep(LOOK);
+        count = await log.estimatedDocumentCount();
+      }
+      const now = performance.now();
+      const perSecond = ((count - done) * 1_000) / Math.max(1, now - from);
+      [done, from] = [count, now];
+      const memory = Object.fromEntries(await sampling.stop());
+      const signatures = await signatureBytes(cluster);
+      tenths.push({ perSecond, memory, signatures, others: {} });
+      say(`${number} of ${TENTHS} tenths: ${perSecond.toFixed(0)}/s`);
+    } finally {
+      await sampling.stop();
+    }
+  }
+  return tenths;
+}
+
+/** Of a short run a process is still growing into what it needs: its memory is told, not judged. */
+function withoutMemoryGoal(row: Row): Row {
+  const { what, seen } = row;
+  return /MiB|redis' process/.test(what) ? { what, seen } : row;
+}
+
+function fileRows(figures: FileFigures): Row[] {
+  const { pushes, elapsed, exitCode, summary, cpuPerPush } = figures;
+  const cpu = Object.entries(cpuPerPush);
+  const service = cpu.reduce((all, [name, us]) => (name === 'matterctl' ? all : all + us), 0);
+  return [
+    {
+      what: 'pushes per second, from the start of the command to its end',
+      seen: `${((pushes * 1_000) / elapsed).toFixed(0)} (${pushes} in ${(elapsed / 1_000).toFixed(1)} s)`,
+    },
+    ...millionRows(figures).map((row) => (pushes < MILLION ? withoutMemoryGoal(row) : row)),
+    {
+      what: 'CPU µs per push: the service and its servers; of which',
+      seen: `${service}; ${cpu.map(([name, us]) => `${name} ${us}`).join(', ')}`,
+    },
+    goalRow('exit code of matterctl push', {
+      value: exitCode,
+      seen: `${exitCode} ${JSON.stringify(summary)}`,
+      most: 0,
+    }),
+  ];
+}
