@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { BATCH_PATH, pushPath } from '../../src/protocol/paths';
 import { sign } from '../../src/protocol/signature';
 
 export const SECRET = 's3cret';
@@ -10,6 +11,8 @@ export const SECRET = 's3cret';
 export interface Received {
   readonly path: string;
   readonly text: string;
+  /** Of a push in a batch: its line. */
+  readonly line?: string;
   /** externalId of the body. */
   readonly id: string;
   /** X-Idempotency-Key. */
@@ -29,8 +32,12 @@ export type Reply = (response: ServerResponse) => void;
 export interface ScriptedServer {
   readonly url: string;
   readonly received: Received[];
-  /** What is answered to a request, the nth of its key. */
+  /** The batches among what was received; their lines are in `received`, each as a push of its own. */
+  readonly batches: Received[][];
+  /** What is answered to a request, or to a line of a batch, the nth of its key. */
   reply: (request: Received, nth: number) => Reply | Promise<Reply>;
+  /** What is answered to a whole batch, the nth; undefined: its lines are replied to. */
+  replyToBatch: (lines: readonly Received[], nth: number) => Reply | undefined;
   /** What /readyz says. */
   isReady: boolean;
   close(): Promise<void>;
@@ -56,7 +63,9 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   const scripted: ScriptedServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received: [],
+    batches: [],
     reply: () => ok,
+    replyToBatch: () => undefined,
     isReady: true,
     close: async () => {
       server.closeAllConnections();
@@ -71,11 +80,66 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       return;
     }
     const received = await read(request);
+    if (request.url === BATCH_PATH) {
+      await serveBatch(linesOf(received), response);
+      return;
+    }
+    (await replyTo(received))(response);
+  }
+  function replyTo(received: Received): Reply | Promise<Reply> {
     scripted.received.push(received);
     const nth = scripted.received.filter(({ key }) => key === received.key).length;
-    (await scripted.reply(received, nth))(response);
+    return scripted.reply(received, nth);
+  }
+  async function serveBatch(lines: Received[], response: ServerResponse): Promise<void> {
+    scripted.batches.push(lines);
+    const whole = scripted.replyToBatch(lines, scripted.batches.length);
+    if (whole) {
+      whole(response);
+      return;
+    }
+    const results: object[] = [];
+    for (const [index, line] of lines.entries()) {
+      const result = resultOf(await replyTo(line));
+      if (!result) {
+        response.destroy();
+        return;
+      }
+      results.push({ line: index + 1, requestId: 'r1', ...result });
+    }
+    const code = results.every((result) => 'code' in result && result.code === 0) ? 0 : 207;
+    answer(response, code || 200, { code, data: { results } });
   }
   return scripted;
+}
+
+/** As a push each. */
+function linesOf(batch: Received): Received[] {
+  const lines = batch.text.trimEnd().split('\n');
+  return lines.map((text) => {
+    const { op, body, key } = JSON.parse(text);
+    const id = String(body.externalId);
+    return { ...batch, path: pushPath(op), text: JSON.stringify(body), line: text, id, key };
+  });
+}
+
+/** What a reply says, as a line of the answer to a batch; undefined: it breaks the connection. */
+function resultOf(reply: Reply): object | undefined {
+  let result: object | undefined;
+  let isReplay = false;
+  const response = {
+    writeHead: (_: number, headers: Record<string, string> = {}) => {
+      isReplay = headers['Idempotency-Replayed'] === 'true';
+      return response;
+    },
+    end: (text: string) => {
+      const { data, ...told } = JSON.parse(text);
+      result = { ...told, ...data, ...(isReplay && { replayed: true }) };
+    },
+    destroy: () => {},
+  };
+  reply(response as unknown as ServerResponse);
+  return result;
 }
 
 async function read(request: IncomingMessage): Promise<Received> {
@@ -86,7 +150,7 @@ async function read(request: IncomingMessage): Promise<Received> {
   return {
     path: String(request.url),
     text: raw.toString(),
-    id: String(JSON.parse(raw.toString()).externalId),
+    id: request.url === BATCH_PATH ? '' : idOf(raw.toString()),
     key: headers['x-idempotency-key']?.toString(),
     timestamp: Number(time),
     isSigned:
@@ -94,6 +158,15 @@ async function read(request: IncomingMessage): Promise<Received> {
     at: Date.now(),
     gone: goneOf(socket),
   };
+}
+
+function idOf(text: string): string {
+  try {
+    return String(JSON.parse(text).externalId);
+  } catch {
+    // No JSON: a test of what the service would say of it.
+    return '';
+  }
 }
 
 const ends = new WeakMap<Socket, Promise<void>>();

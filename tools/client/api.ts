@@ -31,6 +31,11 @@ export interface MatterPushClientOptions {
   readonly concurrency?: number;
   /** Calls that may wait for their turn (10,000); beyond it a call is rejected with QUEUE_FULL. */
   readonly queue?: number;
+  /**
+   * Gathers pushes that are called one by one into batches. Each call still has a result or an error
+   * of its own, and those of one externalId keep their order.
+   */
+  readonly autoBatch?: boolean | AutoBatchOptions;
   /** In place of the client's own connections, for a proxy or a certificate; `close` leaves it open. */
   readonly agent?: Agent;
   /**
@@ -40,12 +45,28 @@ export interface MatterPushClientOptions {
   readonly onRetry?: ((rejection: MatterPushError, wait: number) => void) | undefined;
 }
 
+export interface AutoBatchOptions {
+  /** Most pushes of a batch (200): the service takes 1,000 by default. */
+  readonly maxItems?: number;
+  /** Milliseconds that a call may wait for others (5). */
+  readonly maxWait?: number;
+}
+
 export interface CallOptions {
   /** Gives the call up, also while a try is under way: then nobody knows what became of it. */
   readonly signal?: AbortSignal;
 }
 
 export interface PushOptions extends CallOptions {
+  /** One per change, 1 to 255 printable ASCII characters; a push without one is given one. */
+  readonly idempotencyKey?: string;
+}
+
+/** One push of a batch. */
+export interface BatchPush {
+  readonly operation: OperationName;
+  /** A value, or its JSON as bytes. */
+  readonly body: object | Uint8Array;
   /** One per change, 1 to 255 printable ASCII characters; a push without one is given one. */
   readonly idempotencyKey?: string;
 }
@@ -89,6 +110,18 @@ export interface MatterPushClient {
     body: object | Uint8Array,
     options?: PushOptions,
   ): Promise<PushResult>;
+  /**
+   * Many of them, in as few requests as possible, those of one externalId in their order. What is
+   * retryable is sent again, each push by its own count: `timeout` is that of all of it. It keeps the
+   * order with the other calls of the client, too.
+   *
+   * @returns what became of each, in their order: a rejection is an element, and not thrown
+   * @throws MatterPushError CLOSED or QUEUE_FULL, where nothing was sent
+   */
+  batch(
+    pushes: readonly BatchPush[],
+    options?: CallOptions,
+  ): Promise<(PushResult | MatterPushError)[]>;
   /** A dry run: nothing is written. */
   verify<Name extends OperationName>(
     operation: Name,

@@ -1,5 +1,6 @@
 /** Keeps the order of each key while keys run side by side, and nearly the order of arrival. */
-import { createLeastFirst } from './least-first';
+import { Dispatcher } from './dispatcher';
+import type { Line } from './line-order';
 
 export interface KeyOrder {
   /**
@@ -15,94 +16,63 @@ export interface KeyOrder {
   waiting(): number;
 }
 
-interface Waiter {
-  /** Its place in the order of arrival. */
-  readonly number: number;
-  readonly key: string | undefined;
-  readonly begin: () => void;
-  /** Its caller gave up: passed over where it stands in the heap. */
-  hasLeft: boolean;
-  isReady: boolean;
+/** A turn that somebody waits for, alone. */
+export interface Turn extends Line {
+  /** @param free gives its place back */
+  readonly begin: (free: () => void) => void;
 }
 
 /** @param places how many may have their turn at the same time */
 export function createKeyOrder(places: number): KeyOrder {
-  /** Those whose key is free. */
-  const ready = createLeastFirst<Waiter>();
-  /** By key that somebody has or is ready for: those behind. */
-  const behind = new Map<string, Set<Waiter>>();
+  const limits = { requests: places, batches: 0, lines: 1, bytes: 0 };
+  const turns = new Dispatcher<Turn>(
+    () => limits,
+    ([turn]) => beginTurn(turn),
+  );
   let arrivals = 0;
-  let taken = 0;
-  let waiting = 0;
-
-  const makeReady = (waiter: Waiter) => {
-    waiter.isReady = true;
-    ready.add(waiter);
-  };
-  const add = (waiter: Waiter) => {
-    waiting += 1;
-    const { key } = waiter;
-    const queue = key === undefined ? undefined : behind.get(key);
-    if (queue) queue.add(waiter);
-    else {
-      if (key !== undefined) behind.set(key, new Set());
-      makeReady(waiter);
-    }
-  };
-  const free = (key: string | undefined) => {
-    if (key === undefined) return;
-    const queue = behind.get(key);
-    const [next] = queue ?? [];
-    if (next === undefined) behind.delete(key);
-    else {
-      queue?.delete(next);
-      makeReady(next);
-    }
-  };
-  const remove = (waiter: Waiter) => {
-    waiting -= 1;
-    waiter.hasLeft = true;
-    if (waiter.isReady) free(waiter.key);
-    else if (waiter.key !== undefined) behind.get(waiter.key)?.delete(waiter);
-  };
-  const beginReady = () => {
-    while (taken < places) {
-      const waiter = ready.take();
-      if (!waiter) return;
-      if (waiter.hasLeft) continue;
-      waiting -= 1;
-      taken += 1;
-      waiter.begin();
-    }
-  };
-  const end = (key: string | undefined) => {
-    taken -= 1;
-    free(key);
-    beginReady();
-  };
   return {
-    waiting: () => waiting,
-    turn: (key, signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) {
-          resolve(() => {});
-          return;
-        }
-        const leave = () => {
-          remove(waiter);
-          beginReady();
-          resolve(() => {});
-        };
-        const begin = () => {
-          signal.removeEventListener('abort', leave);
-          // Whoever hears how this one ended may still take back those behind it.
-          resolve(() => void setImmediate(end, key));
-        };
-        arrivals += 1;
-        const waiter: Waiter = { number: arrivals, key, begin, hasLeft: false, isReady: false };
-        signal.addEventListener('abort', leave, { once: true });
-        add(waiter);
-        beginReady();
-      }),
+    waiting: () => turns.waiting,
+    turn: (key, signal) => {
+      arrivals += 1;
+      return waitForTurn(turns, { number: arrivals, key }, signal);
+    },
   };
+}
+
+/** @returns when its place is free again */
+export const beginTurn = (turn: Turn | undefined) =>
+  new Promise<void>((free) => (turn ? turn.begin(free) : free()));
+
+/**
+ * @param signal aborted: it waits no longer, and has no turn
+ * @returns what ends its turn
+ */
+export function waitForTurn(
+  turns: Pick<Dispatcher<Turn>, 'add' | 'leave' | 'end'>,
+  line: Pick<Line, 'number' | 'key'>,
+  signal: AbortSignal,
+): Promise<() => void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve(() => {});
+      return;
+    }
+    const leave = () => {
+      turns.leave([turn]);
+      resolve(() => {});
+    };
+    const begin = (free: () => void) => {
+      signal.removeEventListener('abort', leave);
+      const end = () => {
+        turns.end([turn]);
+        free();
+      };
+      // Whoever hears how this one ended may still take back those behind it.
+      resolve(() => void setImmediate(end));
+    };
+    const { number, key } = line;
+    const turn: Turn = { number, key, size: undefined, company: 1, begin };
+    signal.addEventListener('abort', leave, { once: true });
+    turns.add([turn]);
+  });
 }

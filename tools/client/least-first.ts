@@ -8,6 +8,8 @@ export interface LeastFirst<T> {
   add(item: T): void;
   /** Takes out the item of the lowest number; undefined: there is none. */
   take(): T | undefined;
+  /** The item that `take` would give out. */
+  peek(): T | undefined;
 }
 
 export function createLeastFirst<T extends Numbered>(): LeastFirst<T> {
@@ -47,5 +49,6 @@ export function createLeastFirst<T extends Numbered>(): LeastFirst<T> {
       sink(0);
       return least;
     },
+    peek: () => heap[0],
   };
 }

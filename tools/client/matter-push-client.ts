@@ -4,9 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { PushData, Verified } from '../../src/protocol/envelope';
-import { pushPath, type QueryName, queryPath, VERIFY } from '../../src/protocol/paths';
+import type { Verified } from '../../src/protocol/envelope';
+import { type QueryName, queryPath, VERIFY } from '../../src/protocol/paths';
 import type {
+  BatchPush,
   CallOptions,
   MatterPushClient,
   MatterPushClientOptions,
@@ -16,10 +17,11 @@ import type {
 import { type Call, createCall } from './call';
 import { MatterPushError, OWN } from './error';
 import { createGate } from './gate';
-import { createKeyOrder } from './key-order';
 import { checkOptions } from './options';
-import { createSender, type OutgoingRequest } from './sender';
-import { type Settled, settle } from './settle';
+import { bytesOf } from './push-bytes';
+import { PushQueue } from './push-queue';
+import { type KeyedBatchPush, Pushes } from './pushes';
+import { createSender } from './sender';
 
 export type { OperationName } from '../../src/domain/operation';
 export type {
@@ -64,48 +66,42 @@ export { MatterPushError } from './error';
 
 /** @throws TypeError naming the option that is none */
 export function createMatterPushClient(options: MatterPushClientOptions): MatterPushClient {
-  const { url, clientId, secret, agent, onRetry, ...numbers } = checkOptions(options);
-  const { timeout, tryTimeout, retries, concurrency, queue } = numbers;
-  const sender = createSender({ url, clientId, secret, concurrency, timeout: tryTimeout, agent });
-  const ways = { sender, gate: createGate(), retries, onRetry };
-  const order = createKeyOrder(concurrency);
+  const { timeout, queue: mostWaiting, maxWait, ...checked } = checkOptions(options);
+  const sender = createSender({ ...checked, timeout: checked.tryTimeout });
+  const ways = { sender, gate: createGate(), retries: checked.retries, onRetry: checked.onRetry };
+  const queue = new PushQueue({ ...checked, ...ways, maxWait });
+  const pushes = new Pushes(queue, ways);
   const calls = new Map<Call, Promise<unknown>>();
   let isClosed = false;
 
-  const begin = async (request: OutgoingRequest, key: string | undefined, call: Call) => {
-    const endTurn = await order.turn(key, call.stopped);
-    try {
-      return await settle(request, call, ways);
-    } finally {
-      endTurn();
-    }
-  };
-  const send = async (
-    path: string,
-    body: object | Uint8Array,
+  /** @param work begins at once, so that calls keep their order */
+  const inCall = async <T>(
     { signal, idempotencyKey }: PushOptions,
-    key?: string,
-  ): Promise<Settled> => {
-    const rejection = isClosed ? OWN.CLOSED : order.waiting() >= queue ? OWN.QUEUE_FULL : undefined;
+    work: (call: Call) => Promise<T>,
+  ): Promise<T> => {
+    const isFull = queue.waiting >= mostWaiting;
+    const rejection = isClosed ? OWN.CLOSED : isFull ? OWN.QUEUE_FULL : undefined;
     if (rejection) throw new MatterPushError(rejection, { tries: 0, idempotencyKey });
-    const request = { path, body: bytesOf(body), idempotencyKey };
     const call = createCall(timeout, signal);
-    const settled = begin(request, key, call);
-    calls.set(call, settled);
+    const working = work(call);
+    calls.set(call, working);
     try {
-      return await settled;
+      return await working;
     } finally {
       call.end();
       calls.delete(call);
     }
   };
-
+  const ask = async (path: string, body: object, more: PushOptions): Promise<unknown> => {
+    const request = { path, body: bytesOf(body), idempotencyKey: more.idempotencyKey };
+    return (await inCall(more, (call) => pushes.request(request, undefined, call))).data;
+  };
   const push: MatterPushClient['push'] = async (operation, body, more = {}) => {
     const { idempotencyKey = randomUUID() } = more;
-    const keyed = { ...more, idempotencyKey };
-    const settled = await send(pushPath(operation), body, keyed, externalIdOf(body));
-    const { data, requestId, replayed, tries } = settled;
-    return { ...(data as PushData), requestId, replayed, tries };
+    const keyed = { operation, body, idempotencyKey };
+    return inCall({ ...more, idempotencyKey }, (call) =>
+      maxWait === undefined ? pushes.alone(keyed, call) : pushes.gathered(keyed, call),
+    );
   };
   const drain = async () => {
     while (calls.size > 0) {
@@ -120,14 +116,12 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
     reopen: (body, more) => push('reopen', body, more),
     delete: (body, more) => push('delete', body, more),
     push,
-    verify: async (operation, body, more = {}) => {
-      const { data } = await send(queryPath(VERIFY), { operation, push: body }, more);
-      return data as Verified;
-    },
-    query: async <Name extends QueryName>(name: Name, body: object, more: CallOptions = {}) => {
-      const { data } = await send(queryPath(name), body, more);
-      return data as QueryAnswers[Name];
-    },
+    batch: async (list, more = {}) =>
+      inCall(more, (call) => pushes.together(list.map(withKey), call)),
+    verify: async (operation, body, more = {}) =>
+      (await ask(queryPath(VERIFY), { operation, push: body }, more)) as Verified,
+    query: async <Name extends QueryName>(name: Name, body: object, more: CallOptions = {}) =>
+      (await ask(queryPath(name), body, more)) as QueryAnswers[Name],
     drain,
     close: async () => {
       isClosed = true;
@@ -138,26 +132,6 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
   };
 }
 
-/** A copy: what the caller does with the body later is not sent. */
-function bytesOf(body: object | Uint8Array): Buffer {
-  return Buffer.from(body instanceof Uint8Array ? body : JSON.stringify(body));
-}
-
-/** The matter that a body names; undefined: its push depends on no other. */
-function externalIdOf(body: object | Uint8Array): string | undefined {
-  const { externalId } = (body instanceof Uint8Array ? parse(body) : body) as ExternalId;
-  return typeof externalId === 'string' ? externalId : undefined;
-}
-
-interface ExternalId {
-  readonly externalId?: unknown;
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString()) ?? {};
-  } catch {
-    // The service says what is wrong with it.
-    return {};
-  }
-}
+const withKey = (push: BatchPush): KeyedBatchPush => {
+  return { ...push, idempotencyKey: push.idempotencyKey ?? randomUUID() };
+};

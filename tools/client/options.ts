@@ -2,8 +2,16 @@
 import type { MatterPushClientOptions } from './api';
 import { LONGEST_TIMER } from './call';
 
-type Checked = Required<Omit<MatterPushClientOptions, 'agent' | 'onRetry'>> &
-  Pick<MatterPushClientOptions, 'agent' | 'onRetry'>;
+type Checked = Required<Omit<MatterPushClientOptions, 'agent' | 'onRetry' | 'autoBatch'>> &
+  Pick<MatterPushClientOptions, 'agent' | 'onRetry'> & {
+    /** Of every batch. */
+    readonly maxItems: number;
+    /** Milliseconds that a call waits for others; undefined: each is sent alone. */
+    readonly maxWait: number | undefined;
+  };
+
+/** Of the service, by default. */
+const MOST_LINES = 1_000;
 
 /**
  * @returns `url` without a slash at its end
@@ -19,9 +27,15 @@ export function checkOptions(options: MatterPushClientOptions): Checked {
   demand(retries >= 0, 'retries must be 0 or above');
   demand(concurrency >= 1, 'concurrency must be 1 or above');
   demand(queue >= 0, 'queue must be 0 or above');
+  const { autoBatch = false } = options;
+  const { maxItems = 200, maxWait = 5 } = typeof autoBatch === 'boolean' ? {} : autoBatch;
+  demand(maxItems >= 1 && maxItems <= MOST_LINES, 'autoBatch.maxItems must be from 1 to 1000');
+  demand(maxWait >= 0 && maxWait <= LONGEST_TIMER, 'autoBatch.maxWait must be 0 or above');
   return {
     ...{ url: addressOf(options.url), clientId, secret, timeout, retries, concurrency, queue },
     tryTimeout: Math.min(tryTimeout, LONGEST_TIMER),
+    maxItems,
+    maxWait: autoBatch === false ? undefined : maxWait,
     ...(agent && { agent }),
     ...(onRetry && { onRetry }),
   };

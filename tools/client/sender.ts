@@ -2,6 +2,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { sign } from '../../src/protocol/signature';
+import { LONGEST_TIMER } from './call';
 
 /** Bytes. Queries answer with hundreds of matters, each with its contents. */
 const MAX_ANSWER = 256 * 1024 * 1024;
@@ -11,6 +12,8 @@ export interface OutgoingRequest {
   readonly path: string;
   readonly body: Buffer;
   readonly idempotencyKey: string | undefined;
+  /** How many times the sender's time for a try it may take; once, where it is absent. */
+  readonly patience?: number;
 }
 
 /** What came back, not yet judged. */
@@ -62,7 +65,7 @@ export function createSender(options: SenderOptions): Sender {
   const agent = options.agent ?? own;
   const request = isHttps ? requestHttps : requestHttp;
   return {
-    send: ({ path, body, idempotencyKey }, cut) =>
+    send: ({ path, body, idempotencyKey, patience = 1 }, cut) =>
       new Promise((resolve, reject) => {
         const timestamp = String(Math.floor(Date.now() / 1000));
         const headers = {
@@ -82,7 +85,10 @@ export function createSender(options: SenderOptions): Sender {
           ...(cut && { signal: cut }),
         });
         // For the whole of it: node's own timeout starts anew with every byte.
-        const timer = setTimeout(() => sent.destroy(new NoAnswerInTime()), timeout);
+        const timer = setTimeout(
+          () => sent.destroy(new NoAnswerInTime()),
+          Math.min(timeout * patience, LONGEST_TIMER),
+        );
         sent
           .on('error', reject)
           .on('close', () => clearTimeout(timer))

@@ -6,7 +6,7 @@ import type { Call } from './call';
 import { MatterPushError, type Rejection } from './error';
 import type { Gate } from './gate';
 import type { OutgoingRequest, Sender } from './sender';
-import { type Answered, isRateLimit, judge, type Rejected } from './verdict';
+import { type Answered, isRateLimit, judge, noAnswer, type Rejected } from './verdict';
 
 export interface Ways {
   readonly sender: Sender;
@@ -22,7 +22,7 @@ export interface Settled extends Answered {
 }
 
 /** A call that waited this often for its turn under the rate limit is given up. */
-const MAX_RATE_LIMITED = 100;
+export const MAX_RATE_LIMITED = 100;
 
 /**
  * Every try has the same bytes and idempotency key, and a signature of its own. The key makes it
@@ -70,19 +70,4 @@ export async function settle(
 function waitAfter(verdict: Rejected, nth: number): number {
   const { retryAfter } = verdict;
   return isRateLimit(verdict) && retryAfter !== undefined ? retryAfter : backoff(nth, retryAfter);
-}
-
-function noAnswer(error: NodeJS.ErrnoException): Rejected {
-  return {
-    kind: 'rejected',
-    code: 0,
-    reason: error.code ?? 'NETWORK_ERROR',
-    // A host with several addresses fails with one error around theirs, which has no text.
-    message: error.message || (error.code ?? error.name),
-    requestId: null,
-    errors: [],
-    // A header that cannot be one was not even sent.
-    retryable: error.name !== 'TypeError',
-    retryAfter: undefined,
-  };
 }

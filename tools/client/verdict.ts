@@ -1,5 +1,6 @@
 /** What an answer means for a call: done, rejected for good, or to be tried again. */
 import { z } from 'zod';
+import type { FieldError } from '../../src/protocol/field-error';
 import type { Rejection } from './error';
 import type { Answer } from './sender';
 
@@ -16,6 +17,16 @@ export interface Rejected extends Rejection {
 }
 
 const PROBLEMS = z.array(z.object({ field: z.string(), message: z.string() })).catch([]);
+/** What tells why a push was rejected: in an envelope, and in a line of the answer to a batch. */
+export interface Told {
+  readonly code: number;
+  readonly message: string;
+  readonly requestId: string | null;
+  readonly reason?: string | undefined;
+  readonly retryable?: boolean | undefined;
+  readonly errors: readonly FieldError[];
+  readonly warnings: readonly FieldError[];
+}
 const ENVELOPE = z.object({
   code: z.number(),
   message: z.string().catch(''),
@@ -47,11 +58,17 @@ export function judge(answer: Answer): Answered | Rejected {
     const retryable = isTemporary(code);
     return { ...REFUSED, code, reason: `HTTP_${code}`, message, retryable, retryAfter };
   }
-  const { code, message, requestId, errors, warnings } = envelope;
-  if (code === 0) {
-    const { data } = envelope;
+  if (envelope.code === 0) {
+    const { data, requestId } = envelope;
     return { kind: 'answered', data, requestId: requestId ?? '', replayed: answer.replayed };
   }
+  const rate = toRate(answer.ratePolicy);
+  return { ...toRejected(envelope, retryAfter), rate };
+}
+
+/** @param retryAfter milliseconds that the answer asks to wait */
+export function toRejected(told: Told, retryAfter: number | undefined): Rejected {
+  const { code, message, requestId, reason = `CODE_${code}`, errors, warnings } = told;
   // A misspelt field is a warning, and why another one is missing.
   const details = [...errors, ...warnings]
     .map((error) => `${error.field}: ${error.message}`)
@@ -59,24 +76,39 @@ export function judge(answer: Answer): Answered | Rejected {
   return {
     kind: 'rejected',
     code,
-    reason: envelope.reason ?? `CODE_${code}`,
+    reason,
     message: details ? `${message} (${details})` : message,
     requestId,
     errors,
-    retryable: envelope.retryable ?? isTemporary(code),
-    retryAfter: envelope.reason === 'SIGNATURE_REUSED' ? NEXT_SIGNATURE : retryAfter,
-    rate: toRate(answer.ratePolicy),
+    retryable: told.retryable ?? isTemporary(code),
+    retryAfter: reason === 'SIGNATURE_REUSED' ? NEXT_SIGNATURE : retryAfter,
   };
 }
 
 const REFUSED = { kind: 'rejected', requestId: null, errors: [] } as const;
+
+/** @param error the system's or node's, where no whole answer came */
+export function noAnswer(error: NodeJS.ErrnoException): Rejected {
+  return {
+    kind: 'rejected',
+    code: 0,
+    reason: error.code ?? 'NETWORK_ERROR',
+    // A host with several addresses fails with one error around theirs, which has no text.
+    message: error.message || (error.code ?? error.name),
+    requestId: null,
+    errors: [],
+    // A header that cannot be one was not even sent.
+    retryable: error.name !== 'TypeError',
+    retryAfter: undefined,
+  };
+}
 
 /** The client as a whole is too fast: what one call is told holds for all. */
 export const isRateLimit = ({ code }: Rejected) => code === RATE_LIMITED;
 
 const isTemporary = (code: number) => code === 408 || code === RATE_LIMITED || code >= 500;
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -92,7 +124,7 @@ function toRate(policy: string | undefined): number | undefined {
 }
 
 /** Retry-After is either seconds or a date (RFC 9110, 10.2.3). */
-function toMilliseconds(retryAfter: string | undefined): number | undefined {
+export function toMilliseconds(retryAfter: string | undefined): number | undefined {
   if (retryAfter === undefined) return undefined;
   const wait = /^\d+$/.test(retryAfter)
     ? Number(retryAfter) * 1_000

@@ -1,0 +1,88 @@
+/** What the answer to a batch means for each of its lines. */
+import { z } from 'zod';
+import type { Answer } from './sender';
+import {
+  type Answered,
+  judge,
+  parseJson,
+  type Rejected,
+  type Told,
+  toMilliseconds,
+  toRejected,
+} from './verdict';
+
+/** One rejection for all lines alike, or what became of each, in their order. */
+export type BatchVerdict =
+  | { readonly whole: Rejected; readonly lines?: undefined }
+  | { readonly lines: readonly (Answered | Rejected)[]; readonly whole?: undefined };
+
+const PROBLEMS = z.array(z.looseObject({ field: z.string(), message: z.string() }));
+const RESULT = z.object({
+  line: z.number(),
+  code: z.number(),
+  message: z.string().optional(),
+  reason: z.string().optional(),
+  retryable: z.boolean().optional(),
+  requestId: z.string().nullish(),
+  matterId: z.string().optional(),
+  externalId: z.string().nullish(),
+  outcome: z.string().optional(),
+  replayed: z.boolean().optional(),
+  errors: PROBLEMS.optional(),
+  warnings: PROBLEMS.optional(),
+});
+type Result = z.infer<typeof RESULT>;
+/** 207: some lines were rejected. */
+const BATCH = z.object({
+  code: z.union([z.literal(0), z.literal(207)]),
+  data: z.object({ results: z.array(RESULT) }),
+});
+
+/**
+ * Its lines are told apart by their numbers. A line that the answer leaves out, or confirms without
+ * what a confirmation has, may have been applied or not: it is to be sent again.
+ *
+ * @param count how many lines were sent, numbered from 1
+ */
+export function judgeBatch(answer: Answer, count: number): BatchVerdict {
+  const batch = BATCH.safeParse(parseJson(answer.text)).data;
+  if (!batch) {
+    const verdict = judge(answer);
+    return { whole: verdict.kind === 'rejected' ? verdict : UNREADABLE };
+  }
+  const retryAfter = toMilliseconds(answer.retryAfter);
+  const lines: (Answered | Rejected)[] = Array.from({ length: count }, () => NO_RESULT);
+  for (const result of batch.data.results) {
+    if (result.line >= 1 && result.line <= count) {
+      lines[result.line - 1] = verdictOf(result, retryAfter);
+    }
+  }
+  return { lines };
+}
+
+const missing = (message: string): Rejected => {
+  const told = { code: 500, message, reason: 'NO_RESULT', retryable: true, requestId: null };
+  return toRejected({ ...told, errors: [], warnings: [] }, undefined);
+};
+const NO_RESULT = missing('the answer says nothing of this line');
+const UNREADABLE = missing('the answer says nothing of the lines');
+
+function verdictOf(result: Result, retryAfter: number | undefined): Answered | Rejected {
+  const { code, requestId, matterId, externalId, outcome, replayed = false, warnings } = result;
+  if (code !== 0) return toRejected(toldOf(result), retryAfter);
+  if (requestId == null || outcome === undefined) return NO_RESULT;
+  const data = { matterId, externalId, outcome, ...(warnings && { warnings }) };
+  return { kind: 'answered', data, requestId, replayed };
+}
+
+function toldOf({ code, message, reason, retryable, requestId, errors, warnings }: Result): Told {
+  const lists = { errors: errors ?? [], warnings: warnings ?? [] };
+  return {
+    code,
+    message: message ?? '',
+    reason,
+    retryable,
+    requestId: requestId ?? null,
+    ...lists,
+  };
+}

@@ -1,0 +1,90 @@
+/** One try of some pushes: several as one batch, one alone as a push of its own. */
+import type { OperationName } from '../../src/domain/operation';
+import { BATCH_PATH, pushPath } from '../../src/protocol/paths';
+import { type BatchVerdict, judgeBatch } from './batch-verdict';
+import type { OutgoingRequest, Sender } from './sender';
+import { judge, noAnswer, type Rejected } from './verdict';
+
+export interface OutgoingPush {
+  readonly operation: OperationName;
+  /** JSON without a line feed, where it goes with others. */
+  readonly body: Buffer;
+  /** Its X-Idempotency-Key. */
+  readonly idempotencyKey: string;
+}
+
+/** A batch may have a key once for each operation. */
+export const onceInBatch = ({ operation, idempotencyKey }: OutgoingPush) =>
+  `${operation} ${idempotencyKey}`;
+
+/** How many times as long as a single push a batch may take: the service's own bound is longer too. */
+const BATCH_TIME = 2;
+/** Bytes of a line that are neither body nor key, at most. */
+const AROUND = 40;
+
+/** Bytes that a push takes of a batch. */
+export const sizeInBatch = ({ body, idempotencyKey }: OutgoingPush) =>
+  body.length + idempotencyKey.length + AROUND;
+
+/**
+ * Sends them once, in their order, signed with a fresh timestamp.
+ *
+ * @param cut aborted: the answer is not waited for any more
+ */
+export async function tryPushes(
+  pushes: readonly OutgoingPush[],
+  sender: Sender,
+  cut?: AbortSignal,
+): Promise<BatchVerdict> {
+  const [first] = pushes;
+  if (first && pushes.length === 1) {
+    const { operation, body, idempotencyKey } = first;
+    const request = { path: pushPath(operation), body, idempotencyKey };
+    return { lines: [await sender.send(request, cut).then(judge, noAnswer)] };
+  }
+  return sender.send(batchOf(pushes), cut).then(
+    (answer) => judgeBatch(answer, pushes.length),
+    (error) => ({ whole: noAnswer(error) }),
+  );
+}
+
+function batchOf(pushes: readonly OutgoingPush[]): OutgoingRequest {
+  const parts: Buffer[] = [];
+  for (const { operation, body, idempotencyKey } of pushes) {
+    parts.push(Buffer.from(`{"op":"${operation}","key":${JSON.stringify(idempotencyKey)},"body":`));
+    parts.push(body, END);
+  }
+  const body = Buffer.concat(parts);
+  return { path: BATCH_PATH, body, idempotencyKey: undefined, patience: BATCH_TIME };
+}
+
+const END = Buffer.from('}\n');
+
+/** Of the service itself, about all lines alike: who signed, how much is asked, what is away. */
+const OF_ALL = [401, 403, 429, 503, 504];
+const OF_A_GATEWAY = ['HTTP_429', 'HTTP_502', 'HTTP_503', 'HTTP_504'];
+/** Nobody is there: it lies in the address or the network. */
+export const UNREACHABLE = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+];
+
+/** Whether a batch may have been rejected for one of its lines: then its halves are sent. */
+export function mayLieInOneLine({ code, reason }: Rejected): boolean {
+  if (UNREACHABLE.includes(reason)) return false;
+  return reason.startsWith('HTTP_') ? !OF_A_GATEWAY.includes(reason) : !OF_ALL.includes(code);
+}
+
+/** Whether a service of an older version answered, which takes no batches. */
+export const takesNoBatches = ({ reason }: Rejected) =>
+  reason === 'PATH_NOT_FOUND' || reason === 'METHOD_NOT_ALLOWED';
+
+/** Whether the service takes fewer lines than were sent. */
+export const hasTooManyLines = ({ reason }: Rejected) => reason === 'TOO_MANY_LINES';
+
+/** Most lines with which one may be sent after its batch may have been rejected for one of them. */
+export const halfOf = (lines: number) => Math.ceil(lines / 2);
