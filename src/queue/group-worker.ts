@@ -23,6 +23,8 @@ import type { RedisConnection } from './redis';
  */
 const LOCK_DURATION = 1_500;
 const STALLED_INTERVAL = 500;
+/** Milliseconds after which BullMQ tries again what a lost connection has broken off; 15 s by default. */
+const RETRY_DELAY = 1_000;
 /** Milliseconds without a push after which a partition is let go: a job costs more than holding on. */
 const LINGER = 3_000;
 const LOOK_EVERY = 500;
@@ -84,6 +86,7 @@ export class GroupWorker {
         stalledInterval: STALLED_INTERVAL,
         maxStalledCount: 1_000_000,
         drainDelay: 2,
+        runRetryDelay: RETRY_DELAY,
       });
       report(worker, options);
       return worker;

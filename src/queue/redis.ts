@@ -5,6 +5,7 @@ import { withTimeout } from '../concurrency/timeout';
 import type { Logger } from '../runtime/logger';
 import { outagesOf } from '../runtime/outages';
 import { parseRedisUrl, type RedisAddress } from '../runtime/redis-url';
+import { BlockingCluster } from './blocking-cluster';
 import { anyServerOf, backoff, clusterOptions, serverOptions } from './redis-form';
 import { collectFailures, nodesTried, type Watch, watchCluster, watchServer } from './redis-watch';
 
@@ -131,7 +132,8 @@ function connect(address: RedisAddress, logger: Logger, kind: ConnectionKind): R
   const { use, isPatient } = kind;
   const watch = watchOf(use, logger);
   const options = { ...RECONNECT, ...kind.options, reconnectOnError: leaveReplica(watch) };
-  return watchCluster(new Cluster(...clusterOptions(address, { isPatient, options })), watch);
+  const Kind = isPatient ? BlockingCluster : Cluster;
+  return watchCluster(new Kind(...clusterOptions(address, { isPatient, options })), watch);
 }
 
 function connectServer(servers: RedisOptions, logger: Logger, kind: ConnectionKind): Redis {
