@@ -19,6 +19,7 @@ COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY public ./public
+COPY examples/signing ./examples/signing
 USER node
 EXPOSE 3000
 # No shell around it: SIGTERM reaches the process, which drains: DRAIN_TIMEOUT is how long that may take.

@@ -1,9 +1,10 @@
 /** What came of a call. */
 import { diagnosisNode } from './diagnosis.js';
-import { element, pretty, verbatim } from './dom.js';
+import { element } from './dom.js';
 import { DIAGNOSED } from './findings.js';
 import { say } from './speech.js';
 import { pairOf } from './text.js';
+import { pretty, verbatim } from './verbatim.js';
 import { clockHint, HINTS, WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Api} Api */
@@ -35,7 +36,7 @@ export function answerNode(api, { status, headers, text }, now, ask) {
     element(
       'p',
       { class: 'verdict' },
-      say(isGood ? WORDS.success : WORDS.rejected),
+      say(verdictOf(isGood, envelope?.data)),
       element('code', {}, `HTTP ${status} ${reason}`.trim()),
     ),
     ...(headers.has('Idempotency-Replayed') ? [element('p', {}, say(WORDS.replayed))] : []),
@@ -44,6 +45,13 @@ export function answerNode(api, { status, headers, text }, now, ask) {
     ...(hints.length > 0 ? [hintList(hints)] : []),
     ...(DIAGNOSED.includes(reason) ? [diagnosisNode(envelope?.requestId ?? '', ask)] : []),
   );
+}
+
+/** @param {boolean} isGood @param {unknown} data @returns {Words} */
+function verdictOf(isGood, data) {
+  if (!isGood) return WORDS.rejected;
+  const isVerified = typeof data === 'object' && data !== null && 'valid' in data;
+  return isVerified ? WORDS.wouldPass : WORDS.success;
 }
 
 /** @param {readonly Words[]} hints */
@@ -79,7 +87,7 @@ function hintsOf(api, reason, headers, now) {
  * Of one document, or of lines: the last one tells how they ended.
  *
  * @param {string} text
- * @returns {{ code?: number, reason?: string, requestId?: string } | undefined}
+ * @returns {{ code?: number, reason?: string, requestId?: string, data?: unknown } | undefined}
  */
 function lastEnvelope(text) {
   const told = parsed(text) ?? parsed(text.trimEnd().split('\n').at(-1) ?? '');

@@ -13,10 +13,3 @@ export function element(tag, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
-
-/** A text as it is, to be read and copied; it scrolls, also by the keyboard. @param {string} text */
-export const verbatim = (text) => element('pre', { tabindex: '0' }, element('code', {}, text));
-
-/** A value as JSON; a text as it is. @param {unknown} value */
-export const pretty = (value) =>
-  verbatim(typeof value === 'string' ? value : JSON.stringify(value, null, 2));

@@ -23,6 +23,18 @@ export function makeForm(endpoints, demo) {
   const hint = { 'aria-describedby': 'try-key-hint' };
   const key = element('input', { id: 'try-key', maxlength: '255', ...hint, ...PLAIN });
   const body = element('textarea', { id: 'try-body', rows: '14', ...PLAIN });
+  const dryRun = element('input', {
+    id: 'try-dry',
+    type: 'checkbox',
+    'aria-describedby': 'try-dry-hint',
+  });
+  const dryField = element(
+    'p',
+    { class: 'check' },
+    dryRun,
+    element('label', { for: dryRun.id }, say(WORDS.dryRun)),
+    element('small', { id: 'try-dry-hint' }, say(WORDS.dryRunHint)),
+  );
   const send = element('button', { type: 'submit', class: 'main' }, say(WORDS.send));
   const signOnly = element('button', { type: 'button' }, say(WORDS.signOnly));
   const exampleField = field(WORDS.exampleChoice, example);
@@ -37,10 +49,11 @@ export function makeForm(endpoints, demo) {
     pair(field(WORDS.clientId, clientId), field(WORDS.secret, secret)),
     pair(field(WORDS.operation, operation), exampleField, keyField),
     field(WORDS.body, body),
+    dryField,
     element('p', { class: 'buttons' }, send, signOnly),
   );
-  const inputs = { clientId, secret, operation, example, key, body };
-  return { node, ...inputs, exampleField, keyField, send, signOnly };
+  const inputs = { clientId, secret, operation, example, key, body, dryRun };
+  return { node, ...inputs, exampleField, keyField, dryField, send, signOnly };
 }
 
 /** @param {Endpoint} endpoint */

@@ -1,14 +1,11 @@
-/** The head of the page, with the choice of the language, and the contents beside it. */
-import { endpointsOf } from './api.js';
+/** The head of the page, with the choice of the language. */
 import { element } from './dom.js';
 import { preferredLanguage, say, speak } from './speech.js';
 import { titleOf } from './text.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Api} Api */
-/** @typedef {import('./shapes').Words} Words */
 /** @typedef {import('./speech.js').Language} Language */
-/** @typedef {{ readonly id: string, readonly title: Words }} Titled */
 
 /** @type {readonly { language: Language, lang: string, name: string }[]} */
 const LANGUAGES = [
@@ -46,27 +43,3 @@ function languages() {
   const group = { class: 'languages', role: 'group', 'aria-labelledby': 'language' };
   return element('p', group, label, ...buttons);
 }
-
-/** @param {Api} api @param {readonly Titled[]} sections */
-export const contents = (api, sections) =>
-  element(
-    'nav',
-    { 'aria-labelledby': 'contents' },
-    element('h2', { id: 'contents' }, say(WORDS.contents)),
-    links(sections.map(({ id, title }) => link(id, title, id === 'operations' && operations(api)))),
-  );
-
-/** @param {Api} api */
-const operations = (api) =>
-  links(
-    endpointsOf(api).map(({ operation }) =>
-      link(operation.operationId, titleOf(operation.summary)),
-    ),
-  );
-
-/** @param {HTMLElement[]} items */
-const links = (items) => element('ul', {}, ...items);
-
-/** @param {string} id @param {Words} title @param {HTMLElement | false} [below] */
-const link = (id, title, below = false) =>
-  element('li', {}, element('a', { href: `#${id}` }, say(title)), ...(below ? [below] : []));

@@ -1,11 +1,13 @@
 /** The operations, one after the other. */
 import { endpointsOf, mediaOf, parametersOf, rejectionsOf, responseOf } from './api.js';
-import { element, pretty } from './dom.js';
-import { nameOf } from './schema.js';
+import { element } from './dom.js';
+import { folded, foldedSchemas } from './folded.js';
+import { nameOf, neededBy } from './schema.js';
 import { say } from './speech.js';
-import { headersTable, parametersTable, schemaLink, schemaNode } from './tables.js';
+import { headersTable, parametersTable, schemaId, schemaNode } from './tables.js';
 import { pairOf, titleOf } from './text.js';
-import { WORDS } from './words.js';
+import { pretty } from './verbatim.js';
+import { exampleNamed, WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Api} Api */
 /** @typedef {import('./shapes').Endpoint} Endpoint */
@@ -51,13 +53,21 @@ function tryButton(operationId, onTry) {
 }
 
 /** @param {Api} api @param {Operation} operation */
-function bodyNodes(api, { requestBody }) {
+function bodyNodes(api, { operationId, requestBody }) {
   const media = mediaOf(requestBody);
   if (!requestBody || !media) return [];
+  const named = media.schema.$ref ? nameOf(media.schema.$ref) : '';
+  const needed = neededBy(api.components.schemas, media.schema).filter((name) => name !== named);
+  const id = schemaId(operationId, named);
   return [
     element('h4', {}, say(WORDS.body)),
     element('p', {}, say(pairOf(requestBody.description))),
-    schemaNode(resolved(api, media.schema)),
+    element(
+      'div',
+      named ? { id, 'data-schema': named } : {},
+      schemaNode(resolved(api, media.schema), operationId, id),
+    ),
+    ...foldedSchemas(api, operationId, WORDS.bodyFields, needed),
     ...exampleNodes(media),
   ];
 }
@@ -71,23 +81,33 @@ function answerNodes(api, operation) {
     const header = api.components.headers[nameOf($ref)];
     return header ? [/** @type {[string, typeof header]} */ ([name, header])] : [];
   });
-  const { $ref } = media.schema;
   return [
     element('h4', {}, say(WORDS.answer)),
     element('p', {}, say(pairOf(response.description))),
-    ...($ref ? [element('p', {}, say(WORDS.answerFields), ': ', schemaLink($ref))] : []),
-    ...linesOf(media.schema),
+    ...linesOf(media.schema, operation.operationId),
+    ...foldedSchemas(api, operation.operationId, WORDS.answerFields, namesOf(api, operation)),
     ...exampleNodes(media),
     ...(headers.length > 0 ? [folded(WORDS.answerHeaders, headersTable(headers))] : []),
   ];
 }
 
-/** Where the answer is a text of lines. @param {Schema} schema */
-const linesOf = ({ contentSchema }) => (contentSchema ? [schemaNode(contentSchema)] : []);
+/** Schemas of the answer that were not told with the body. @param {Api} api @param {Operation} operation */
+function namesOf(api, operation) {
+  const { schemas } = api.components;
+  const asked = neededBy(schemas, mediaOf(operation.requestBody)?.schema ?? {});
+  const answered = neededBy(schemas, mediaOf(responseOf(api, operation, '200'))?.schema ?? {});
+  return answered.filter((name) => !asked.includes(name));
+}
+
+/** Where the answer is a text of lines. @param {Schema} schema @param {string} scope */
+const linesOf = ({ contentSchema }, scope) =>
+  contentSchema ? [schemaNode(contentSchema, scope, schemaId(scope, 'answer'))] : [];
 
 /** @param {MediaType} media */
 const exampleNodes = ({ examples = {} }) =>
-  Object.values(examples).map(({ value }) => folded(WORDS.example, pretty(value)));
+  Object.entries(examples).map(([name, { value }], _index, all) =>
+    folded(all.length > 1 ? exampleNamed(name) : WORDS.example, pretty(value)),
+  );
 
 /** @param {Api} api @param {Operation} operation */
 function rejectionNodes(api, operation) {
@@ -106,10 +126,6 @@ function rejectionNodes(api, operation) {
   );
   return [folded(WORDS.rejections, element('ul', { class: 'reasons' }, ...rows))];
 }
-
-/** What not everybody reads. @param {import('./shapes').Words} words @param {Node} content */
-const folded = (words, content) =>
-  element('details', {}, element('summary', {}, say(words)), content);
 
 /** A body's schema itself where it is referred to; of lines the schema of one. @param {Api} api @param {Schema} schema @returns {Schema} */
 function resolved({ components }, schema) {

@@ -1,8 +1,12 @@
 /** The reference page: what it tells comes from /openapi.json, and its own words from words.js. */
+
+import { contents } from './contents.js';
 import { element } from './dom.js';
-import { contents, head } from './head.js';
+import { head } from './head.js';
 import { operationNodes } from './operations.js';
-import { errors, overview, schemas, signing } from './sections.js';
+import { reveal } from './reveal.js';
+import { errors, overview, signing } from './sections.js';
+import { signingExamples } from './signing-examples.js';
 import { preferredLanguage, say, speak } from './speech.js';
 import { tryIt } from './try-it.js';
 import { WORDS } from './words.js';
@@ -14,36 +18,47 @@ const BASE = new URL('.', location.href);
 async function load(path) {
   const response = await fetch(new URL(path, BASE));
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return response.json();
+  return response;
 }
+
+/** @param {string} path */
+const loadJson = async (path) => (await load(path)).json();
+/** @param {string} path */
+const loadText = async (path) => (await load(path)).text();
 
 async function main() {
   // Only where the service says so: a request for what is not there would be an error.
   const hasDemo = document.documentElement.hasAttribute('data-demo');
   const [api, demo] = await Promise.all([
-    load('openapi.json'),
-    hasDemo ? load('docs/demo.json') : undefined,
+    loadJson('openapi.json'),
+    hasDemo ? loadJson('docs/demo.json') : undefined,
   ]);
   const form = tryIt(api, BASE, demo);
   const onTry = (/** @type {string} */ operationId) => {
     form.choose(operationId);
     form.node.scrollIntoView();
   };
-  const warnings = [WORDS.tryAbout, WORDS.tryReal].map((words) => element('p', {}, say(words)));
+  const tryAbout = element('p', {}, say(WORDS.tryAbout));
   const sections = [
     { id: 'overview', title: WORDS.overview, content: overview(api) },
-    { id: 'signing', title: WORDS.signing, content: signing(api) },
-    { id: 'try-it', title: WORDS.tryIt, content: [...warnings, form.node] },
+    {
+      id: 'signing',
+      title: WORDS.signing,
+      content: [...signing(api), ...signingExamples(loadText)],
+    },
+    { id: 'try-it', title: WORDS.tryIt, content: [tryAbout, form.node] },
     { id: 'operations', title: WORDS.endpoints, content: operationNodes(api, onTry) },
     { id: 'errors', title: WORDS.errors, content: errors(api) },
-    { id: 'schemas', title: WORDS.schemas, content: schemas(api) },
   ];
   const nodes = sections.map(({ id, title, content }) =>
     element('section', { id }, element('h2', {}, say(title)), ...content),
   );
-  document.body.append(head(api), contents(api, sections), element('main', {}, ...nodes));
+  const beside = contents(api, sections);
+  document.body.append(head(api), beside.node, element('main', {}, ...nodes));
+  beside.begin();
+  addEventListener('hashchange', () => reveal(location.hash));
   // The browser looked for it before it was there.
-  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  reveal(location.hash);
 }
 
 main().catch(() => {

@@ -10,6 +10,30 @@ import { RULES } from './words.js';
 /** The last part of `#/components/schemas/Party`. @param {string} ref */
 export const nameOf = (ref) => ref.slice(ref.lastIndexOf('/') + 1);
 
+/** Schemas that one names itself. @param {Schema} schema @returns {string[]} */
+const refsOf = (schema) => [
+  ...(schema.$ref ? [nameOf(schema.$ref)] : []),
+  ...[schema.items, schema.contentSchema].flatMap((part) => (part ? refsOf(part) : [])),
+  ...[...Object.values(schema.properties ?? {}), ...optionsOf(schema)].flatMap(refsOf),
+];
+
+/**
+ * The schemas that one needs to be understood: those that it names, those that they name, each once,
+ * the nearest first.
+ *
+ * @param {Readonly<Record<string, Schema>>} schemas
+ * @param {Schema} schema
+ * @returns {string[]}
+ */
+export function neededBy(schemas, schema) {
+  const names = new Set(refsOf(schema));
+  // A set hands out what is added to it on the way.
+  for (const name of names) {
+    for (const ref of refsOf(schemas[name] ?? {})) names.add(ref);
+  }
+  return [...names];
+}
+
 /**
  * Its fields, and those of objects that have no name of their own, as `lines[].externalId`.
  *

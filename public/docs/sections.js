@@ -1,12 +1,18 @@
-/** The parts of the page that are told once: overview, signing, errors, schemas. */
-import { element, verbatim } from './dom.js';
+/** The parts of the page that are told once: overview, signing, errors. */
+import { element } from './dom.js';
+import { foldedSchemas } from './folded.js';
+import { neededBy } from './schema.js';
 import { say } from './speech.js';
-import { parametersTable, schemaNode, table } from './tables.js';
+import { parametersTable, table } from './tables.js';
 import { aboutOf, pairOf } from './text.js';
+import { verbatim } from './verbatim.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Api} Api */
 /** @typedef {import('./shapes').ReasonExample} ReasonExample */
+
+/** The schema of every answer that rejects. */
+const ENVELOPE = 'ErrorAnswer';
 
 /** @param {Api} api @returns {Node[]} */
 export function overview({ info }) {
@@ -23,18 +29,26 @@ export function signing({ info, components }) {
     element('p', {}, say(WORDS.signingSteps)),
     verbatim('clientId + "\\n" + timestamp + "\\n" + body'),
     element('p', {}, say(WORDS.signingKey)),
-    parametersTable(Object.values(components.parameters)),
+    parametersTable(Object.values(components.parameters), 'header-'),
     element('h3', {}, say(WORDS.signingExample)),
     verbatim(aboutOf(info.description).example),
   ];
 }
 
 /** @param {Api} api @returns {Node[]} */
-export function errors({ components }) {
+export function errors(api) {
+  const { components } = api;
   const heads = [WORDS.code, WORDS.reason, WORDS.meaning, WORDS.retry];
   return [
     element('p', {}, say(WORDS.errorsAbout)),
     table(heads, Object.values(components.examples).map(reasonRow)),
+    ...foldedSchemas(
+      api,
+      'errors',
+      WORDS.answerFields,
+      neededBy(components.schemas, { $ref: ENVELOPE }),
+      'h3',
+    ),
   ];
 }
 
@@ -53,16 +67,4 @@ const reasonRow = ({ summary, description, value: { code, message, retryable } }
       say(pairOf(description)),
     ),
     element('td', {}, say(retryable ? WORDS.yes : WORDS.no)),
-  );
-
-/** @param {Api} api @returns {Node[]} */
-export const schemas = ({ components }) =>
-  Object.entries(components.schemas).map(([name, schema]) =>
-    element(
-      'article',
-      { id: `schema-${name}` },
-      element('h3', {}, element('code', {}, name)),
-      element('p', {}, say(pairOf(schema.description))),
-      schemaNode(schema),
-    ),
   );

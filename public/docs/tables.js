@@ -1,6 +1,6 @@
 /** Tables of fields and headers. */
 import { element } from './dom.js';
-import { fieldsOf, nameOf, typeOf } from './schema.js';
+import { fieldsOf, typeOf } from './schema.js';
 import { say } from './speech.js';
 import { pairOf } from './text.js';
 import { WORDS } from './words.js';
@@ -24,18 +24,34 @@ export const table = (heads, rows) =>
     element('tbody', {}, ...rows),
   );
 
-/** The fields of a schema; of one without fields its type. @param {Schema} schema */
-export function schemaNode(schema) {
+/**
+ * The fields of a schema; of one without fields its type.
+ *
+ * @param {Schema} schema
+ * @param {string} scope where the schemas are told that it names
+ * @param {string} id of the schema there
+ */
+export function schemaNode(schema, scope, id) {
   const fields = fieldsOf(schema);
-  if (fields.length === 0) return typeNode(typeOf(schema));
-  return table([WORDS.field, WORDS.meaning], fields.map(fieldRow));
+  if (fields.length === 0) return typeNode(typeOf(schema), scope);
+  const rows = fields.map((field, index) => {
+    // Forms of a body may have fields of one name: the first is the one that is led to.
+    const isFirst = fields.findIndex(({ name }) => name === field.name) === index;
+    return fieldRow(field, scope, isFirst ? `${id}.${field.name}` : '');
+  });
+  return table([WORDS.field, WORDS.meaning], rows);
 }
 
-/** @param {string} name @param {(string | Node)[]} beside it @param {Node[]} about it */
-const row = (name, beside, about) =>
+/**
+ * @param {string} name
+ * @param {(string | Node)[]} beside it
+ * @param {Node[]} about it
+ * @param {string} id empty: none
+ */
+const row = (name, beside, about, id) =>
   element(
     'tr',
-    {},
+    id ? { id } : {},
     element('th', { scope: 'row' }, element('code', {}, name), ...beside),
     element('td', {}, ...about),
   );
@@ -43,47 +59,60 @@ const row = (name, beside, about) =>
 /** @param {Node} text */
 const rule = (text) => element('small', { class: 'rule' }, text);
 
-/** @param {Field} field */
-const fieldRow = ({ name, required, type, rules, about }) =>
+/** @param {Field} field @param {string} scope @param {string} id empty: none */
+const fieldRow = ({ name, required, type, rules, about }, scope, id) =>
   row(
     name,
     [
       ...(required ? [' ', element('em', { class: 'required' }, say(WORDS.required))] : []),
-      typeNode(type),
+      typeNode(type, scope),
     ],
     [say(about), ...rules.map((words) => rule(say(words)))],
+    id,
   );
 
-/** @param {TypePart[]} parts */
-const typeNode = (parts) =>
+/** @param {TypePart[]} parts @param {string} scope */
+const typeNode = (parts, scope) =>
   element(
     'div',
     { class: 'type' },
     ...parts.map((part) =>
-      typeof part === 'string' ? part : element('a', { href: `#schema-${part.ref}` }, part.ref),
+      typeof part === 'string'
+        ? part
+        : element('a', { href: `#${schemaId(scope, part.ref)}` }, part.ref),
     ),
   );
 
-/** What a call carries. @param {readonly Header[]} headers */
-export const parametersTable = (headers) =>
+/** What a call carries. @param {readonly Header[]} headers @param {string} [prefix] of their ids; empty: they have none */
+export const parametersTable = (headers, prefix = '') =>
   table(
     [WORDS.header, WORDS.meaning],
-    headers.map((header) => headerRow(header.name ?? '', header, true)),
+    headers.map((header) => {
+      const { name = '' } = header;
+      return headerRow(name, header, true, prefix && prefix + name);
+    }),
   );
 
 /** @param {readonly [name: string, header: Header][]} headers of answers */
 export const headersTable = (headers) =>
   table(
     [WORDS.header, WORDS.meaning],
-    headers.map(([name, header]) => headerRow(name, header, false)),
+    headers.map(([name, header]) => headerRow(name, header, false, '')),
   );
 
-/** @param {string} name @param {Header} header @param {boolean} isAsked */
-const headerRow = (name, { description, required, example }, isAsked) =>
-  row(name, isAsked ? [' ', needed(required)] : [], [
-    say(pairOf(description)),
-    ...(example ? [rule(element('code', {}, example))] : []),
-  ]);
+/**
+ * @param {string} name
+ * @param {Header} header
+ * @param {boolean} isAsked
+ * @param {string} id empty: none
+ */
+const headerRow = (name, { description, required, example }, isAsked, id) =>
+  row(
+    name,
+    isAsked ? [' ', needed(required)] : [],
+    [say(pairOf(description)), ...(example ? [rule(element('code', {}, example))] : [])],
+    id,
+  );
 
 /** @param {boolean} required */
 const needed = (required) =>
@@ -93,6 +122,5 @@ const needed = (required) =>
     say(required ? WORDS.required : WORDS.optional),
   );
 
-/** A link to where a schema is told. @param {string} ref */
-export const schemaLink = (ref) =>
-  element('a', { href: `#schema-${nameOf(ref)}` }, element('code', {}, nameOf(ref)));
+/** Of a schema that is told under an operation, or another part of the page. @param {string} scope @param {string} name */
+export const schemaId = (scope, name) => `${scope}-${name}`;

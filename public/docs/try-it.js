@@ -3,9 +3,11 @@ import { answerNode } from './answer.js';
 import { endpointsOf, mediaOf, parametersOf } from './api.js';
 import { send, signCall } from './call.js';
 import { curlOf } from './curl.js';
-import { element, verbatim } from './dom.js';
+import { element } from './dom.js';
+import { dryRunOf } from './dry-run.js';
 import { makeForm } from './form.js';
 import { say } from './speech.js';
+import { verbatim } from './verbatim.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Api} Api */
@@ -45,15 +47,17 @@ export function tryIt(api, base, demo) {
     form.exampleField.hidden = names.length < 2;
     const headers = parametersOf(api, chosen().operation).map(({ name }) => name);
     form.keyField.hidden = !headers.includes('X-Idempotency-Key');
+    form.dryField.hidden = !dryRunOf(api, chosen().path);
     changeExample();
   };
   const sign = () => {
     const { path, operation } = chosen();
+    const values = valuesOf(form);
     const [type = ''] = Object.keys(operation.requestBody?.content ?? {});
-    return signCall(
-      { url: new URL(path.slice(1), base).href, type, ...valuesOf(form) },
-      Date.now(),
-    );
+    const dryRun = form.dryRun.checked ? dryRunOf(api, path) : undefined;
+    const sent = dryRun ? dryRun(values.body) : { path, type, body: values.body };
+    const url = new URL(sent.path.slice(1), base).href;
+    return signCall({ ...values, url, type: sent.type, body: sent.body }, Date.now());
   };
   /** Signed with what is in the form by then: the secret may have been mended. @param {string} requestId */
   const askDiagnosis = async (requestId) => {

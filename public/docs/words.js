@@ -9,6 +9,10 @@
 export const WORDS = {
   language: ['Language', '语言'],
   contents: ['Contents', '目录'],
+  search: ['Search', '搜索'],
+  copy: ['Copy', '复制'],
+  copied: ['Copied', '已复制'],
+  selected: ['Selected: press Ctrl+C', '已选中，请按 Ctrl+C'],
   document: ['For machines: `openapi.json`', '机器可读：`openapi.json`'],
   notLoaded: [
     'The OpenAPI document could not be loaded. Load the page again.',
@@ -25,6 +29,19 @@ export const WORDS = {
     'HMAC-SHA256 with the secret of the client (its UTF-8 bytes) as key, in hex, is `X-Signature`. Sign the very bytes that you send: a body that is written anew after signing does not match.',
     '以 client_secret 的 UTF-8 字节为密钥计算 HMAC-SHA256，十六进制结果即 `X-Signature`。必须对实际发送的字节签名：签名后重新序列化请求体会导致验签失败。',
   ],
+  examplesAbout: [
+    'The same in seven languages, with nothing but what each brings along. Every file sends one push; with `sign` as its argument it signs what is on standard input instead.',
+    '七种语言的完整示例，只用语言自带的库。每个文件发送一次推送；以 `sign` 为参数时，改为对标准输入的内容签名。',
+  ],
+  programmingLanguage: ['Programming language', '编程语言'],
+  exampleNotLoaded: [
+    'The example could not be loaded. Choose it again.',
+    '无法加载示例，请重新选择。',
+  ],
+  vectors: [
+    'Signatures that your own code must give, with all kinds of bodies and secrets:',
+    '自己的代码必须得出的签名，含各种请求体和密钥：',
+  ],
   signingExample: ['An example to check your own code by', '用于核对自己代码的示例'],
   headers: ['Headers', '请求头'],
   optional: ['optional', '可选'],
@@ -34,7 +51,8 @@ export const WORDS = {
   body: ['Body', '请求体'],
   answer: ['Answer', '响应'],
   answerHeaders: ['Headers of answers', '响应头'],
-  answerFields: ['All fields', '全部字段'],
+  answerFields: ['All fields:', '全部字段：'],
+  bodyFields: ['Fields of', '字段说明：'],
   example: ['Example', '示例'],
   rejections: ['May be rejected with', '可能的错误'],
   tryThis: ['Try it', '试一试'],
@@ -52,14 +70,16 @@ export const WORDS = {
   retry: ['Retry', '可重试'],
   yes: ['retry later', '可稍后重试'],
   no: ['do not retry', '不可重试'],
-  schemas: ['Schemas', '数据结构'],
-
   tryIt: ['Try it', '在线试用'],
   tryAbout: [
     'The page signs in your browser and sends to this service. The secret stays in the memory of this page: it is neither stored nor sent.',
     '在浏览器中完成签名并发送到本服务。密钥只保留在本页内存中，不会存储，也不会发送。',
   ],
-  tryReal: ['What you push here is really written.', '在此推送的内容会真实写入台账。'],
+  dryRun: ['Dry run', '试运行'],
+  dryRunHint: [
+    'Signature, rate, body and users are checked, and nothing is written. Without it the push is really written.',
+    '只校验签名、速率、请求体和用户，不写入。不勾选时会真实写入台账。',
+  ],
   demoFilled: [
     'The demo client of `npm start` is filled in: press the button.',
     '已填入 `npm start` 的演示客户端，直接点击按钮即可。',
@@ -85,6 +105,10 @@ export const WORDS = {
 
   result: ['Result', '结果'],
   success: ['Success', '成功'],
+  wouldPass: [
+    'Dry run: it would be accepted. Nothing was written.',
+    '试运行：校验通过，未写入任何内容。',
+  ],
   rejected: ['Rejected', '被拒绝'],
   noAnswer: [
     'There was no answer. Does the service run, and does nothing between here and there cut the connection?',
@@ -153,6 +177,19 @@ export const HINTS = {
     ],
   ],
 };
+
+/** Of a body that has several. @param {string} name @returns {Words} */
+export const exampleNamed = (name) => [`Example: ${name}`, `示例：${name}`];
+
+/** @param {string} command @returns {Words} */
+export const exampleRun = (command) => [
+  `Run \`${command}\` with \`MATTER_PUSH_URL\`, \`CLIENT_ID\` and \`CLIENT_SECRET\` in its environment. Files:`,
+  `在环境变量中设置 \`MATTER_PUSH_URL\`、\`CLIENT_ID\` 和 \`CLIENT_SECRET\`，然后运行 \`${command}\`。文件：`,
+];
+
+/** Of a search. @param {number} count @returns {Words} */
+export const foundCount = (count) =>
+  count === 0 ? ['Nothing found', '没有找到'] : [`${count} found`, `找到 ${count} 项`];
 
 /** @param {number} seconds that this browser is ahead @returns {Words} */
 export const clockHint = (seconds) => [

@@ -5,8 +5,8 @@ import { type DocsFiles, readDocsFiles } from '../http/routes/docs-files';
 import { createDocument } from '../openapi/served';
 import { type Config, demoClientFile } from '../runtime/config';
 
-/** Seen from dist/src/web. */
-const DOCS_FOLDER = path.join(__dirname, '../../../public/docs');
+/** The folder of the project, seen from dist/src/web. */
+const ROOT = path.join(__dirname, '../../..');
 
 export function openDocs(config: Config): Pick<AppOptions, 'document' | 'docsFiles'> {
   return { document: createDocument(), docsFiles: docsFilesOf(config) };
@@ -14,5 +14,5 @@ export function openDocs(config: Config): Pick<AppOptions, 'document' | 'docsFil
 
 function docsFilesOf(config: Config): DocsFiles {
   if (config.DOCS_PAGE === 'off') return new Map();
-  return readDocsFiles(DOCS_FOLDER, config.DOCS_DEMO === 'on' ? demoClientFile(config) : undefined);
+  return readDocsFiles(ROOT, config.DOCS_DEMO === 'on' ? demoClientFile(config) : undefined);
 }

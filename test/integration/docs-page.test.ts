@@ -9,7 +9,7 @@ import { entryModel } from '../../src/storage/push-log/entry-model';
 import { connectRaw, rawPush } from '../support/raw-http';
 import { type Service, startService } from '../support/service';
 
-const FILES = [...readDocsFiles(join(__dirname, '../../public/docs')).keys()];
+const FILES = [...readDocsFiles(join(__dirname, '../..')).keys()];
 const NOT_FOUND = { code: 404, reason: 'PATH_NOT_FOUND', data: null, retryable: false };
 const body = JSON.stringify({ matterType: 'TODO', externalId: 'DOCS', title: 'x' });
 
@@ -81,7 +81,11 @@ test.each(FILES)(
       'cache-control': 'no-cache',
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     });
-    const type = /\.js$/.test(path) ? 'text/javascript' : /css|svg|html/;
+    const type = path.startsWith('/docs/signing/')
+      ? 'text/plain'
+      : /\.js$/.test(path)
+        ? 'text/javascript'
+        : /css|svg|html/;
     expect(headers['content-type']).toMatch(type);
   },
 );
@@ -141,6 +145,8 @@ test.each([
   '/docs/noble/hmac.d.ts',
   '/docs/noble',
   '/docs/noble/index.js',
+  '/docs/signing',
+  '/docs/signing/README.md',
   '/docs/page.js/',
   '/docs//page.js',
   '/docs/./page.js',

@@ -2,10 +2,11 @@
  * The reference page in a browser, over plain http from a host that is not this machine by name: the
  * browser trusts it as little as it would an intranet.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'puppeteer-core';
+import { EXAMPLES } from '../../public/docs/signing-files';
 import { importUsers } from '../../src/storage/directory/user-admin';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { type AppProcess, startApp } from '../../tools/local/app-process';
@@ -22,6 +23,8 @@ import {
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
+/** Evaluated by the debugger: the policy of the page lets nothing else in. */
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const HOST = 'portal.test';
 const TEST_MS = 180_000;
 /** Those of the examples in the OpenAPI document. */
@@ -48,12 +51,19 @@ async function open(browser: Browser, url: string, language = 'en'): Promise<Ope
   );
   const { port } = new URL(url);
   await page.goto(`http://${HOST}:${port}/docs`, { waitUntil: 'networkidle0' });
-  await page.waitForSelector('#schemas');
+  await page.waitForSelector('#errors');
   return { page, ...watched };
 }
 
 const textOf = (page: Page, selector: string) =>
   page.$eval(selector, (element) => element.textContent ?? '');
+
+/** Wide or narrow, once the page has taken it in. */
+async function resize(page: Page, width: number): Promise<void> {
+  await page.setViewport({ width, height: 800 });
+  const isOpen = `document.querySelector('nav details').open === ${width > 768}`;
+  await page.waitForFunction(isOpen);
+}
 
 /** As a password manager does: headless browsers without a keyboard take no keys on some machines. */
 const fillIn = (page: Page, selector: string, text: string) =>
@@ -110,7 +120,9 @@ function inBrowser({ launch, remove }: Chromium): void {
       const { page, requests } = opened;
       expect(await page.evaluate('isSecureContext || crypto.subtle !== undefined')).toBe(false);
       expect(requests.length).toBeGreaterThan(15);
-      for (const id of ['upsertMatter', 'findOrphans', 'schema-Party', 'try-it']) {
+      const line = 'document.querySelector("#overview span").getBoundingClientRect().height';
+      expect(await page.evaluate(line)).toBeGreaterThan(10);
+      for (const id of ['upsertMatter', 'findOrphans', 'upsertMatter-Party', 'try-it']) {
         expect([id, (await page.$(`#${id}`)) === null]).toEqual([id, false]);
       }
       const error = await textOf(page, '#reason-RATE_LIMITED');
@@ -218,7 +230,7 @@ function inBrowser({ launch, remove }: Chromium): void {
     async (width) => {
       opened = await open(browser, service.urlOf());
       const { page } = opened;
-      await page.setViewport({ width, height: 800 });
+      await resize(page, width);
       await push(service.secret);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
         width,
@@ -226,6 +238,149 @@ function inBrowser({ launch, remove }: Chromium): void {
       const unlabelled = `[...document.querySelectorAll('input, select, textarea')]
         .filter((input) => !input.labels[0]?.textContent).length`;
       expect(await page.evaluate(unlabelled)).toBe(0);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'schemas are folded, and a link to one opens it, also one of before',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      const folded = 'document.querySelectorAll("details.schemas:not([open])").length';
+      expect(await page.evaluate(folded)).toBeGreaterThan(20);
+      // Of 66,000 pixels when all schemas lay open.
+      expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(40_000);
+      for (const id of ['queryPushLog-LogEntry', 'upsertMatter-Party.partyRole', 'schema-Matter']) {
+        await page.evaluate(`location.hash = '#${id}'`);
+        const shown = `(document.getElementById('${id}') ?? document.querySelector('[data-schema="Matter"]'))`;
+        await page.waitForFunction(`${shown}.checkVisibility()`);
+        await page.waitForFunction(`${shown}.getBoundingClientRect().top < innerHeight`);
+      }
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a search leads to a field that is folded; the contents mark where one is',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      await fillIn(page, '#search', 'partyRole');
+      expect(await textOf(page, '.search [role="status"]')).toMatch(/^\d+ found$/);
+      expect(await page.$eval('nav details', (it) => it.hasAttribute('hidden'))).toBe(true);
+      await page.click('.found a');
+      await page.waitForFunction(
+        `document.getElementById('upsertMatter-Party.partyRole').checkVisibility()`,
+      );
+      await fillIn(page, '#search', 'no such thing');
+      expect(await textOf(page, '.search [role="status"]')).toBe('Nothing found');
+      await fillIn(page, '#search', '');
+      const current = 'document.querySelector("nav a[aria-current]")?.hash';
+      for (const id of ['upsertMatter', 'isAlive', 'signing']) {
+        await page.evaluate(`location.hash = '#${id}'`);
+        await page.waitForFunction(`${current} === '#${id}'`);
+      }
+      expect(await page.evaluate('document.querySelectorAll("nav a[aria-current]").length')).toBe(
+        1,
+      );
+    },
+    TEST_MS,
+  );
+
+  test(
+    'every signing example is shown as it is in its tab, and is copied over plain http',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      await page.evaluate(`addEventListener('copy', () => {
+        document.body.dataset.copied = String(getSelection());
+      })`);
+      const names = await page.$$eval('[role="tab"]', (tabs) => tabs.map((it) => it.textContent));
+      expect(names).toEqual(EXAMPLES.map(({ name }) => name));
+      for (const [index, { files }] of EXAMPLES.entries()) {
+        await page.click(`#signing-examples-${index}`);
+        await page.waitForSelector(`#signing-examples-panel a[download="${files[0]}"]`);
+        const text = readFileSync(join(projectRoot(), 'examples/signing', files[0]), 'utf8');
+        expect(await textOf(page, '#signing-examples-panel pre')).toBe(text);
+        await page.click('#signing-examples-panel button.copy');
+        expect(await textOf(page, '#signing-examples-panel button.copy')).toBe('Copied');
+        const copied = await page.$eval('body', (body) => body.getAttribute('data-copied'));
+        expect(copied?.trimEnd()).toBe(text.trimEnd());
+      }
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a dry run writes nothing, and says what is wrong in the words of a push',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      const body = (title: string) => `{"matterType":"TODO","externalId":"DRY","title":"${title}"}`;
+      await page.click('#try-dry');
+      await fillIn(page, '#try-body', body('x'));
+      expect(await push(service.secret)).toContain('it would be accepted. Nothing was written.');
+      await fillIn(page, '#try-body', body(' '));
+      await page.click('.try button.main');
+      await page.waitForSelector('.result .answer.bad');
+      expect(await textOf(page, '.result')).toContain('"field": "title"');
+      expect(opened.complaints.splice(0)).toEqual([expect.stringContaining('400')]);
+      expect(await matterModel(service.db).countDocuments({ externalId: 'DRY' })).toBe(0);
+      // Of no meaning where nothing would be written anyway.
+      await page.select('#try-operation', 'queryPushLog');
+      expect(await page.$eval('#try-dry', (it) => it.checkVisibility())).toBe(false);
+    },
+    TEST_MS,
+  );
+
+  test.each([
+    [390, 'light', 'en'],
+    [1280, 'light', 'zh-CN'],
+    [1280, 'dark', 'en'],
+  ])(
+    'axe finds nothing at %i px, %s, %s',
+    async (width, value, language) => {
+      opened = await open(browser, service.urlOf(), language);
+      const { page } = opened;
+      await resize(page, width);
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+      await push(service.secret);
+      await page.evaluate(AXE);
+      // One operation of each kind: of the others nothing differs but the texts.
+      const some = '#upsertMatter details, #queryPushLog details, #errors details';
+      await page.evaluate(`for (const it of document.querySelectorAll('${some}')) it.open = true`);
+      const found = await page.evaluate(
+        `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+          .map(({ id, nodes }) => [id, nodes.length, nodes[0].html, nodes[0].failureSummary]))`,
+      );
+      expect(found).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'lines of text are no longer than 85 letters',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      await resize(page, 1600);
+      const longest = await page.evaluate(`Math.max(
+        ...[...document.querySelectorAll('main article > p > span')].map((span) => {
+          const range = document.createRange();
+          range.setStart(span, 0);
+          const text = span.firstChild;
+          if (text?.nodeType !== Node.TEXT_NODE) return 0;
+          const endsOnFirst = (end) => {
+            range.setEnd(text, end);
+            return range.getBoundingClientRect().height < 30;
+          };
+          let length = 0;
+          while (length < text.length && endsOnFirst(length + 1)) length += 1;
+          return length;
+        }))`);
+      expect(longest).toBeGreaterThan(50);
+      expect(longest).toBeLessThan(85);
     },
     TEST_MS,
   );

@@ -1,6 +1,6 @@
 /** A headless Chromium that comes as a package: nothing has to be installed on the machine. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import puppeteer, { type Browser, type HTTPRequest, type Page } from 'puppeteer-core';
@@ -58,7 +58,7 @@ export function prepareChromium(): Chromium | { readonly problem: string } {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const unpacked = unpack(folder);
   const own = { ...process.env, TMPDIR: folder, HOME: folder };
-  const env = { ...own, FONTCONFIG_PATH: join(folder, 'fonts') };
+  const env = { ...own, FONTCONFIG_FILE: fontsOf(folder) };
   // Libraries of the machine first; those of the package are for one that has none.
   const envs = [env, { ...env, LD_LIBRARY_PATH: join(folder, 'al2023/lib') }];
   const problems = unpacked.problem
@@ -80,6 +80,20 @@ export function prepareChromium(): Chromium | { readonly problem: string } {
       args: [...FLAGS, rulesFor(name)],
     });
   return { launch, remove };
+}
+
+/**
+ * Where letters come from: the fonts of the machine, and the one of the package for a machine that has
+ * none. Without any of them all text would have no size, and nothing could be said of how a page looks.
+ *
+ * @returns the settings of fontconfig
+ */
+function fontsOf(folder: string): string {
+  const dirs = ['/usr/share/fonts', '/usr/local/share/fonts', join(folder, 'fonts')];
+  const file = join(folder, 'fonts.conf');
+  const settings = [...dirs.map((dir) => `<dir>${dir}</dir>`), `<cachedir>${folder}</cachedir>`];
+  writeFileSync(file, `<?xml version="1.0"?>\n<fontconfig>${settings.join('')}</fontconfig>\n`);
+  return file;
 }
 
 /** In a process of its own: the package is for `import` only, and unpacks to the folder for temporary files. */

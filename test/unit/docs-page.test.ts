@@ -5,11 +5,22 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { endpointsOf, parametersOf, rejectionsOf } from '../../public/docs/api';
 import { curlOf } from '../../public/docs/curl';
+import { dryRunOf } from '../../public/docs/dry-run';
 import { DIAGNOSED, findingsOf } from '../../public/docs/findings';
-import { fieldsOf, typeOf } from '../../public/docs/schema';
+import { fieldsOf, neededBy, typeOf } from '../../public/docs/schema';
+import { entriesOf, find } from '../../public/docs/search';
 import type { Api, Schema, Words } from '../../public/docs/shapes';
+import { EXAMPLES } from '../../public/docs/signing-files';
 import { aboutOf, marksOf, pairOf, titleOf } from '../../public/docs/text';
-import { clockHint, HINTS, RULES, WORDS } from '../../public/docs/words';
+import {
+  clockHint,
+  exampleNamed,
+  exampleRun,
+  foundCount,
+  HINTS,
+  RULES,
+  WORDS,
+} from '../../public/docs/words';
 import { readDocsFiles } from '../../src/http/routes/docs-files';
 import { SIGNATURE_EXAMPLE } from '../../src/openapi/about';
 import { helpFor } from '../../src/protocol/envelope';
@@ -48,6 +59,11 @@ describe('every text is there in both languages', () => {
     expectBoth(clockHint(seconds));
     expect(clockHint(seconds).join()).not.toContain('-400');
   });
+
+  test.each([exampleNamed('notice'), exampleRun('bash send.sh'), foundCount(0), foundCount(2)])(
+    '%s',
+    (...words) => expectBoth(words as unknown as Words),
+  );
 
   test('every description and title of the OpenAPI document that the page shows', () => {
     const texts = [...nodes(DOCUMENT)]
@@ -156,6 +172,86 @@ describe('what it tells of the document', () => {
   });
 });
 
+describe('the schemas that are folded under an operation', () => {
+  const { schemas } = API.components;
+
+  test('are all that its answer is made of, the nearest first', () => {
+    expect(neededBy(schemas, { $ref: '#/components/schemas/LogAnswer' }).slice(0, 3)).toEqual([
+      'LogAnswer',
+      'LogPage',
+      'LogEntry',
+    ]);
+    expect(neededBy(schemas, schemaNamed('UpsertBody'))).toEqual(['Party']);
+    expect(neededBy(schemas, { contentSchema: { items: { $ref: '#/x/OrphansLine' } } })).toEqual([
+      'OrphansLine',
+    ]);
+  });
+
+  test('end where schemas name each other', () => {
+    const one = { properties: { next: { $ref: '#/two' } } };
+    const two = { items: { $ref: '#/one' } };
+    expect(neededBy({ one, two }, one)).toEqual(['two', 'one']);
+  });
+
+  test('are all schemas, with those of errors', () => {
+    const text = JSON.stringify(API.paths) + JSON.stringify(API.components.responses);
+    const roots = [...text.matchAll(/"\$ref":"(#\/components\/schemas\/\w+)"/g)];
+    const told = roots.flatMap(([, $ref = '']) => neededBy(schemas, { $ref }));
+    expect([...new Set(told)].sort()).toEqual(Object.keys(schemas).sort());
+  });
+});
+
+describe('the search', () => {
+  const sections = [{ id: 'signing', title: WORDS.signing }];
+  const entries = entriesOf(API, sections);
+  const links = (sought: string) => find(entries, sought).map(({ href }) => href);
+
+  test.each([
+    ['X-Idempotency-Key', '#header-X-Idempotency-Key'],
+    ['unknown_user', '#reason-UNKNOWN_USER'],
+    ['如何签名', '#signing'],
+    ['HOW TO SIGN', '#signing'],
+    ['查询推送日志', '#queryPushLog'],
+    ['push log search', '#queryPushLog'],
+    ['/api/open/matters/upsert', '#upsertMatter'],
+    ['partyRole', '#upsertMatter-Party.partyRole'],
+    ['lines[].externalId', '#diffMatters-DiffBody.lines[].externalId'],
+  ])('for %s finds %s first', (sought, href) => {
+    expect(links(sought)[0]).toBe(href);
+  });
+
+  test.each(['', '  ', 'no such thing', 'upsert nosuchthing'])('for %j finds nothing', (sought) => {
+    expect(links(sought)).toEqual([]);
+  });
+
+  test('names come before texts that mention them', () => {
+    const found = find(entries, 'status').map(({ name }) => /status/i.test(name[0]));
+    expect(found).toContain(false);
+    expect(found.lastIndexOf(true)).toBeLessThan(found.indexOf(false));
+  });
+
+  test('has no link twice', () => {
+    const all = entries.map(({ href }) => href);
+    expect(all.filter((href, index) => all.indexOf(href) !== index)).toEqual([]);
+  });
+});
+
+test('a dry run is the very body of the push, sent to be verified', () => {
+  const body = '{ "externalId": "A", "deadlineAt": 12345678901234567890 }';
+  expect(dryRunOf(API, '/api/open/matters/upsert')?.(body)).toEqual({
+    path: '/api/open/verify',
+    type: 'application/json',
+    body: `{"operation":"upsert","push":${body}}`,
+  });
+  const withOne = endpointsOf(API).filter(({ path }) => dryRunOf(API, path));
+  expect(withOne.map(({ operation }) => operation.operationId)).toEqual([
+    'upsertMatter',
+    'changeMatterStatus',
+    'reopenMatter',
+    'deleteMatter',
+  ]);
+});
+
 test('the command sends what was signed, whatever stands in it', () => {
   const body = '{\n  "title": "it\'s $HOME `x` \\\\ 张三"\n}';
   const call = { url: 'http://h/a?b', headers: { 'X-Client-Id': "o'a" }, body, signed: '' };
@@ -164,19 +260,36 @@ test('the command sends what was signed, whatever stands in it', () => {
   expect(sent).toEqual(['-sS', 'http://h/a?b', '-H', "X-Client-Id: o'a", '--data-raw', body, '']);
 });
 
-describe('its files', () => {
-  const files = readDocsFiles(FOLDER);
+test('the examples are those of their README, in its order', () => {
+  const readme = readFileSync(join(ROOT, 'examples/signing/README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| ([^|]+) \| (\[[^|]+) \| `([^|]+)` \|/gm)];
+  const told = rows.map(([, name, files = '', command]) => ({
+    name,
+    command,
+    files: [...files.matchAll(/\[([^\]]+)\]/g)].map(([, file]) => file),
+  }));
+  expect(EXAMPLES).toEqual(told);
+});
 
-  test('are those of the folder and of @noble/hashes, and the page lies at /docs', () => {
+describe('its files', () => {
+  const files = readDocsFiles(ROOT);
+
+  test('are those of the folder, of @noble/hashes and the examples, and the page lies at /docs', () => {
     const own = readdirSync(FOLDER)
       .filter((name) => /\.(js|css|svg)$/.test(name))
       .map((name) => `/docs/${name}`);
     const noble = ['hmac', 'sha2', 'utils', '_md', '_u64'].map((name) => `/docs/noble/${name}.js`);
-    expect([...files.keys()].sort()).toEqual(['/docs', ...own, ...noble].sort());
+    const examples = readdirSync(join(ROOT, 'examples/signing'))
+      .filter((name) => name !== 'README.md')
+      .map((name) => `/docs/signing/${name}`);
+    const all = ['/docs', ...own, ...noble, ...examples];
+    expect([...files.keys()].sort()).toEqual(all.sort());
   });
 
   test('name only files that are there', () => {
-    for (const [path, { bytes }] of files) {
+    for (const [path, { bytes, type }] of files) {
+      // The examples are texts to the page.
+      if (type.startsWith('text/plain')) continue;
       const text = String(bytes);
       const imported = [...text.matchAll(/^(?:import|export) [^;]*?from ["'](.+?)["'];/gms)];
       const linked = [...text.matchAll(/ (?:src|href)="(docs\/[^"]+)"/g)];
@@ -188,7 +301,7 @@ describe('its files', () => {
 
   test('name no other origin', () => {
     for (const [path, { bytes }] of files) {
-      if (path.startsWith('/docs/noble/')) continue;
+      if (path.startsWith('/docs/noble/') || path.startsWith('/docs/signing/')) continue;
       const names = String(bytes).match(/\b(?:https?:)?\/\/[a-z][\w.-]*\.[a-z]{2,}[^\s'"]*/g) ?? [];
       expect([path, names.filter((name) => name !== 'http://www.w3.org/2000/svg')]).toEqual([
         path,

@@ -1,4 +1,7 @@
-/** What /docs serves: the files of public/docs, and those of @noble/hashes that sign in the browser. */
+/**
+ * What /docs serves: the files of public/docs, the signing examples, and the files of @noble/hashes that
+ * sign in the browser.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { etagOf } from '../../protocol/etag';
@@ -17,6 +20,13 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 /** What an HMAC-SHA256 needs; the files find each other by relative names. */
 const NOBLE = ['hmac.js', 'sha2.js', 'utils.js', '_md.js', '_u64.js'];
+
+/** Of examples/signing, shown and offered as they are; none of them is run by a browser. */
+const EXAMPLES = [
+  ...['send.sh', 'send.mjs', 'send.py', 'Send.java', 'main.go', 'send.php'],
+  ...['Program.cs', 'Send.csproj', 'vectors.json'],
+];
+const EXAMPLE_TYPE = 'text/plain; charset=utf-8';
 
 /** Everything comes from here, and nothing of the page may be put into another one. */
 const POLICY = [
@@ -41,12 +51,13 @@ const HEADERS = {
 /**
  * Reads all of them, once.
  *
- * @param folder public/docs
+ * @param root the folder of the project
  * @param demoFile a client with its secret, as tools/local/demo.ts writes it, to be filled in for whoever
  *   opens the page; none: there is no demo.json
  * @throws Error where a file cannot be read
  */
-export function readDocsFiles(folder: string, demoFile?: string): DocsFiles {
+export function readDocsFiles(root: string, demoFile?: string): DocsFiles {
+  const folder = path.join(root, 'public/docs');
   const files = readdirSync(folder)
     .filter((name) => path.extname(name) in TYPES)
     .map((name): [string, PlainDocument] => {
@@ -59,12 +70,20 @@ export function readDocsFiles(folder: string, demoFile?: string): DocsFiles {
     const bytes = readFileSync(path.join(nobleFolder, name));
     return [`${DOCS_PATH}/noble/${name}`, fileOf(name, bytes)];
   });
-  return new Map([...files, ...noble, ...(demoFile ? [demoOf(demoFile)] : [])]);
+  const examples = EXAMPLES.map((name): [string, PlainDocument] => {
+    const bytes = readFileSync(path.join(root, 'examples/signing', name));
+    return [`${DOCS_PATH}/signing/${name}`, fileOf(name, bytes, EXAMPLE_TYPE)];
+  });
+  return new Map([...files, ...noble, ...examples, ...(demoFile ? [demoOf(demoFile)] : [])]);
 }
 
-const fileOf = (name: string, bytes: Buffer): PlainDocument => ({
+const fileOf = (
+  name: string,
+  bytes: Buffer,
+  type = TYPES[path.extname(name)] ?? '',
+): PlainDocument => ({
   bytes,
-  type: TYPES[path.extname(name)] ?? '',
+  type,
   etag: etagOf(bytes),
   headers: HEADERS,
 });
