@@ -32,8 +32,6 @@ export interface Applied {
 
 /** Tries of one group on its own before it is given up. */
 const MAX_TRIES = 4;
-/** Milliseconds of a batch for such tries, all groups together: what else waits does so meanwhile. */
-const RETRY_TIMEOUT = 1_000;
 /** Groups that are given up together once that time is over: one by one would hold up the partition. */
 const FEW = 8;
 /** Traces in one line of the log. */
@@ -42,14 +40,41 @@ const MAX_NAMED = 20;
 const SPLIT = { level: 'info', text: 'batch split' } as const;
 const GIVEN_UP = { level: 'error', text: 'group given up', most: 5 } as const;
 
-/** The dependencies, and until when groups are tried again, by the process' own clock. */
+/** The dependencies, and how long groups of this batch are tried again. */
 interface Applying extends ApplyDependencies {
-  readonly retryUntil: number;
+  readonly patience: Patience;
+}
+
+/** For how long a batch tries again what failed, all groups together: what else waits does so meanwhile. */
+interface Patience {
+  /** To be asked after each failure; the time runs from the first one. */
+  isOver(): boolean;
+}
+
+/** Milliseconds for tries after the first failure, where tries are quick. */
+const RETRY_TIMEOUT = 1_000;
+/** On a slow database: as many times what came before the first failure, which is a try at least. */
+const RETRY_TIMES = 8;
+/** Milliseconds of all of a batch in which it tries again: before it is given up itself (batch-runner.ts). */
+const MAX_RETRYING = 5_000;
+
+/** By the process' own clock. */
+function createPatience(): Patience {
+  const began = performance.now();
+  let until: number | undefined;
+  return {
+    isOver: () => {
+      const now = performance.now();
+      const enough = Math.max(RETRY_TIMEOUT, RETRY_TIMES * (now - began));
+      until ??= Math.min(now + enough, began + MAX_RETRYING);
+      return now > until;
+    },
+  };
 }
 
 /** @throws what `failsWholeBatch`: the outcome of some pushes is unknown then */
 export function applyGroups(deps: ApplyDependencies, groups: readonly Group[]): Promise<Applied> {
-  return applyAll({ ...deps, retryUntil: performance.now() + RETRY_TIMEOUT }, groups);
+  return applyAll({ ...deps, patience: createPatience() }, groups);
 }
 
 async function applyAll(applying: Applying, groups: readonly Group[]): Promise<Applied> {
@@ -63,13 +88,13 @@ async function applyAll(applying: Applying, groups: readonly Group[]): Promise<A
  * too long, a few end together, and may be sent again.
  */
 async function applyTogether(applying: Applying, groups: readonly Group[]): Promise<Applied> {
-  const { commit, metrics, logger, retryUntil } = applying;
+  const { commit, metrics, logger, patience } = applying;
   try {
     return { settled: await commit(groups), unsettled: [] };
   } catch (error) {
     noteFailure(metrics, error);
     metrics.retried();
-    const isOver = isContention(error) && performance.now() > retryUntil;
+    const isOver = patience.isOver() && isContention(error);
     if (isOver && groups.length <= FEW) return giveUpTogether(applying, groups, error);
     foldedLog(logger)(SPLIT, { error: String(error), groups: groups.length });
     return applyInParts(applying, groups);
@@ -107,7 +132,7 @@ async function giveUpTogether(
  * their settlement and take no effect: the guards of the commit have kept them from one.
  */
 async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
-  const { commit, lookups, metrics, logger, retryUntil } = applying;
+  const { commit, lookups, metrics, logger, patience } = applying;
   let known: Applied = { settled: [], unsettled: [] };
   let left = group;
   for (let tries = 1; ; tries += 1) {
@@ -119,7 +144,7 @@ async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
       known = joined(known, found);
       if (open.length === 0) return known;
       left = { ...group, pushes: open };
-      if (tries >= MAX_TRIES || performance.now() > retryUntil) {
+      if (patience.isOver() || tries >= MAX_TRIES) {
         return joined(known, { settled: [], unsettled: giveUp(logger, left, error) });
       }
       metrics.retried();
