@@ -43,7 +43,7 @@ const write = (count: number) =>
 const push = (...more: string[]) =>
   matterctl([
     ...['push', file, '--client-id', 'oa', '--secret-file', join(folder, 'secret')],
-    ...['--url', server.url, '--json', ...more],
+    ...['--url', server.url, '--json', '--batch', '1', ...more],
   ]);
 const waits = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('Waiting'));
 /** Rejects until so many requests came, as one server does that is away for all. */

@@ -103,6 +103,8 @@ const push = (...more: string[]) =>
     '--url',
     url,
     '--json',
+    '--batch',
+    '1',
     ...more,
   ]);
 const failures = () =>
@@ -387,7 +389,7 @@ test('a checkpoint of another input is not used, unless told to start over', asy
 test('standard input is pushed too, and a person gets a table', async () => {
   const failed = join(folder, 'failed');
   const args = ['push', '-', '--client-id', 'erp', '--secret-file', secretFile, '--url', `${url}/`];
-  const { exitCode, stdout } = await matterctl([...args, '--failures', failed], {
+  const { exitCode, stdout } = await matterctl([...args, '--batch', '1', '--failures', failed], {
     stdin: `${JSON.stringify(status('A'))}\n${JSON.stringify({ op: 'upsert', body: {} })}`,
   });
   expect(exitCode).toBe(0);

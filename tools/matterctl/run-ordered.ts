@@ -50,7 +50,7 @@ export interface Reading<T> {
  * @returns when all work that began has ended
  * @throws what the source or the first failed work threw, after all that began has ended
  */
-async function readAhead<T>(
+export async function readAhead<T>(
   source: AsyncIterable<T>,
   { weightOf, work, stop }: Reading<T>,
 ): Promise<void> {

@@ -13,7 +13,8 @@ interface Options {
   readonly clientId: string;
   readonly secretFile: string;
   readonly url?: string;
-  readonly concurrency: number;
+  readonly batch: number;
+  readonly concurrency?: number;
   readonly retries: number;
   readonly maxWait: number;
   readonly checkpoint?: string;
@@ -27,7 +28,8 @@ const MAX_WAIT = 86_400_000;
 
 const ABOUT = `
 Each line is {"op":"upsert|status|reopen|delete","body":{...}}, and may have a "key", which is sent
-as X-Idempotency-Key. Lines of one externalId are sent in their order, others side by side.
+as X-Idempotency-Key. Lines of one externalId are sent in their order, others side by side. They go in
+batches, whose size and number follow what the service takes: up to --batch lines, --concurrency at a time.
 An interrupted run goes on where it was when the same command is given again.
 Lines that fail for good go to the failure file, which can be mended and pushed again: a line that could
 not be read stands in it as "text", mended there or replaced by the push that it should be. What fails of
@@ -49,7 +51,12 @@ export function addPush(parent: Command, tool: Tool): void {
     .requiredOption('--client-id <id>', 'the client that pushes', toClientId)
     .requiredOption('--secret-file <file>', 'a file that holds its secret and nothing else')
     .option('--url <url>', 'of the service (default: the running npm start)', toServiceUrl)
-    .option('--concurrency <n>', 'pushes at the same time', wholeNumber(1, 1_000), 32)
+    .option('--batch <n>', 'most lines of a request; 1: each alone', wholeNumber(1, 1_000), 200)
+    .option(
+      '--concurrency <n>',
+      'most requests at the same time (default: 8, with --batch 1: 32)',
+      wholeNumber(1, 1_000),
+    )
     .option('--retries <n>', 'tries of a line after the first', wholeNumber(0, 100), 8)
     .addOption(
       new Option('--max-wait <span>', 'how long a line may wait for the service')
@@ -95,6 +102,7 @@ async function toJob(file: string, options: Options, tool: Tool): Promise<PushJo
   const secret = await readSecretFile(options.secretFile);
   return {
     ...options,
+    concurrency: options.concurrency ?? (options.batch === 1 ? 32 : 8),
     file: isFile ? file : undefined,
     url: options.url ?? tool.settings.serviceUrl(),
     secret,

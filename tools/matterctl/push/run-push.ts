@@ -1,10 +1,12 @@
 /** A whole run: the lines of a file, in order per key, to the service, with checkpoints. */
+import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { createMatterPushClient, type MatterPushError } from '../../client/matter-push-client';
+import { createGate } from '../../client/gate';
+import { createSender } from '../../client/sender';
+import { tryPushes } from '../../client/try-pushes';
 import { listenForInterrupt } from '../interrupt';
 import { showProgress } from '../progress';
-import { runOrdered } from '../run-ordered';
 import { readLines } from '../streams';
 import type { Tool } from '../tool';
 import {
@@ -15,13 +17,16 @@ import {
   removeCheckpoint,
   startCheckpoints,
 } from './checkpoint';
+import { Pace } from './pace';
 import { type BadLine, type PushLine, parsePushLine } from './push-line';
-import { createPushWork, type PushWork } from './push-work';
+import { LineEnds } from './push-work';
 import { lockRun } from './run-lock';
 import { createRunState, type DoneLines, type RunState } from './run-state';
+import { BatchSender } from './send-batch';
+import { sendLines } from './send-lines';
 import { Standstill } from './standstill';
 import type { Counts } from './tally';
-import { askService, causeOf, createWaitTeller } from './waits';
+import { askService, createWaitTeller } from './waits';
 
 export interface PushJob {
   /** A path; undefined: standard input. */
@@ -29,6 +34,9 @@ export interface PushJob {
   readonly url: string;
   readonly clientId: string;
   readonly secret: string;
+  /** Most lines that go in one request; 1: each is a push of its own. */
+  readonly batch: number;
+  /** Most requests at the same time. */
   readonly concurrency: number;
   /** Most tries after the first that fail for what may lie in the line. */
   readonly retries: number;
@@ -54,9 +62,8 @@ export interface PushResult {
 }
 
 const INTERRUPTED = new Error('interrupted');
-/** Lines, and bytes of them, that may wait for their turn. */
-const WINDOW_LINES = 10_000;
-const WINDOW_BYTES = 64 * 1024 * 1024;
+/** Milliseconds for one try of a push: longer than the service's PUSH_TIMEOUT. */
+const TRY_TIMEOUT = 30_000;
 
 /**
  * @throws CommandFailure where a checkpoint does not fit or another process pushes the file, and what
@@ -111,36 +118,34 @@ async function openState(job: PushJob, identity: RunIdentity, tool: Tool): Promi
 async function pushAll(
   source: Readable,
   job: PushJob,
-  state: RunState & Pick<PushWork, 'standstill'>,
+  state: RunState & { readonly standstill: Standstill },
   stop: AbortController,
   tool: Tool,
 ): Promise<NodeJS.Signals | undefined> {
-  const teller = createWaitTeller(tool);
-  const onRetry = (rejection: MatterPushError) => {
-    state.tally.retried(rejection.reason);
-    teller.slowed(causeOf(rejection, job));
-  };
-  // Each call is one try, but for the rate, which the client learns for all of them.
-  const once = { retries: 0, timeout: Number.POSITIVE_INFINITY, queue: Number.POSITIVE_INFINITY };
-  const client = createMatterPushClient({ ...job, ...once, onRetry });
+  const { url, clientId, secret, concurrency } = job;
   const cut = new AbortController();
-  stop.signal.addEventListener('abort', () => void client.close(), { once: true });
+  // Every request listens to it.
+  setMaxListeners(0, cut.signal);
   const interrupt = listenForInterrupt(
     () => stop.abort(INTERRUPTED),
     () => cut.abort(),
   );
-  const sending = { ...job, client, teller, askService: () => askService(job.url) };
-  const work = createPushWork({ ...state, ...sending, stop: stop.signal, cut: cut.signal });
+  const sender = createSender({ url, clientId, secret, concurrency, timeout: TRY_TIMEOUT });
+  const pace = new Pace({ lines: job.batch, requests: concurrency });
+  const ends = new LineEnds(state);
+  const batches = new BatchSender({
+    ...{ ...job, ...state, pace, ends, sender, tryPushes },
+    gate: createGate(),
+    teller: createWaitTeller(tool),
+    askService: () => askService(url),
+    stop: stop.signal,
+    cut: cut.signal,
+  });
+  const lines = pending(source, state.done, stop.signal);
   // A failure of the run is the reason of `stop` too, where the caller reads it.
-  await runOrdered(pending(source, state.done, stop.signal), {
-    keyOf: (line) => ('op' in line ? line.externalId : undefined),
-    concurrency: job.concurrency,
-    weightOf: (line) => 1 / WINDOW_LINES + (2 * line.text.length) / WINDOW_BYTES,
-    work,
-    stop,
-  }).catch(() => undefined);
+  await sendLines(lines, { ...state, batches, pace, ends, stop }).catch(() => undefined);
   interrupt.dispose();
-  await client.close();
+  sender.close();
   return interrupt.signal();
 }
 

@@ -2,6 +2,7 @@
 
 import { READY_PATH } from '../../../src/protocol/paths';
 import type { Rejection } from '../../client/error';
+import { UNREACHABLE } from '../../client/try-pushes';
 import { printable } from '../print';
 import type { Tool } from '../tool';
 
@@ -29,16 +30,6 @@ const SENTENCES: Readonly<Record<string, string>> = {
 const RATE_LIMITED = 429;
 const PAUSED = 'CLIENT_PAUSED';
 const OF_A_GATEWAY = ['HTTP_502', 'HTTP_503', 'HTTP_504'];
-/** Nobody is there: it lies in the address or the network, not in the line. */
-const UNREACHABLE = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-];
-
 /** Whether a rejection says nothing about its line: it does not count as one of the line's tries. */
 export function isOfTheService({ code, reason }: Pick<Rejection, 'code' | 'reason'>): boolean {
   return (

@@ -1,0 +1,86 @@
+/** All lines of a file, in batches that keep the order of each matter. */
+import { setMaxListeners } from 'node:events';
+import { Dispatcher } from '../../client/dispatcher';
+import { readAhead } from '../run-ordered';
+import { FileLine } from './file-line';
+import type { Pace } from './pace';
+import type { BadLine, PushLine } from './push-line';
+import type { LineEnds } from './push-work';
+import { type BatchSender, waitFor } from './send-batch';
+
+export interface LineSending {
+  /** Prefix of the idempotency keys of lines that have none of their own. */
+  readonly runId: string;
+  readonly batches: BatchSender;
+  readonly pace: Pace;
+  readonly ends: LineEnds;
+  /** Ends the run; a failure of the run is its reason. */
+  readonly stop: AbortController;
+}
+
+/** Lines, and bytes of them, that may wait for their turn. */
+const WINDOW_LINES = 10_000;
+const WINDOW_BYTES = 64 * 1024 * 1024;
+/** Bytes of a batch: half of what the service takes by default. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+/**
+ * @returns when all that was sent has ended; after a stop some lines may not have been sent
+ * @throws what the source threw, or what ended the run
+ */
+export async function sendLines(
+  source: AsyncIterable<PushLine | BadLine>,
+  { runId, batches, pace, ends, stop }: LineSending,
+): Promise<void> {
+  // Every batch that waits listens to it.
+  setMaxListeners(0, stop.signal);
+  const waiting = new Set<FileLine>();
+  const limits = () => {
+    const { requests } = pace.limits();
+    const most = stop.signal.aborted ? 0 : requests;
+    return { requests: most, batches: most, lines: batches.mostLines(), bytes: BATCH_BYTES };
+  };
+  const dispatcher = new Dispatcher<FileLine>(limits, async (lines) => {
+    for (const line of lines) waiting.delete(line);
+    const left = await batches.send(lines).catch((error) => stop.abort(error));
+    const again = left?.again ?? [];
+    const isAgain = new Set(again);
+    const over = lines.filter((line) => !isAgain.has(line));
+    for (const line of over) line.left();
+    dispatcher.end(over);
+    void sendAgain(again, left?.wait ?? 0);
+  });
+  const sendAgain = async (again: readonly FileLine[], wait: number) => {
+    if (wait > 0) await waitFor(wait, stop.signal);
+    if (stop.signal.aborted) for (const line of again) line.left();
+    else {
+      for (const line of again) waiting.add(line);
+      dispatcher.again(again);
+    }
+  };
+  // What is read in one go may go together.
+  let gathered: FileLine[] = [];
+  const enter = () => {
+    const lines = gathered;
+    gathered = [];
+    dispatcher.add(lines);
+  };
+  const leaveAll = () => {
+    for (const line of waiting) line.left();
+  };
+  stop.signal.addEventListener('abort', leaveAll, { once: true });
+  await readAhead(source, {
+    weightOf: (line) => 1 / WINDOW_LINES + (2 * line.text.length) / WINDOW_BYTES,
+    stop,
+    work: async (line) => {
+      if (!('op' in line)) ends.unreadable(line);
+      else if (!stop.signal.aborted) {
+        await new Promise<void>((left) => {
+          const pending = new FileLine(line, `${runId}-${line.number}`, left);
+          waiting.add(pending);
+          if (gathered.push(pending) === 1) setImmediate(enter);
+        });
+      }
+    },
+  });
+}
