@@ -60,6 +60,8 @@ export class GroupWorker {
   /** One for each shard. */
   private readonly workers: readonly Worker<PartitionJobData>[];
   private readonly held = new Map<number, HeldPartition>();
+  /** Partitions whose owner it is in Redis: those that it holds, and those whose batch failed. */
+  private readonly owned = new Set<number>();
   /** By partition, the last of its jobs that this process was given. */
   private readonly lastJobs = new Map<number, Promise<void>>();
   private readonly lettingGo: PollLoop;
@@ -142,6 +144,8 @@ export class GroupWorker {
     await this.lettingGo.stop();
     for (const one of this.held.values()) one.giveUp();
     await Promise.all(this.workers.map((worker) => worker.close()));
+    // Without it their next push would ring a worker that has gone.
+    await this.options.partitions.letGo([...this.owned], this.options.id, 'FAILED');
   }
 
   /**
@@ -171,13 +175,10 @@ export class GroupWorker {
     const held = new HeldPartition();
     if (this.isClosing) held.giveUp();
     this.held.set(partition, held);
-    try {
-      const isLost = await this.work(partition, held);
-      if (isLost) return;
-    } finally {
-      this.held.delete(partition);
-    }
-    await this.letGo(partition);
+    this.owned.add(partition);
+    const isLost = await this.work(partition, held).finally(() => this.held.delete(partition));
+    if (!isLost) await this.letGo(partition);
+    this.owned.delete(partition);
   }
 
   /** Applies what comes, until the partition is given up. @returns whether another worker has taken it */
@@ -196,7 +197,7 @@ export class GroupWorker {
   /** What is left in it needs another job; while this one is active, BullMQ keeps it for afterwards. */
   private async letGo(partition: number): Promise<void> {
     const { partitions, jobs, id } = this.options;
-    const left = (await partitions.letGo([partition], id, true)).get(partition) ?? 0;
+    const left = (await partitions.letGo([partition], id, 'ALL')).get(partition) ?? 0;
     // The job fails; the sweep brings the partition back.
     if (left instanceof Error) throw left;
     if (left > 0) await jobs.schedule([partition]);
@@ -206,7 +207,7 @@ export class GroupWorker {
     const { partitions, id, logger } = this.options;
     const idle = [...this.held].filter(([, one]) => one.idle() > LINGER).map(([number]) => number);
     if (idle.length === 0) return;
-    const left = await partitions.letGo(idle, id, false);
+    const left = await partitions.letGo(idle, id, 'IDLE');
     for (const partition of idle) {
       const held = this.held.get(partition);
       const pushes = left.get(partition);

@@ -71,12 +71,13 @@ export function startSharing(options: SharingOptions): PollLoop {
     stop: async () => {
       await loop.stop();
       // The others take over at once; where they are not told, they find out.
-      await Promise.all([
-        redis.hdel(keys.workers, id),
-        redis.zrem(keys.workerHeartbeats, id),
-      ]).catch((error) =>
-        logger.debug({ error: String(error) }, 'not told that this worker leaves'),
-      );
+      // In one step: a worker with no heartbeat would count for ever.
+      const both = redis.multi().hdel(keys.workers, id).zrem(keys.workerHeartbeats, id);
+      await both
+        .exec()
+        .catch((error) =>
+          logger.debug({ error: String(error) }, 'not told that this worker stops'),
+        );
     },
   };
 }
@@ -96,8 +97,10 @@ function createAdapt({ keys, partitions, logger }: SharingOptions) {
       if (toGrow > 0 || toShrink > 0) current = await partitions.count();
       return;
     }
-    await partitions.repartition(wanted);
+    const hasChanged = await partitions.repartition(wanted);
     current = await partitions.count();
+    // One line for all workers: each of them tries.
+    if (!hasChanged) return;
     logger.info({ workers, partitions: current * keys.shards }, 'partitions follow the workers');
   };
 }

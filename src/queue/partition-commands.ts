@@ -29,6 +29,12 @@ export interface Wanted {
   readonly isTaken: boolean;
 }
 
+/**
+ * Which partitions an owner lets go of: those without pushes; all of them; or all of them whose last batch failed,
+ * so that whoever takes them next ends what may be left of its work.
+ */
+export type LetGo = 'IDLE' | 'ALL' | 'FAILED';
+
 export interface PlacedItem {
   readonly partition: number;
   /** Redis time, epoch milliseconds. */
@@ -80,19 +86,15 @@ export interface PartitionCommands {
     about: {
       readonly owner: string;
       readonly maxFenced: number;
+      /** Of all these partitions together. */
       readonly limits: PartitionLimits;
     },
   ): Promise<PartitionsRead>;
   acknowledge(shard: number, acknowledgement: Acknowledgement): Promise<number[]>;
-  letGo(
-    shard: number,
-    partitions: readonly number[],
-    id: string,
-    always: boolean,
-  ): Promise<number[]>;
+  letGo(shard: number, partitions: readonly number[], id: string, which: LetGo): Promise<number[]>;
   findDue(shard: number, id: string): Promise<number[]>;
   count(shard: number): Promise<number>;
-  repartition(shard: number, count: number): Promise<Partitioning>;
+  repartition(shard: number, count: number): Promise<Partitioning & { hasChanged: boolean }>;
   /** Of the server that has the shard: seconds and microseconds. */
   time(shard: number): Promise<number[]>;
 }
@@ -114,7 +116,7 @@ interface Scripts {
   readonly acknowledgeBatch: Script<number[]>;
   readonly letGoOfPartitions: Script<number[]>;
   readonly findDuePartitions: Script<number[]>;
-  readonly repartition: Script<[number, number]>;
+  readonly repartition: Script<[number, number, number]>;
   readonly timeOfShard: Script<number[]>;
 }
 
@@ -172,11 +174,11 @@ export function createPartitionCommands(
         ]),
         ...messages.flatMap(({ ingressId, payload }) => [keys.replies(ingressId), payload]),
       ),
-    letGo: (shard, partitions, id, always) =>
+    letGo: (shard, partitions, id, which) =>
       scripts.letGoOfPartitions(
         1 + partitions.length,
         ...[keys.owners(shard), ...partitions.map(keys.partition)],
-        ...[id, always ? 1 : 0, ...partitions],
+        ...[id, which, ...partitions],
       ),
     findDue: (shard, id) =>
       scripts.findDuePartitions(
@@ -188,12 +190,12 @@ export function createPartitionCommands(
     count: async (shard) =>
       Number((await redis.hget(keys.partitioning(shard), 'count')) ?? start.count),
     repartition: async (shard, count) => {
-      const [first, now] = await scripts.repartition(
+      const [first, now, changed] = await scripts.repartition(
         3,
         ...[keys.partitioning(shard), keys.partitionBytes(shard), keys.draining(shard)],
         ...[start.first, start.count, count],
       );
-      return { first, count: now };
+      return { first, count: now, hasChanged: changed === 1 };
     },
     time: (shard) => scripts.timeOfShard(1, keys.partitioning(shard)),
   };

@@ -59,17 +59,18 @@ for holder, held in pairs(rings) do redis.call('PUBLISH', ARGV[7] .. holder, hel
 return {appended, unheld, now}`;
 
 /**
- * KEYS: owners, draining, partitions. ARGV: most items and most bytes of a partition, owner, most fenced
+ * KEYS: owners, draining, partitions. ARGV: most items and most bytes in all, owner, most fenced
  * owners, then per partition its number and 1 where the owner takes it now, 0 where it holds it. Per
- * partition its items and their bytes, or -1: another one holds it, or -2: older partitions drain first.
+ * partition its items and their bytes, or -1: another one holds it, or -2: older partitions drain first. All others
+ * have an equal share.
  * Taking must go at `maxmemory` too: else nobody could make room.
  */
 export const READ = `
 local time = redis.call('TIME')
-local most, mostBytes, owner = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
+local owner = ARGV[3]
 local id = string.match(owner, '^%w+')
 local isDraining = redis.call('SCARD', KEYS[2]) > 0
-local found, sizes, fencedOwners = {}, {}, {}
+local found, sizes, fencedOwners, readable = {}, {}, {}, {}
 local function own(number, others)
   ${AT_MAXMEMORY}
   redis.call('HSET', KEYS[1], number, table.concat({owner, unpack(others)}, ' '))
@@ -89,7 +90,7 @@ local function hold(number, takes)
   if holder ~= owner then own(number, others) end
   return true
 end
-local function items(list)
+local function items(list, most, mostBytes)
   local read, bytes, from = {}, 0, 0
   while #read < most and bytes < mostBytes do
     local chunk = redis.call('LRANGE', list, from, math.min(from + 31, most - 1))
@@ -105,12 +106,16 @@ end
 for l = 3, #KEYS do
   local number, takes = ARGV[2 * l - 1], ARGV[2 * l] == '1'
   if not hold(number, takes) then
-    found[#found + 1], sizes[#sizes + 1] = -1, 0
+    found[l - 2], sizes[l - 2] = -1, 0
   elseif isDraining and redis.call('SISMEMBER', KEYS[2], number) == 0 then
-    found[#found + 1], sizes[#sizes + 1] = -2, 0
+    found[l - 2], sizes[l - 2] = -2, 0
   else
-    found[#found + 1], sizes[#sizes + 1] = items(KEYS[l])
+    readable[#readable + 1] = l
   end
+end
+local function share(whole) return math.max(1, math.floor(tonumber(whole) / #readable)) end
+for _, l in ipairs(readable) do
+  found[l - 2], sizes[l - 2] = items(KEYS[l], share(ARGV[1]), share(ARGV[2]))
 end
 return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, found, sizes}`;
 
@@ -148,9 +153,9 @@ end
 return left`;
 
 /**
- * KEYS: owners, partitions. ARGV: id of the owner, 1 where it lets go even of those with pushes, the
- * partitions' numbers. Per partition how many pushes are left to others, or -1: it is still held. Owners that were
- * fenced and whose work may not be ended yet stay behind.
+ * KEYS: owners, partitions. ARGV: id of the owner, which of them it lets go of (LetGo), the partitions' numbers.
+ * Per partition how many pushes are left to others, or -1: it is still held. Owners that were fenced and whose
+ * work may not be ended yet stay behind; of a batch that failed the owner too.
  */
 export const LET_GO = `${AT_MAXMEMORY}
 local id, left = ARGV[1], {}
@@ -159,10 +164,10 @@ for l = 2, #KEYS do
   local text = redis.call('HGET', KEYS[1], number) or ''
   if string.match(text, '^%w*') ~= id then
     left[#left + 1] = length
-  elseif length > 0 and ARGV[2] == '0' then
+  elseif length > 0 and ARGV[2] == 'IDLE' then
     left[#left + 1] = -1
   else
-    local others = string.match(text, '^%S*(%s.*)$')
+    local others = ARGV[2] == 'FAILED' and ' ' .. text or string.match(text, '^%S*(%s.*)$')
     if others then redis.call('HSET', KEYS[1], number, others) else redis.call('HDEL', KEYS[1], number) end
     left[#left + 1] = length
   end
@@ -201,17 +206,17 @@ return due`;
 /**
  * KEYS: partitioning, bytes, draining. ARGV: first and count of a new queue, wanted count. Other
  * partitions take the pushes from now on; what waits in those that did drains first. Returns the
- * partitioning, which is the old one while an earlier change is not through.
+ * partitioning, which is the old one while an earlier change is not through, and 1 where this call changed it.
  */
 export const REPARTITION = `
 local known = redis.call('HMGET', KEYS[1], 'first', 'count')
 local first, count = tonumber(known[1] or ARGV[1]), tonumber(known[2] or ARGV[2])
 local wanted = tonumber(ARGV[3])
-if wanted == count or redis.call('EXISTS', KEYS[3]) == 1 then return {first, count} end
+if wanted == count or redis.call('EXISTS', KEYS[3]) == 1 then return {first, count, 0} end
 for _, number in ipairs(redis.call('HKEYS', KEYS[2])) do redis.call('SADD', KEYS[3], number) end
 first = first + count
 redis.call('HSET', KEYS[1], 'first', first, 'count', wanted)
-return {first, wanted}`;
+return {first, wanted, 1}`;
 
 /**
  * KEYS: partitioning, bytes. ARGV: first and count of a new queue, prefix of the partitions' names,

@@ -3,6 +3,7 @@ import { groupOf } from '../domain/group';
 import type { RedisKeys } from './keys';
 import {
   createPartitionCommands,
+  type LetGo,
   type PartitionCommands,
   type PartitionLimits,
   type Wanted,
@@ -81,8 +82,8 @@ export interface Partitions {
     pushes: readonly TimedPush[],
   ): Promise<{ appended: Appended[]; toSchedule: number[] }>;
   /**
-   * Reads the first pushes of each partition, until 4 MiB are reached; each partition has an equal
-   * share. Nothing is removed.
+   * Reads the first pushes of each partition, until 4 MiB are reached; each partition that may be read has an
+   * equal share of what its shard has. Nothing is removed.
    */
   read(wanted: readonly Wanted[], options: ReadOptions): Promise<Batch>;
   /**
@@ -99,7 +100,7 @@ export interface Partitions {
     sentAt: number,
   ): Promise<Map<number, number | Error>>;
   /**
-   * Lets go of partitions that an owner holds; of those with pushes only where `always`.
+   * Lets go of partitions that an owner holds.
    *
    * @param id of the owner
    * @returns by partition how many pushes it holds now, or why that is not known; none of a partition that
@@ -108,7 +109,7 @@ export interface Partitions {
   letGo(
     partitions: readonly number[],
     id: string,
-    always: boolean,
+    which: LetGo,
   ): Promise<Map<number, number | Error>>;
   /**
    * The partitions of a shard that hold pushes and nobody, and those that their worker seems to have forgotten.
@@ -121,9 +122,10 @@ export interface Partitions {
   /**
    * Has every shard's pushes go to so many partitions from now on; without effect where it is so.
    *
+   * @returns whether this call has changed it, in any shard
    * @throws where a shard does not answer; the others have done it all the same
    */
-  repartition(count: number): Promise<void>;
+  repartition(count: number): Promise<boolean>;
 }
 
 /** Owners that can die on one partition, one after the other, before Redis forgets the oldest. */
@@ -201,9 +203,11 @@ class RedisPartitions implements Partitions {
   };
 
   readonly read: Partitions['read'] = async (wanted, { owner, session, most }) => {
-    const share = (whole: number) => Math.max(1, Math.floor(whole / wanted.length));
-    const limits = { pushes: share(most), bytes: share(MAX_BATCH_BYTES) };
-    const about = { owner, maxFenced: MAX_FENCED_OWNERS, limits };
+    const share = (whole: number, part: number) => Math.floor((whole * part) / wanted.length);
+    const limitsOf = (part: number) => ({
+      pushes: share(most, part),
+      bytes: share(MAX_BATCH_BYTES, part),
+    });
     const unread = new Map<number, Unread>();
     const records: PartitionRecords[] = [];
     const fencedOwners = new Set<string>();
@@ -211,6 +215,8 @@ class RedisPartitions implements Partitions {
     const ofShards = byShard(wanted, ({ partition }) => shardOf(partition, this.shards));
     await Promise.all(
       [...ofShards].map(async ([shard, ofShard]) => {
+        const limits = limitsOf(ofShard.length);
+        const about = { owner, maxFenced: MAX_FENCED_OWNERS, limits };
         const answer = await this.commands.read(shard, ofShard, about).catch(asError);
         if (answer instanceof Error) {
           for (const { partition } of ofShard) unread.set(partition, answer);
@@ -263,12 +269,12 @@ class RedisPartitions implements Partitions {
     return left;
   };
 
-  readonly letGo: Partitions['letGo'] = async (partitions, id, always) => {
+  readonly letGo: Partitions['letGo'] = async (partitions, id, which) => {
     const left = new Map<number, number | Error>();
     const ofShards = byShard(partitions, (partition) => shardOf(partition, this.shards));
     await Promise.all(
       [...ofShards].map(async ([shard, ofShard]) => {
-        const answer = await this.commands.letGo(shard, ofShard, id, always).catch(asError);
+        const answer = await this.commands.letGo(shard, ofShard, id, which).catch(asError);
         ofShard.forEach((partition, n) => {
           const pushes = answer instanceof Error ? answer : (answer[n] ?? -1);
           if (pushes instanceof Error || pushes >= 0) left.set(partition, pushes);
@@ -287,11 +293,14 @@ class RedisPartitions implements Partitions {
   };
 
   readonly repartition: Partitions['repartition'] = async (count) => {
-    await Promise.all(
+    const changes = await Promise.all(
       this.allShards.map(async (shard) => {
-        this.partitionings[shard] = await this.commands.repartition(shard, count);
+        const { hasChanged, ...partitioning } = await this.commands.repartition(shard, count);
+        this.partitionings[shard] = partitioning;
+        return hasChanged;
       }),
     );
+    return changes.some(Boolean);
   };
 }
 

@@ -10,7 +10,13 @@ import { GroupWorker } from '../../src/queue/group-worker';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import type { Partitions } from '../../src/queue/partitions';
-import { openPartitions, ownerCalled, PARTITIONS, partitionOfKey } from '../support/partitions';
+import {
+  openPartitions,
+  ownerCalled,
+  PARTITIONS,
+  partitionOfKey,
+  take,
+} from '../support/partitions';
 import { testServers } from '../support/service';
 import { until } from '../support/wait';
 
@@ -231,6 +237,22 @@ test('a partition job that failed leaves its pushes in the partition, and the ne
   });
 });
 
+test('a partition whose batch failed is nobody’s once its worker has stopped, and its next one is told whose it was', async () => {
+  start({ id: 'failed', apply: () => Promise.reject(new Error('no database')) });
+  await send('K');
+  const partition = partitionOf('K');
+  const owner = () => redis.hget(keys.owners(0), String(partition));
+  await until('its worker to have failed', async () => {
+    return (await owner()) !== null && workers[0]?.load().partitions === 0;
+  });
+  await workers[0]?.close();
+  expect(await append('K')).toEqual([]);
+  expect(await partitions.findDue(0, 'other')).toEqual([partition]);
+  const { fencedOwners, records } = await take(partitions, [partition], 'other');
+  expect(fencedOwners).toEqual([ownerCalled('failed')]);
+  expect(records[0]?.pushes).toHaveLength(2);
+});
+
 test('a partition job that never ends is given up, and its partition goes on', async () => {
   let hangs = true;
   const applied = start({
@@ -321,10 +343,21 @@ describe('when the number of partitions changes', () => {
     expect(await redis.exists(keys.draining(0))).toBe(0);
   });
 
+  test('what waits in the old ones has the whole batch, whoever waits for it', async () => {
+    for (let n = 0; n < 10; n += 1) await append('old');
+    await partitions.repartition(2 * PARTITIONS);
+    const later = [...new Set((await Promise.all(['a', 'b', 'c'].map(append))).flat())];
+    const { records, unread } = await take(partitions, [partitionOf('old'), ...later], 'w', 8);
+    expect(records).toMatchObject([{ partition: partitionOf('old'), pushes: Array(8).fill({}) }]);
+    expect([...unread]).toEqual(later.map((partition) => [partition, 'DRAINING']));
+  });
+
   test('nothing changes again while an earlier change is not through', async () => {
     await append('old');
-    await partitions.repartition(2 * PARTITIONS);
-    await partitions.repartition(4 * PARTITIONS);
+    expect(await partitions.repartition(2 * PARTITIONS)).toBe(true);
+    // By another worker that saw the same.
+    expect(await partitions.repartition(2 * PARTITIONS)).toBe(false);
+    expect(await partitions.repartition(4 * PARTITIONS)).toBe(false);
     expect(await partitions.count()).toBe(2 * PARTITIONS);
   });
 });

@@ -99,16 +99,16 @@ describe('a partition that is let go', () => {
   test('is kept where pushes came, and rung for once it is gone', async () => {
     await append(0);
     const batch = await read('a');
-    expect([...(await partitions.letGo([PARTITION], 'a', false))]).toEqual([]);
+    expect([...(await partitions.letGo([PARTITION], 'a', 'IDLE'))]).toEqual([]);
     await acknowledge(batch);
-    expect([...(await partitions.letGo([PARTITION], 'a', false))]).toEqual([[PARTITION, 0]]);
+    expect([...(await partitions.letGo([PARTITION], 'a', 'IDLE'))]).toEqual([[PARTITION, 0]]);
     expect((await append(1)).toSchedule).toEqual([PARTITION]);
   });
 
   test('with pushes tells how many are left to others', async () => {
     await append(0, 1);
     await read('a');
-    expect([...(await partitions.letGo([PARTITION], 'a', true))]).toEqual([[PARTITION, 2]]);
+    expect([...(await partitions.letGo([PARTITION], 'a', 'ALL'))]).toEqual([[PARTITION, 2]]);
     expect((await read('b')).fencedOwners).toEqual([]);
   });
 
@@ -116,14 +116,14 @@ describe('a partition that is let go', () => {
     await append(0);
     await read('dead');
     await read('a');
-    await partitions.letGo([PARTITION], 'a', true);
+    await partitions.letGo([PARTITION], 'a', 'ALL');
     expect((await read('b')).fencedOwners).toEqual([ownerCalled('dead')]);
   });
 
   test('stays with another one who took it', async () => {
     await read('a');
     await read('b');
-    expect([...(await partitions.letGo([PARTITION], 'a', true))]).toEqual([[PARTITION, 0]]);
+    expect([...(await partitions.letGo([PARTITION], 'a', 'ALL'))]).toEqual([[PARTITION, 0]]);
     expect((await readHeld(partitions, [PARTITION], 'b')).unread.size).toBe(0);
   });
 });
@@ -212,7 +212,7 @@ test('reading removes nothing; finishing trims what was read and tells what is l
   expect(await acknowledge(batch)).toEqual([1]);
   expect(await idsIn('a')).toEqual([ids[2]]);
   expect(await partitions.findDue(0, 'another')).toEqual([]);
-  await partitions.letGo([PARTITION], 'a', true);
+  await partitions.letGo([PARTITION], 'a', 'ALL');
   await redis.del(keys.sweep(0));
   expect(await partitions.findDue(0, 'another')).toEqual([PARTITION]);
 });

@@ -124,6 +124,6 @@ test('partitions can be read and trimmed, and take nothing', async () => {
   const again = await take(partitions, toSchedule, 'other');
   expect(again.fencedOwners).toEqual([ownerCalled('one')]);
   expect([...(await partitions.acknowledge(first, [], 0)).values()]).toEqual([0]);
-  await partitions.letGo(toSchedule, 'other', true);
+  await partitions.letGo(toSchedule, 'other', 'ALL');
   expect(await partitions.findDue(0, 'other')).toEqual([]);
 });

@@ -55,7 +55,7 @@ test('the others are swept', async () => {
 test('partitions of the others are let go of, and those of the broken one say why they are not', async () => {
   await take(partitions, ONE_OF_EACH, 'w');
   await redis.set(keys.owners(BROKEN), 'broken');
-  const left = await partitions.letGo(ONE_OF_EACH, 'w', true);
+  const left = await partitions.letGo(ONE_OF_EACH, 'w', 'ALL');
   expect(left.get(BROKEN)).toBeInstanceOf(Error);
   for (const shard of OTHERS) {
     expect(left.get(shard)).toBe(0);
