@@ -1,7 +1,9 @@
 /** What came of a call. */
+import { batchResults } from './batch-results.js';
 import { diagnosisNode } from './diagnosis.js';
 import { element } from './dom.js';
 import { DIAGNOSED } from './findings.js';
+import { isVerification } from './lines.js';
 import { say } from './speech.js';
 import { pairOf } from './text.js';
 import { pretty, verbatim } from './verbatim.js';
@@ -10,10 +12,13 @@ import { clockHint, HINTS, WORDS } from './words.js';
 /** @typedef {import('./shapes').Api} Api */
 /** @typedef {import('./shapes').SignedCall} SignedCall */
 /** @typedef {import('./shapes').Words} Words */
+/** @typedef {{ code?: number, reason?: string, requestId?: string, data?: unknown }} Envelope */
 /** @typedef {{ status: number, headers: Headers, text: string }} Answer */
 
 /** Seconds of difference between two clocks that are worth a word. */
 const CLOCK_SLACK = 60;
+/** Of a batch of which some lines failed. */
+const PARTLY = 207;
 const SHOWN = ['Idempotency-Replayed', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
 
 /**
@@ -32,26 +37,34 @@ export function answerNode(api, { status, headers, text }, now, ask) {
   const reason = isGood ? '' : (envelope?.reason ?? '');
   return element(
     'div',
-    { class: isGood ? 'answer good' : 'answer bad' },
+    { class: `answer ${toneOf(envelope?.code)}` },
     element(
       'p',
       { class: 'verdict' },
-      say(verdictOf(isGood, envelope?.data)),
+      say(verdictOf(envelope)),
       element('code', {}, `HTTP ${status} ${reason}`.trim()),
     ),
     ...(headers.has('Idempotency-Replayed') ? [element('p', {}, say(WORDS.replayed))] : []),
     ...(shown.length > 0 ? [verbatim(shown.join('\n'))] : []),
+    ...batchResults(envelope?.data),
     pretty(parsed(text) ?? text),
     ...(hints.length > 0 ? [hintList(hints)] : []),
     ...(DIAGNOSED.includes(reason) ? [diagnosisNode(envelope?.requestId ?? '', ask)] : []),
   );
 }
 
-/** @param {boolean} isGood @param {unknown} data @returns {Words} */
-function verdictOf(isGood, data) {
-  if (!isGood) return WORDS.rejected;
-  const isVerified = typeof data === 'object' && data !== null && 'valid' in data;
-  return isVerified ? WORDS.wouldPass : WORDS.success;
+/** @param {number | undefined} code */
+function toneOf(code) {
+  if (code === PARTLY) return 'partly';
+  return code === 0 ? 'good' : 'bad';
+}
+
+/** @param {Envelope | undefined} envelope @returns {Words} */
+function verdictOf(envelope) {
+  const isDryRun = isVerification(envelope?.data);
+  if (envelope?.code === PARTLY) return isDryRun ? WORDS.wouldFailPartly : WORDS.partly;
+  if (envelope?.code !== 0) return WORDS.rejected;
+  return isDryRun ? WORDS.wouldPass : WORDS.success;
 }
 
 /** @param {readonly Words[]} hints */
@@ -87,7 +100,7 @@ function hintsOf(api, reason, headers, now) {
  * Of one document, or of lines: the last one tells how they ended.
  *
  * @param {string} text
- * @returns {{ code?: number, reason?: string, requestId?: string, data?: unknown } | undefined}
+ * @returns {Envelope | undefined}
  */
 function lastEnvelope(text) {
   const told = parsed(text) ?? parsed(text.trimEnd().split('\n').at(-1) ?? '');

@@ -1,11 +1,12 @@
 /** The dry run of a push: the same body, sent to be verified in place of being written. Pure. */
-import { endpointsOf } from './api.js';
 
 /** @typedef {import('./shapes').Api} Api */
 /** @typedef {{ path: string, type: string, body: string }} Sent */
 
-/** The operation that verifies. */
-const VERIFY = 'verifyPush';
+const PUSH = '/api/open/matters/';
+const BATCH = `${PUSH}batch`;
+const VERIFY = '/api/open/verify';
+const VERIFY_BATCH = `${VERIFY}/batch`;
 
 /**
  * @param {Api} api
@@ -13,11 +14,13 @@ const VERIFY = 'verifyPush';
  * @returns {((body: string) => Sent) | undefined} undefined where the operation has no dry run
  */
 export function dryRunOf(api, path) {
-  const verify = endpointsOf(api).find(({ operation }) => operation.operationId === VERIFY);
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (path === BATCH && api.paths[VERIFY_BATCH]) {
+    return (body) => ({ path: VERIFY_BATCH, type: 'application/x-ndjson', body });
+  }
+  const name = path.startsWith(PUSH) ? path.slice(PUSH.length) : '';
   const forms = api.components.schemas.VerifyBody?.anyOf ?? [];
-  if (!verify || !forms.some(({ properties }) => properties?.operation?.const === name)) return;
+  if (!forms.some(({ properties }) => properties?.operation?.const === name)) return;
   const begin = `{"operation":${JSON.stringify(name)},"push":`;
   // The text itself, not what a parser makes of it: what is verified is what would be sent.
-  return (body) => ({ path: verify.path, type: 'application/json', body: `${begin}${body}}` });
+  return (body) => ({ path: VERIFY, type: 'application/json', body: `${begin}${body}}` });
 }

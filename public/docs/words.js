@@ -110,6 +110,14 @@ export const WORDS = {
     '试运行：校验通过，未写入任何内容。',
   ],
   rejected: ['Rejected', '被拒绝'],
+  partly: ['Some lines failed; the others were done', '部分行失败，其余行已处理'],
+  wouldFailPartly: [
+    'Dry run: some lines would fail. Nothing was written.',
+    '试运行：部分行校验不通过，未写入任何内容。',
+  ],
+  line: ['Line', '行号'],
+  matter: ['Matter', '事项'],
+  lineAccepted: ['would be accepted', '校验通过'],
   noAnswer: [
     'There was no answer. Does the service run, and does nothing between here and there cut the connection?',
     '没有收到响应。请检查服务是否在运行、中间网络是否断开。',

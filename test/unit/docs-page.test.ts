@@ -7,6 +7,7 @@ import { endpointsOf, parametersOf, rejectionsOf } from '../../public/docs/api';
 import { curlOf } from '../../public/docs/curl';
 import { dryRunOf } from '../../public/docs/dry-run';
 import { DIAGNOSED, findingsOf } from '../../public/docs/findings';
+import { isVerification, linesOf } from '../../public/docs/lines';
 import { fieldsOf, neededBy, typeOf } from '../../public/docs/schema';
 import { entriesOf, find } from '../../public/docs/search';
 import type { Api, Schema, Words } from '../../public/docs/shapes';
@@ -243,13 +244,50 @@ test('a dry run is the very body of the push, sent to be verified', () => {
     type: 'application/json',
     body: `{"operation":"upsert","push":${body}}`,
   });
+  // Of a batch it is the batch itself.
+  const paths = { ...API.paths, '/api/open/verify/batch': {} };
+  expect(dryRunOf({ ...API, paths }, '/api/open/matters/batch')?.(body)).toEqual({
+    path: '/api/open/verify/batch',
+    type: 'application/x-ndjson',
+    body,
+  });
+  expect(dryRunOf(API, '/api/open/verify')).toBeUndefined();
   const withOne = endpointsOf(API).filter(({ path }) => dryRunOf(API, path));
-  expect(withOne.map(({ operation }) => operation.operationId)).toEqual([
-    'upsertMatter',
-    'changeMatterStatus',
-    'reopenMatter',
-    'deleteMatter',
-  ]);
+  const pushes = endpointsOf(API).filter(({ operation }) => operation.tags.includes('push'));
+  expect(withOne).toEqual(pushes);
+});
+
+describe('the answer to a batch', () => {
+  const good = { line: 1, code: 0, message: 'success', requestId: 'a', externalId: 'A' };
+  const bad = {
+    ...{ line: 3, code: 400, message: '请求参数校验失败', reason: 'VALIDATION_FAILED' },
+    ...{ requestId: 'b', externalId: null, errors: [{ field: 'title', message: '必填' }] },
+  };
+
+  test('is a row for each line', () => {
+    const results = [{ ...good, outcome: 'CREATED', replayed: true }, bad];
+    expect(linesOf({ results })).toEqual([
+      {
+        ...{ line: 1, externalId: 'A', isGood: true, result: 'CREATED' },
+        texts: ['Idempotency-Replayed'],
+      },
+      {
+        ...{ line: 3, externalId: '', isGood: false, result: '400 VALIDATION_FAILED' },
+        texts: ['请求参数校验失败', 'title: 必填'],
+      },
+    ]);
+    expect(linesOf({ matterId: '1' })).toBeUndefined();
+    expect(linesOf(null)).toBeUndefined();
+  });
+
+  test('is told from that to its dry run, where nothing is in the log', () => {
+    const { requestId, ...verified } = good;
+    expect(requestId).toBe('a');
+    expect(isVerification({ results: [good, bad] })).toBe(false);
+    expect(isVerification({ results: [verified] })).toBe(true);
+    expect(isVerification({ valid: true })).toBe(true);
+    expect(isVerification(null)).toBe(false);
+  });
 });
 
 test('the command sends what was signed, whatever stands in it', () => {
