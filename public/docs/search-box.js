@@ -24,7 +24,7 @@ export function searchBox(api, sections, contents) {
     const found = find(entries, input.value);
     const isSought = input.value.trim() !== '';
     contents.hidden = isSought;
-    count.replaceChildren(...(isSought ? [say(foundCount(found.length))] : []));
+    count.replaceChildren(...(isSought ? [say(foundCount(found.length, MOST_FOUND))] : []));
     list.replaceChildren(...found.slice(0, MOST_FOUND).map(resultNode));
   };
   const clear = () => {

@@ -195,9 +195,12 @@ export const exampleRun = (command) => [
   `在环境变量中设置 \`MATTER_PUSH_URL\`、\`CLIENT_ID\` 和 \`CLIENT_SECRET\`，然后运行 \`${command}\`。文件：`,
 ];
 
-/** Of a search. @param {number} count @returns {Words} */
-export const foundCount = (count) =>
-  count === 0 ? ['Nothing found', '没有找到'] : [`${count} found`, `找到 ${count} 项`];
+/** Of a search. @param {number} count @param {number} most are shown @returns {Words} */
+export function foundCount(count, most) {
+  if (count === 0) return ['Nothing found', '没有找到'];
+  if (count <= most) return [`${count} found`, `找到 ${count} 项`];
+  return [`${count} found, the nearest ${most} are shown`, `找到 ${count} 项，显示前 ${most} 项`];
+}
 
 /** @param {number} seconds that this browser is ahead @returns {Words} */
 export const clockHint = (seconds) => [
