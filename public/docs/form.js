@@ -1,6 +1,7 @@
 /** The fields of the form, without what they do. */
 import { element } from './dom.js';
 import { say } from './speech.js';
+import { titleOf } from './text.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Demo} Demo */
@@ -57,7 +58,8 @@ export function makeForm(endpoints, demo) {
 }
 
 /** @param {Endpoint} endpoint */
-const optionOf = ({ path, operation }) => element('option', { value: operation.operationId }, path);
+const optionOf = ({ path, operation: { operationId, summary } }) =>
+  element('option', { value: operationId }, say(titleOf(summary)), ` · ${path}`);
 
 /** @param {...Node} fields */
 const pair = (...fields) => element('div', { class: 'pair' }, ...fields);
