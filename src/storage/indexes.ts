@@ -56,17 +56,24 @@ export async function prepareDatabase(
     await model.createCollection();
     await model.createIndexes();
   }
-  const dropped = await bringUpToDate(connection, Date.now());
+  const { dropped, isReplacing } = await bringUpToDate(connection, Date.now());
   const { retention, bodyRetention, concluded } = settings;
   await keepFor(entryModel(connection).collection, retention);
   await keepFor(bodyModel(connection).collection, Math.min(bodyRetention, retention));
   await keepFor(countModel(connection).collection, retention, 'hour');
   await derivePhases(connection, concluded);
+  if (isReplacing) await noteReplacing(connection);
   return dropped;
 }
 
+interface BroughtUpToDate {
+  readonly dropped: string[];
+  /** Whether there were indexes that are replaced. */
+  readonly isReplacing: boolean;
+}
+
 /** Runs once: the old indexes are dropped when every entry has its new form. */
-async function bringUpToDate(connection: Connection, now: number): Promise<string[]> {
+async function bringUpToDate(connection: Connection, now: number): Promise<BroughtUpToDate> {
   const log = entryModel(connection).collection;
   const names = await namesOf(log);
   if (FIRST_FORM.some((name) => names.has(name))) {
@@ -82,11 +89,12 @@ async function bringUpToDate(connection: Connection, now: number): Promise<strin
   const isReplacing = REPLACED_INDEXES.some((name) => names.has(name));
   if (isReplacing || FIRST_FORM.some((name) => names.has(name))) await markFailures(connection);
   const mayReplace = isReplacing && (await isSecondRun(connection));
-  return [
+  const dropped = [
     ...(await dropIndexes(log, [...FIRST_FORM, ...RENAMED_INDEXES, OLD_STATES])),
     ...(mayReplace ? await dropIndexes(log, REPLACED_INDEXES) : []),
     ...(await dropIndexes(matterModel(connection).collection, [OLD_GUARD])),
   ];
+  return { dropped, isReplacing };
 }
 
 /** Gives the failures of earlier versions the field by which they are found now. */
@@ -102,11 +110,13 @@ const REPLACING = 'indexes replaced';
  * The first run leaves replaced indexes to the processes that read along them; the second one drops
  * them, and finds the failures that those processes wrote meanwhile.
  */
-async function isSecondRun(connection: Connection): Promise<boolean> {
-  const state = stateCollection(connection);
-  if (await state.findOne({ _id: REPLACING })) return true;
-  await state.insertOne({ _id: REPLACING });
-  return false;
+const isSecondRun = async (connection: Connection): Promise<boolean> =>
+  (await stateCollection(connection).findOne({ _id: REPLACING })) !== null;
+
+/** Last of all: a run that failed half-way is no first one, since nobody has replaced a process after it. */
+async function noteReplacing(connection: Connection): Promise<void> {
+  const at = { $setOnInsert: { at: new Date() } };
+  await stateCollection(connection).updateOne({ _id: REPLACING }, at, { upsert: true });
 }
 
 type Collection = Pick<

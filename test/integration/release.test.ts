@@ -107,6 +107,8 @@ test('failures of earlier versions are found by their reasons, those too that ar
     failure('EXPIRED', 'CONFIRMATION_TIMEOUT'),
     failure('PERSISTED', 'CREATED'),
   ]);
+  // One that fails half-way is no first run.
+  await expect(prepareDatabase(db, { ...SETTINGS, retention: -DAY })).rejects.toThrow();
   // Processes of the version before read along the old indexes until they are replaced.
   expect(await prepareDatabase(db, SETTINGS)).toEqual([]);
   expect(await fails({ failed: true })).toEqual(['CONFIRMATION_TIMEOUT', 'MATTER_NOT_FOUND']);

@@ -75,6 +75,13 @@ describe.each([1, 3])('with %d shards', (shards) => {
     const states = await createPartitionStates(redis, keysOf())();
     expect(states.every(({ waiting }) => waiting === 0)).toBe(true);
   });
+
+  test('the number of shards is told again where Redis has lost it', async () => {
+    await redis.del(keysOf().shardCount);
+    await until('a heartbeat', async () => {
+      return (await redis.get(keysOf().shardCount)) === String(shards);
+    });
+  });
 });
 
 describe('the number of shards', () => {

@@ -17,8 +17,9 @@ const FORGET = 600_000;
 const MAX_PROCESSES = 500;
 
 /**
- * KEYS: records and last heartbeats, by process. ARGV: id, record, milliseconds after which others are
- * forgotten, most of them. A record begins with the time of its heartbeat, Redis time.
+ * KEYS: records and last heartbeats, by process; the number of shards. ARGV: id, record, milliseconds after which
+ * others are forgotten, most of them, shards of this process. A record begins with the time of its heartbeat, Redis
+ * time. Returns the number of shards that holds: Redis may have lost it, and a process that starts goes by it.
  */
 const WRITE = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
@@ -33,8 +34,9 @@ local function forget(ids)
 end
 forget(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now - ARGV[3])))
 forget(redis.call('ZRANGE', KEYS[2], 0, -1 - tonumber(ARGV[4])))
-for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3]) end
-return 1`;
+for n = 1, 2 do redis.call('PEXPIRE', KEYS[n], ARGV[3]) end
+redis.call('SETNX', KEYS[3], ARGV[5])
+return redis.call('GET', KEYS[3])`;
 
 export interface Heartbeat {
   /** The process is on its way to its end: the last heartbeat, and no more. */
@@ -49,18 +51,13 @@ export function startHeartbeat(
   logger: Logger,
 ): Heartbeat {
   const id = randomBytes(8).toString('hex');
-  const { processes, processHeartbeats } = keys;
-  const heartbeat = () =>
-    redis.eval(
-      WRITE,
-      2,
-      processes,
-      processHeartbeats,
-      id,
-      JSON.stringify(read()),
-      FORGET,
-      MAX_PROCESSES,
-    );
+  const { processes, processHeartbeats, shardCount, shards } = keys;
+  const heartbeat = async () => {
+    const values = [id, JSON.stringify(read()), FORGET, MAX_PROCESSES, shards];
+    const agreed = await redis.eval(WRITE, 3, processes, processHeartbeats, shardCount, ...values);
+    if (Number(agreed) !== shards)
+      logger.error({ shards, agreed }, 'REDIS_SHARDS is not that of the queue');
+  };
   const heartbeats = startPollLoop(heartbeat, HEARTBEAT_INTERVAL, (error) => {
     logger.debug({ error: String(error) }, 'heartbeat not written, tried again soon');
   });
