@@ -83,7 +83,7 @@ type Replies = Awaited<ReturnType<typeof openReplies>>;
 
 /** The inbox in which the workers' replies arrive. */
 async function openReplies({ config, logger, lifecycle, redis, keys, metrics }: Process) {
-  const subscriber = connectSubscriber(config.REDIS_URL, logger);
+  const subscriber = connectSubscriber(config.REDIS_URL, logger, redis);
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const ingressId = randomBytes(6).toString('hex');
   const inbox = await createReplyInbox<Settlement>(subscriber, keys, ingressId, logger, metrics);

@@ -34,7 +34,7 @@ async function main(): Promise<void> {
   const { config, logger, lifecycle, redis, keys, partitions, metrics, tellOfItself } = base;
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('partition job connection', () => blocking.disconnect());
-  const subscriber = connectSubscriber(config.REDIS_URL, logger);
+  const subscriber = connectSubscriber(config.REDIS_URL, logger, redis);
   lifecycle.onStop('subscriber', () => subscriber.disconnect());
   const jobs = createPartitionJobs(blocking, keys);
   lifecycle.onStop('partition jobs', () => jobs.close());

@@ -77,11 +77,15 @@ const AT_ONCE: ClusterOptions = { retryDelayOnFailover: 0, retryDelayOnClusterDo
 /**
  * Connects to one server after the other, the next one each time: what is published arrives at every
  * node of a Cluster.
+ *
+ * @param others nodes that are known now besides those of the address
  */
-export function anyServerOf(address: RedisAddress): RedisOptions {
-  const { servers } = address;
+export function anyServerOf(
+  address: RedisAddress,
+  others: () => readonly RedisServer[],
+): RedisOptions {
   const login = loginOptions(address);
-  let next = Math.floor(Math.random() * servers.length);
+  let next = Math.floor(Math.random() * address.servers.length);
   class AnyServer extends AbstractConnector {
     constructor() {
       super(DISCONNECT_TIMEOUT);
@@ -89,6 +93,7 @@ export function anyServerOf(address: RedisAddress): RedisOptions {
 
     override async connect() {
       this.connecting = true;
+      const servers = distinct([...address.servers, ...others()]);
       const server = servers[next++ % servers.length] as RedisServer;
       this.stream = login.tls ? connectTls({ ...server, ...login.tls }) : connectPlain(server);
       this.stream.once('error', (error: Error) => {
@@ -99,6 +104,10 @@ export function anyServerOf(address: RedisAddress): RedisOptions {
   }
   return { ...login, Connector: AnyServer };
 }
+
+const distinct = (servers: readonly RedisServer[]): RedisServer[] => [
+  ...new Map(servers.map((server) => [`${server.host}:${server.port}`, server])).values(),
+];
 
 interface LoginOptions {
   username?: string;

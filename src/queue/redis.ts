@@ -42,11 +42,18 @@ export function connectFailFast(url: string, logger: Logger): RedisConnection {
   });
 }
 
-/** For a subscriber: comes back with its subscriptions after an outage. Of a Cluster, to one node. */
-export function connectSubscriber(url: string, logger: Logger): Redis {
+/**
+ * For a subscriber: comes back with its subscriptions after an outage. Of a Cluster, to one node.
+ *
+ * @param commands another connection of this process: it knows nodes that REDIS_URL does not name
+ */
+export function connectSubscriber(url: string, logger: Logger, commands?: RedisConnection): Redis {
   const address = parseRedisUrl(url);
   const kind = { use: 'subscriber', isPatient: true, options: { maxRetriesPerRequest: null } };
-  const servers = address.form === 'cluster' ? anyServerOf(address) : serverOptions(address);
+  const servers =
+    address.form === 'cluster'
+      ? anyServerOf(address, () => nodesOf(commands))
+      : serverOptions(address);
   const redis = connectServer(servers, logger, kind);
   const asking = startPollLoop(
     () => redis.ping(),
@@ -91,6 +98,11 @@ export function isOutOfMemory(error: unknown): boolean {
 export function primariesOf(redis: RedisConnection): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis];
 }
+
+const nodesOf = (redis: RedisConnection | undefined) =>
+  redis instanceof Cluster
+    ? redis.nodes().map(({ options: { host = '', port = 0 } }) => ({ host, port }))
+    : [];
 
 export function isRedisReady(redis: RedisConnection): boolean {
   return redis.status === 'ready';

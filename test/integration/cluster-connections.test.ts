@@ -1,13 +1,22 @@
-/** Promise 5: the connection on which BullMQ blocks says what became of it, so that no worker waits for ever. */
+/**
+ * Promise 5 on a Cluster: the connection on which BullMQ blocks says what became of it, so that no worker waits for
+ * ever, and a subscriber finds another node.
+ */
 import { once } from 'node:events';
 import type { Cluster } from 'ioredis';
-import { connectBlocking } from '../../src/queue/redis';
+import {
+  connectBlocking,
+  connectFailFast,
+  connectSubscriber,
+  redisReady,
+} from '../../src/queue/redis';
 import { createLogger } from '../../src/runtime/logger';
 import { type RedisCluster, startRedisCluster } from '../../tools/harness/redis-cluster';
 import { makeGround } from '../support/ground';
 import { until } from '../support/wait';
 
 const ground = makeGround('blocking');
+const LOGGER = createLogger('test', 'silent');
 let cluster: RedisCluster;
 let first: Cluster;
 let blocking: Cluster;
@@ -16,7 +25,7 @@ beforeAll(async () => {
   cluster = await startRedisCluster(ground);
 }, 60_000);
 beforeEach(async () => {
-  first = connectBlocking(cluster.url, createLogger('test', 'silent')) as Cluster;
+  first = connectBlocking(cluster.url, LOGGER) as Cluster;
   // As BullMQ does.
   blocking = first.duplicate(undefined, { redisOptions: { connectionName: 'blocking' } });
   await once(blocking, 'ready');
@@ -59,4 +68,30 @@ test('a connection that has ended stays ended when the last of its nodes closes 
   await cluster.whole();
   await blocking.connect();
   expect(await blocking.set('{blocking}:key', '1')).toBe('OK');
+}, 60_000);
+
+test('a subscriber goes to nodes that REDIS_URL does not name', async () => {
+  const [named] = cluster.nodes;
+  const url = `redis-cluster://127.0.0.1:${named?.port}`;
+  const commands = connectFailFast(url, LOGGER);
+  const subscriber = connectSubscriber(url, LOGGER, commands);
+  try {
+    await Promise.all([redisReady(commands), redisReady(subscriber)]);
+    await subscriber.subscribe('channel');
+    named?.kill('SIGKILL');
+    await once(subscriber, 'close');
+    let heard = 0;
+    subscriber.on('message', () => {
+      heard += 1;
+    });
+    await until('a message to arrive', async () => {
+      await commands.publish('channel', 'told').catch(() => undefined);
+      return heard > 0;
+    });
+  } finally {
+    commands.disconnect();
+    subscriber.disconnect();
+    await named?.restart();
+    await cluster.whole();
+  }
 }, 60_000);
