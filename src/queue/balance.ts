@@ -4,13 +4,13 @@
  */
 
 export interface Share {
-  /** Partitions to leave to others now. */
-  readonly release: number;
+  /** Partitions to let go of now. */
+  readonly letGo: number;
   /** Partitions that may be held until the next look; undefined: any number, as nobody has too few. */
   readonly most: number | undefined;
 }
 
-const EVEN: Share = { release: 0, most: undefined };
+const EVEN: Share = { letGo: 0, most: undefined };
 /** Partitions, and part of a fair share, by which a worker may have too few before others give. */
 const TOLERANCE = 1;
 const TOLERATED_PART = 0.1;
@@ -29,9 +29,9 @@ export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
   if (rank === -1 || floor - fewest < tolerated) return EVEN;
   // Whoever has most keeps what cannot be divided.
   const fair = floor + (rank < total % ranks.length ? 1 : 0);
-  const release = Math.max(0, (held.get(own) ?? 0) - fair);
+  const letGo = Math.max(0, (held.get(own) ?? 0) - fair);
   // Room for one more only where there are too few: what is given must not go to who has its share.
-  return { release, most: (held.get(own) ?? 0) < fair ? fair + 1 : fair };
+  return { letGo, most: (held.get(own) ?? 0) < fair ? fair + 1 : fair };
 }
 
 /**
@@ -45,9 +45,9 @@ export function shareOf(own: string, held: ReadonlyMap<string, number>): Share {
 export function createSharer(own: string): (held: ReadonlyMap<string, number>) => Share {
   let mayGive = false;
   return (held) => {
-    const { release, most } = shareOf(own, held);
-    const gives = mayGive ? release : 0;
+    const { letGo, most } = shareOf(own, held);
+    const gives = mayGive ? letGo : 0;
     mayGive = most !== undefined && gives === 0;
-    return { release: gives, most };
+    return { letGo: gives, most };
   };
 }

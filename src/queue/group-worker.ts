@@ -113,13 +113,14 @@ export class GroupWorker {
   }
 
   /**
-   * Leaves some partitions to other workers, the idle ones first.
+   * Lets go of some partitions, the idle ones first.
    *
+   * @param letGo how many
    * @param most partitions that it holds from now on; undefined: any number
    */
-  share(release: number, most?: number): void {
+  share(letGo: number, most?: number): void {
     const byIdleness = [...this.held].sort(([, a], [, b]) => b.idle() - a.idle());
-    for (const [, one] of byIdleness.slice(0, release)) one.giveUp();
+    for (const [, one] of byIdleness.slice(0, letGo)) one.letGo();
     const { shards } = this.options.keys;
     this.workers.forEach((worker, shard) => {
       const active = this.activeJobs[shard] ?? 0;
@@ -127,7 +128,7 @@ export class GroupWorker {
       worker.concurrency = most === undefined ? UNLIMITED : this.roomIn(shard, most);
       // BullMQ looks for another job only when one of its own ends: each shard's worker for itself.
       if (!wasFull || active >= worker.concurrency) return;
-      byIdleness.find(([partition]) => shardOf(partition, shards) === shard)?.[1].giveUp();
+      byIdleness.find(([partition]) => shardOf(partition, shards) === shard)?.[1].letGo();
     });
   }
 
@@ -142,7 +143,7 @@ export class GroupWorker {
   async close(): Promise<void> {
     this.isClosing = true;
     await this.lettingGo.stop();
-    for (const one of this.held.values()) one.giveUp();
+    for (const one of this.held.values()) one.letGo();
     await Promise.all(this.workers.map((worker) => worker.close()));
     // Without it their next push would ring a worker that has gone.
     await this.options.partitions.letGo([...this.owned], this.options.id, 'FAILED');
@@ -153,7 +154,7 @@ export class GroupWorker {
    * that it still holds, more than once: only the last one holds it.
    */
   private takeJob({ data: { partition } }: Job<PartitionJobData>): Promise<void> {
-    this.held.get(partition)?.giveUp();
+    this.held.get(partition)?.letGo();
     this.countJobs(partition, 1);
     const run = async () => {
       if (this.lastJobs.get(partition) === job) await this.hold(partition);
@@ -173,7 +174,7 @@ export class GroupWorker {
 
   private async hold(partition: number): Promise<void> {
     const held = new HeldPartition();
-    if (this.isClosing) held.giveUp();
+    if (this.isClosing) held.letGo();
     this.held.set(partition, held);
     this.owned.add(partition);
     const isLost = await this.work(partition, held).finally(() => this.held.delete(partition));
@@ -181,10 +182,10 @@ export class GroupWorker {
     this.owned.delete(partition);
   }
 
-  /** Applies what comes, until the partition is given up. @returns whether another worker has taken it */
+  /** Applies what comes, until the partition is let go of. @returns whether another worker has taken it */
   private async work(partition: number, held: HeldPartition): Promise<boolean> {
     let isTaken = true;
-    while (!held.isGivenUp) {
+    while (!held.isLetGo) {
       const left = await this.runner.run({ partition, isTaken });
       isTaken = false;
       if (left === 'LOST') return true;
@@ -214,7 +215,7 @@ export class GroupWorker {
       if (pushes instanceof Error)
         logger.debug({ partition, error: String(pushes) }, 'idle partition is held on');
       else if (pushes === undefined) held?.ring();
-      else held?.giveUp();
+      else held?.letGo();
     }
   }
 

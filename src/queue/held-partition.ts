@@ -5,7 +5,7 @@ export class HeldPartition {
   private wake: (() => void) | undefined;
   private since = performance.now();
   /** It is to be let go of, with what is left in it. */
-  isGivenUp = false;
+  isLetGo = false;
 
   /** There may be pushes. */
   ring(): void {
@@ -14,8 +14,8 @@ export class HeldPartition {
   }
 
   /** Nothing more is done for it after the batch that is under way. */
-  giveUp(): void {
-    this.isGivenUp = true;
+  letGo(): void {
+    this.isLetGo = true;
     this.ring();
   }
 

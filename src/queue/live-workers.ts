@@ -60,8 +60,8 @@ export function startSharing(options: SharingOptions): PollLoop {
       const names = [keys.workers, keys.workerHeartbeats];
       const alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
       // What it holds may have changed meanwhile, in no case by much.
-      const { release, most } = shareOf(alive);
-      worker.share(release, most);
+      const { letGo, most } = shareOf(alive);
+      worker.share(letGo, most);
       await adapt(alive.size);
     },
     SHARE_EVERY,

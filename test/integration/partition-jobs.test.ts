@@ -291,7 +291,7 @@ test('a batch that is too much for a slow database is tried with fewer pushes, u
 describe('two workers', () => {
   const some = Array.from({ length: 200 }, (_, n) => `S-${n}`);
 
-  test('what one gives up is held by the other one, and nothing is lost or out of its order', async () => {
+  test('what one lets go of is held by the other one, and nothing is lost or out of its order', async () => {
     const first = start();
     for (const one of some) await send(one);
     await until('all to be held', async () => workers[0]?.load().partitions === PARTITIONS);

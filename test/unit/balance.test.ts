@@ -5,7 +5,7 @@ import { createSharer, shareOf } from '../../src/queue/balance';
 const holding = (...held: number[]) => new Map(held.map((partitions, n) => [`w${n}`, partitions]));
 const shares = (held: ReadonlyMap<string, number>) =>
   [...held.keys()].map((name) => shareOf(name, held));
-const releases = (...held: number[]) => shares(holding(...held)).map(({ release }) => release);
+const releases = (...held: number[]) => shares(holding(...held)).map(({ letGo }) => letGo);
 
 test.each([
   ['one worker keeps all', [32], [0]],
@@ -29,7 +29,7 @@ test('who has its share takes no more while another one has too few', () => {
 });
 
 test('who is not among the living changes nothing', () => {
-  expect(shareOf('unknown', holding(9, 0))).toEqual({ release: 0, most: undefined });
+  expect(shareOf('unknown', holding(9, 0))).toEqual({ letGo: 0, most: undefined });
 });
 
 const held = fc.array(fc.nat(200), { minLength: 1, maxLength: 64 });
@@ -38,7 +38,7 @@ test('what is given is what others lack, and afterwards all have the same but fo
   fc.assert(
     fc.property(held, (partitions) => {
       const now = holding(...partitions);
-      const given = shares(now).map(({ release }) => release);
+      const given = shares(now).map(({ letGo }) => letGo);
       const total = partitions.reduce((sum, one) => sum + one, 0);
       const floor = Math.floor(total / partitions.length);
       if (given.every((one) => one === 0)) return;
@@ -55,7 +55,7 @@ test('nothing is given at the first look that finds too few, nor right after a g
   const share = createSharer('w0');
   const uneven = holding(32, 0);
   const gifts = [uneven, uneven, uneven, uneven, holding(16, 16), uneven].map(
-    (now) => share(now).release,
+    (now) => share(now).letGo,
   );
   expect(gifts).toEqual([0, 16, 0, 16, 0, 0]);
 });

@@ -7,7 +7,7 @@ import { type Pace, Pool } from './pool';
 export interface Change {
   readonly what: string;
   readonly workers: number;
-  /** Partitions that a worker took, one that was given up and taken again included. */
+  /** Partitions that a worker took, one that was let go of and taken again included. */
   readonly moves: number;
   /** The fewest by which the pool could have become as even as it can be. */
   readonly leastMoves: number;

@@ -14,7 +14,7 @@ export interface Pace {
   readonly gone: number;
   /** Until the jobs of a dead worker are given to others: lock and check. */
   readonly reclaimed: number;
-  /** A batch that is under way when its partition is given up: at most so long. */
+  /** A batch that is under way when its partition is let go of: at most so long. */
   readonly batch: number;
 }
 
@@ -82,7 +82,7 @@ export class Pool {
     }
   }
 
-  /** In order: each finishes its batches, gives up its partitions and says that it goes. */
+  /** In order: each finishes its batches, lets go of its partitions and says that it goes. */
   leave(count: number): void {
     for (const { name, held } of this.removed(count)) {
       this.told.delete(name);
@@ -135,9 +135,9 @@ export class Pool {
     }
     this.told.set(worker.name, { at: this.now, partitions: worker.held.size });
     const alive = new Map([...this.told].map(([name, { partitions }]) => [name, partitions]));
-    const { release, most } = worker.share(alive);
+    const { letGo, most } = worker.share(alive);
     worker.most = most;
-    for (const [partition, leaving] of [...worker.held].slice(0, release)) {
+    for (const [partition, leaving] of [...worker.held].slice(0, letGo)) {
       if (leaving !== undefined) continue;
       worker.held.set(partition, this.now + this.random.whole(0, this.pace.batch));
     }
