@@ -21,6 +21,19 @@ export function responseOf(api, operation, code) {
 }
 
 /**
+ * What an operation answers where it does not reject: also where a batch was done in part.
+ *
+ * @param {Api} api
+ * @param {Operation} operation
+ * @returns {Response[]}
+ */
+export const answersOf = (api, operation) =>
+  Object.keys(operation.responses)
+    .filter((code) => code.startsWith('2'))
+    .flatMap((code) => responseOf(api, operation, code) ?? [])
+    .filter((response) => mediaOf(response));
+
+/**
  * Reasons by code, but for success.
  *
  * @param {Api} api

@@ -1,5 +1,5 @@
 /** The operations, one after the other. */
-import { endpointsOf, mediaOf, parametersOf, rejectionsOf, responseOf } from './api.js';
+import { answersOf, endpointsOf, mediaOf, parametersOf, rejectionsOf } from './api.js';
 import { element } from './dom.js';
 import { folded, foldedSchemas } from './folded.js';
 import { nameOf, neededBy } from './schema.js';
@@ -74,29 +74,30 @@ function bodyNodes(api, { operationId, requestBody }) {
 
 /** @param {Api} api @param {Operation} operation */
 function answerNodes(api, operation) {
-  const response = responseOf(api, operation, '200');
-  const media = mediaOf(response);
-  if (!response || !media) return [];
-  const headers = Object.entries(response.headers ?? {}).flatMap(([name, { $ref }]) => {
+  const answers = answersOf(api, operation);
+  if (answers.length === 0) return [];
+  const headers = Object.entries(answers[0]?.headers ?? {}).flatMap(([name, { $ref }]) => {
     const header = api.components.headers[nameOf($ref)];
     return header ? [/** @type {[string, typeof header]} */ ([name, header])] : [];
   });
+  const media = answers.flatMap((answer) => mediaOf(answer) ?? []);
   return [
     element('h4', {}, say(WORDS.answer)),
-    element('p', {}, say(pairOf(response.description))),
-    ...linesOf(media.schema, operation.operationId),
+    ...answers.map(({ description }) => element('p', {}, say(pairOf(description)))),
+    ...media.flatMap(({ schema }) => linesOf(schema, operation.operationId)),
     ...foldedSchemas(api, operation.operationId, WORDS.answerFields, namesOf(api, operation)),
-    ...exampleNodes(media),
+    ...media.flatMap(exampleNodes),
     ...(headers.length > 0 ? [folded(WORDS.answerHeaders, headersTable(headers))] : []),
   ];
 }
 
-/** Schemas of the answer that were not told with the body. @param {Api} api @param {Operation} operation */
+/** Schemas of the answers that were not told with the body. @param {Api} api @param {Operation} operation */
 function namesOf(api, operation) {
   const { schemas } = api.components;
   const asked = neededBy(schemas, mediaOf(operation.requestBody)?.schema ?? {});
-  const answered = neededBy(schemas, mediaOf(responseOf(api, operation, '200'))?.schema ?? {});
-  return answered.filter((name) => !asked.includes(name));
+  const answers = answersOf(api, operation).flatMap((answer) => mediaOf(answer) ?? []);
+  const answered = answers.flatMap(({ schema }) => neededBy(schemas, schema));
+  return [...new Set(answered)].filter((name) => !asked.includes(name));
 }
 
 /** Where the answer is a text of lines. @param {Schema} schema @param {string} scope */

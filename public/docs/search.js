@@ -1,5 +1,5 @@
 /** What can be searched for, and the search. Pure. */
-import { endpointsOf, mediaOf, responseOf } from './api.js';
+import { answersOf, endpointsOf, mediaOf } from './api.js';
 import { fieldsOf, neededBy } from './schema.js';
 import { titleOf } from './text.js';
 
@@ -52,7 +52,7 @@ export const entriesOf = (api, sections) => [
 /** @param {Api} api @param {Operation} operation @returns {(Entry & { key: string })[]} */
 function fieldEntries(api, operation) {
   const { schemas } = api.components;
-  const media = [mediaOf(operation.requestBody), mediaOf(responseOf(api, operation, '200'))];
+  const media = [operation.requestBody, ...answersOf(api, operation)].map(mediaOf);
   const names = media.flatMap((one) => (one ? neededBy(schemas, one.schema) : []));
   const title = titleOf(operation.summary);
   return names.flatMap((schema) =>
