@@ -14,9 +14,10 @@ import { createAdmit } from './pushes/admit';
 import { PushFinalizer } from './pushes/finalize-push';
 import { LoadShedder } from './pushes/load-shedder';
 import { createRejectionLog, REJECTIONS, SHED } from './pushes/rejection-log';
-import { createSettlePush, watchLostReplies } from './pushes/settle-push';
+import { createSettlePush, createSettlePushes, watchLostReplies } from './pushes/settle-push';
+import { createSubmitBatch } from './pushes/submit-batch';
 import { createSubmitPush } from './pushes/submit-push';
-import { createCheckBody, createValidatePush } from './pushes/validate-push';
+import { createCheckBodies, createCheckBody, createValidatePush } from './pushes/validate-push';
 import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
 import { createPartitionJobs } from './queue/partition-jobs';
@@ -34,7 +35,7 @@ import { createFinalize } from './storage/push-log/finalize';
 import { createPushLog } from './storage/push-log/log';
 import { createLogLookups } from './storage/push-log/lookups';
 import { createPushCounts } from './storage/push-log/push-counts';
-import { createRequestIds } from './storage/push-log/request-id';
+import { createRequestIdBlocks } from './storage/push-log/request-id';
 import type { Settlement } from './storage/push-log/settlement';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
@@ -63,6 +64,7 @@ async function main(): Promise<void> {
     health,
     maxInFlight: config.MAX_IN_FLIGHT,
     bodyLimit: config.BODY_LIMIT,
+    batchBytes: config.BATCH_BODY_LIMIT,
     timeout: config.PUSH_TIMEOUT,
     accessLog: config.LOG_REQUESTS === 'on',
     tracing,
@@ -96,7 +98,7 @@ type Log = ReturnType<typeof openLog>;
 
 /** The push log and its counts; where a reply is lost, the log is what knows. */
 function openLog(
-  { config, logger, lifecycle, mongo, metrics, tracing }: Process,
+  { config, logger, lifecycle, mongo, redisTime, metrics, tracing }: Process,
   { inbox }: Replies,
 ) {
   const keepBodies = config.PUSH_BODY_RETENTION > 0;
@@ -107,7 +109,9 @@ function openLog(
   const lookups = createLogLookups(mongo);
   const lostReplies = watchLostReplies({ inbox, lookups, logger, metrics });
   lifecycle.onStop('lost replies', () => lostReplies.stop());
-  return { pushLog, counts, lookups };
+  // The lines of a batch have ids of the same row as requests.
+  const newRequestIds = createRequestIdBlocks(() => redisTime.aheadOf(clock));
+  return { pushLog, counts, lookups, newRequestIds };
 }
 
 interface AuthParts {
@@ -118,7 +122,7 @@ interface AuthParts {
 
 /** Who sent a request? */
 function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOptions['auth'] {
-  const { config, logger, lifecycle, mongo, redis, keys, redisTime, metrics } = base;
+  const { config, logger, lifecycle, mongo, redis, keys, metrics } = base;
   const { pushLog, counts } = log;
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
@@ -131,7 +135,7 @@ function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOp
     counts,
     noteUse: secretUses.note,
     checkReady,
-    newRequestId: createRequestIds(() => redisTime.aheadOf(clock)),
+    newRequestId: (receivedAt) => log.newRequestIds(receivedAt, 1)[0] ?? '',
     clock,
     timeout: config.PUSH_TIMEOUT,
     metrics,
@@ -142,34 +146,45 @@ function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOp
 function openPushes(
   base: Process,
   { replies, log }: { readonly replies: Replies; readonly log: Log },
-): Pick<AppOptions, 'admit' | 'checkBody' | 'submit'> {
+): Pick<AppOptions, 'admit' | 'checkBody' | 'submit' | 'submitBatch' | 'batchReader'> {
   const { config, logger, mongo, redis, keys, metrics, tracing } = base;
   const { PUSH_TIMEOUT: timeout } = config;
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
   const queryKeyRates = { rate: config.QUERY_KEY_RATE, burst: config.QUERY_KEY_BURST };
   const ask = createAdmission(redis, keys, config.SIGNATURE_GRACE);
   const admit = createAdmit(ask, rates, queryKeyRates);
-  const checkBody = createCheckBody({
+  const validator = {
     parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
     concluded: new Set(config.CONCLUDED_STATUSES),
     clock,
     unknownUsers: createUserDirectory(mongo, clock, tracing).unknown,
-  });
+  };
+  const checkBody = createCheckBody(validator);
   const forRejections = { pushLog: log.pushLog, clock, logger, metrics };
-  const submit = createSubmitPush({
+  const shared = {
     loadShedder: new LoadShedder({ timeout, clock: () => performance.now() }),
     admit,
-    validate: createValidatePush(checkBody),
     ...log,
     logRejection: createRejectionLog(forRejections, REJECTIONS),
     logShed: createRejectionLog(forRejections, SHED),
-    ...openSettling(base, replies, log),
     clock,
-    timeout,
     replays: config.IDEMPOTENT_REPLAY === 'on',
     metrics,
+  };
+  const { settle, settleAll, finalizer } = openSettling(base, replies, log);
+  const validate = createValidatePush(checkBody);
+  const submit = createSubmitPush({ ...shared, settle, finalizer, validate, timeout });
+  const limits = { lines: config.BATCH_MAX_ITEMS, bodyBytes: config.BODY_LIMIT };
+  const batchReader = { checkBodies: createCheckBodies(validator), limits };
+  const submitBatch = createSubmitBatch({
+    ...shared,
+    ...batchReader,
+    settle: settleAll,
+    finalizer,
+    newRequestIds: log.newRequestIds,
+    timeout: config.BATCH_TIMEOUT,
   });
-  return { admit, checkBody, submit };
+  return { admit, checkBody, submit, submitBatch, batchReader };
 }
 
 /** Into its partition, and the wait for what becomes of it. */
@@ -192,8 +207,12 @@ function openSettling(
     metrics,
     tracing,
   });
-  const settle = createSettlePush({ queue, inbox, finalizer, ingressId, clock, logger });
-  return { settle, finalizer };
+  const settling = { queue, inbox, finalizer, ingressId, clock, logger };
+  return {
+    settle: createSettlePush(settling),
+    settleAll: createSettlePushes(settling),
+    finalizer,
+  };
 }
 
 /** @returns the URL */

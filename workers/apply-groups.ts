@@ -11,7 +11,7 @@ import type { SettledPush } from '../src/storage/push-log/log';
 import type { LogLookups } from '../src/storage/push-log/lookups';
 import type { Metrics } from '../src/telemetry/metrics';
 import { failsWholeBatch, isContention } from './failures';
-import { splitSettled, withFinalState } from './final-states';
+import { splitBehind, splitSettled, withFinalState } from './final-states';
 import { type Group, groupPushes } from './plan-batch';
 
 export interface ApplyDependencies {
@@ -170,7 +170,8 @@ function giveUp(
   const traced = traceIds.length > 0 && { traceIds };
   const line = { systemCode, externalId, error: String(error), ...traced };
   foldedLog(logger)({ ...GIVEN_UP, reason }, line);
-  return withFinalState(pushes, { state: 'REFUSED', reason });
+  const { open, skipped } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
+  return [...withFinalState(open, { state: 'REFUSED', reason }), ...skipped];
 }
 
 const pushesOf = (groups: readonly Group[]): WaitingPush[] =>

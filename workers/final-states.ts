@@ -1,4 +1,5 @@
 /** Final states that a batch does not write with an effect: those that pushes have, and those they get. */
+import { PushError } from '../src/protocol/errors';
 import type { WaitingPush } from '../src/queue/push';
 import type { SettledPush } from '../src/storage/push-log/log';
 import type { LogLookups } from '../src/storage/push-log/lookups';
@@ -12,7 +13,8 @@ export interface SplitPushes {
   /**
    * The log has no entry of them (it went by its retention, or with a database that was restored), so
    * nothing can guard them against a second effect. They get none, and may be sent again. Just after
-   * an election the entry may be there all the same, so the log is told too.
+   * an election the entry may be there all the same, so the log is told too. Lines of a batch behind one
+   * that failed are among them.
    */
   readonly unsettled: SettledPush[];
 }
@@ -27,10 +29,69 @@ export async function splitSettled(
     const settlement = found.get(id);
     return settlement ? [{ id, settlement }] : [];
   });
-  const open = pushes.filter(({ id }) => found.has(id) && !found.get(id));
   const gone = pushes.filter(({ id }) => !found.has(id));
   const rejection = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
-  return { settled, open, unsettled: withFinalState(gone, rejection) };
+  const failed = new Set([...gone, ...settled.filter(isForWant)].map(({ id }) => id));
+  const left = pushes.filter(({ id }) => found.has(id) && !found.get(id));
+  const { open, skipped } = splitBehind(left, failed);
+  return { settled, open, unsettled: [...withFinalState(gone, rejection), ...skipped] };
+}
+
+/**
+ * Takes out the lines of a batch whose earlier line of the same matter took no effect for want of a server or
+ * of time: they must take none either (decisions, "Batches").
+ *
+ * @param pushes in their order
+ * @param failed request ids of lines that took no effect
+ */
+export function splitBehind(
+  pushes: readonly WaitingPush[],
+  failed: ReadonlySet<string>,
+): { readonly open: WaitingPush[]; readonly skipped: SettledPush[] } {
+  if (failed.size === 0) return { open: [...pushes], skipped: [] };
+  const without = new Set(failed);
+  const behind: WaitingPush[] = [];
+  const open = pushes.filter((push) => {
+    if (push.previous === undefined || !without.has(push.previous)) return true;
+    without.add(push.id);
+    behind.push(push);
+    return false;
+  });
+  return { open, skipped: withFinalState(behind, SKIPPED) };
+}
+
+/**
+ * The same for what a worker has read, where the earlier line was read, or left its partition, before.
+ *
+ * @param late of the same batch, past their deadline
+ */
+export async function splitBehindEarlier(
+  lookups: Pick<LogLookups, 'settlements'>,
+  pushes: readonly WaitingPush[],
+  late: readonly WaitingPush[],
+): Promise<ReturnType<typeof splitBehind>> {
+  const here = new Set(pushes.map(({ id }) => id));
+  const failed = new Set(late.map(({ id }) => id));
+  const earlier = pushes.flatMap(({ previous }) =>
+    previous === undefined || here.has(previous) || failed.has(previous) ? [] : [previous],
+  );
+  if (earlier.length > 0) {
+    const found = await lookups.settlements(earlier);
+    for (const id of earlier) {
+      const settlement = found.get(id);
+      // One that is still open was left by its worker, and ends without an effect.
+      if (!settlement || isForWant({ settlement })) failed.add(id);
+    }
+  }
+  return splitBehind(pushes, failed);
+}
+
+const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
+
+/** Whether a push took no effect for want of a server or of time: it may be sent again as it is. */
+function isForWant({ settlement }: { readonly settlement: Settlement }): boolean {
+  if (settlement.state === 'EXPIRED') return true;
+  return settlement.state === 'REFUSED' && new PushError(settlement.reason).code >= 500;
 }
 
 /** Pushes that take no effect, as they are to be finalized. */

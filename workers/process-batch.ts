@@ -17,7 +17,7 @@ import type { SessionPool } from '../src/storage/sessions/session-pool';
 import type { Metrics } from '../src/telemetry/metrics';
 import { applyGroups } from './apply-groups';
 import { CommitConflict } from './failures';
-import { withFinalState } from './final-states';
+import { splitBehindEarlier, withFinalState } from './final-states';
 import { type LoadDependencies, loadBatch } from './load-batch';
 import { type BatchPlan, type Group, groupPushes, planBatch } from './plan-batch';
 
@@ -46,9 +46,10 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
     // Past their deadline: mostly ended by their web process already, so they stay out of the guards.
     const late = ofEach(batch, ({ deadline }, now) => deadline < now);
     const live = ofEach(batch, ({ deadline }, now) => deadline >= now);
+    const { open, skipped } = await splitBehindEarlier(deps.lookups, live, late);
     const commit = (groups: readonly Group[]) => loadPlanCommit(deps, batch, groups);
-    const { settled, unsettled } = await applyGroups({ ...deps, commit }, groupPushes(live));
-    const rest = [...withFinalState(late, { state: 'EXPIRED' }), ...unsettled];
+    const { settled, unsettled } = await applyGroups({ ...deps, commit }, groupPushes(open));
+    const rest = [...withFinalState(late, { state: 'EXPIRED' }), ...skipped, ...unsettled];
     return repliesTo(pushes, [...settled, ...(await finalizeRest(deps, batch, rest))]);
   };
 }

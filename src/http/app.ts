@@ -4,6 +4,8 @@ import Koa from 'koa';
 import { OPERATIONS } from '../domain/operation';
 import {
   ALIVE_PATH,
+  BATCH,
+  BATCH_PATH,
   DOCUMENT_PATH,
   ORPHANS,
   pushPath,
@@ -12,8 +14,11 @@ import {
   queryPath,
   READY_PATH,
   VERIFY,
+  VERIFY_BATCH,
 } from '../protocol/paths';
 import type { Admit } from '../pushes/admit';
+import type { BatchReader } from '../pushes/read-batch';
+import type { SubmitBatch } from '../pushes/submit-batch';
 import type { SubmitPush } from '../pushes/submit-push';
 import type { CheckBody } from '../pushes/validate-push';
 import { foldedLog } from '../runtime/folded-log';
@@ -31,6 +36,7 @@ import { koaRespond } from './middleware/koa-respond';
 import { koaStreamedHmacAuth } from './middleware/koa-streamed-hmac-auth';
 import { koaTrace } from './middleware/koa-trace';
 import type { PlainDocument, RequestState } from './request-state';
+import { batchBody, batchRoute, verifyBatchRoute } from './routes/batch-route';
 import type { DocsFiles } from './routes/docs-files';
 import { koaDocsPage } from './routes/docs-page';
 import { type OrphansRouteDependencies, orphansList, orphansRoute } from './routes/orphans-route';
@@ -49,7 +55,11 @@ export interface AppOptions {
   /** How often. */
   readonly admit: Admit;
   readonly submit: SubmitPush;
+  readonly submitBatch: SubmitBatch;
   readonly checkBody: CheckBody;
+  readonly batchReader: BatchReader;
+  /** BATCH_BODY_LIMIT, bytes. */
+  readonly batchBytes: number;
   readonly query: QueryRouteDependencies;
   /** Every query of the contract, and no other. */
   readonly queries: Readonly<Record<QueryName, QueryRoute>>;
@@ -103,8 +113,16 @@ function createRouter(options: AppOptions): Router<RequestState> {
   for (const name of OPERATIONS) {
     router.post(pushPath(name), inFlight, body, koaHmacAuth(auth, name), pushRoute(name, submit));
   }
+  const { batchReader, batchBytes } = options;
+  const batchBounds = { ...batchReader.limits, batchBytes };
+  const batchLines = koaStreamedHmacAuth(auth, batchBody(BATCH, batchBounds));
+  router.post(BATCH_PATH, inFlight, batchLines, batchRoute(options.submitBatch, options.listeners));
   const checkRoute = verifyRoute(checkBody, timeout);
   router.post(queryPath(VERIFY), inFlight, body, koaHmacAuth(auth, VERIFY), rateLimit, checkRoute);
+  const checkedLines = koaStreamedHmacAuth(auth, batchBody(VERIFY_BATCH, batchBounds));
+  const lineLimit = koaRateLimit(options.admit, timeout, ({ batch }) => batch.mostLines);
+  const checkLines = verifyBatchRoute(batchReader, timeout);
+  router.post(queryPath(VERIFY_BATCH), inFlight, checkedLines, lineLimit, checkLines);
   for (const name of QUERIES) {
     const queryBody = koaRawBody(queries[name].bodyLimit);
     const route = queryRoute(queries[name], options.query);

@@ -1,5 +1,6 @@
 /** What one request carries through its middleware: `ctx.state`. */
 import type { SignedRequest } from '../auth/signed-request';
+import type { BatchBody } from '../protocol/batch-lines';
 import type { PushError, RateState } from '../protocol/errors';
 import type { IdLines } from '../protocol/id-lines';
 import type { Language } from '../protocol/language';
@@ -24,8 +25,14 @@ export interface RequestState {
   clientId?: string;
   /** Where the client stands with its rate, once it is admitted. */
   rate?: RateState | undefined;
+  /** By koaStreamedHmacAuth of `matters/batch` and `verify/batch`: the lines that were sent. */
+  batch: BatchBody;
   /** By the route: becomes `data`. */
   data?: unknown;
+  /** By the route, beside `data`, where some lines of a batch failed. */
+  partial?: { readonly isRetryable: boolean };
+  /** By the route: lines of a batch; for the log line. */
+  lineCounts?: { readonly total: number; readonly failed: number };
   /** By the route, in place of `data` where it is too long for one document. */
   lines?: BegunLines;
   /** By the route, in place of `data` where it is no answer of the service itself. */

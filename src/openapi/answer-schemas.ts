@@ -1,5 +1,6 @@
 /** Every schema of what the service answers, by its name in the document. */
 import { z } from 'zod';
+import { batchData, batchResult, verifiedBatch, verifiedLine } from '../protocol/batch';
 import { about } from '../protocol/bilingual';
 import * as comparison from '../protocol/comparison';
 import { pushData, verified } from '../protocol/envelope';
@@ -11,7 +12,7 @@ import * as stats from '../protocol/push-stats';
 import * as self from '../protocol/self';
 import { warning } from '../protocol/warnings';
 import { ALL_CAUSES } from '../signature-diagnosis/causes';
-import { errorAnswer, reasonSchema, successOf } from './envelope-schemas';
+import { errorAnswer, partialAnswer, reasonSchema, successOf } from './envelope-schemas';
 
 export function answerSchemas() {
   const log = logPageSchemas(ALL_CAUSES);
@@ -23,6 +24,16 @@ export function answerSchemas() {
     VerifyAnswer: successOf(verified).meta(
       about('The answer to a push that would be accepted', '校验通过的响应'),
     ),
+    BatchAnswer: successOf(batchData).meta(
+      about('The answer to a batch of which every line was written', '批次全部写入的响应'),
+    ),
+    VerifyBatchAnswer: successOf(verifiedBatch).meta(
+      about(
+        'The answer to a batch of which every line would be accepted',
+        '批次全部校验通过的响应',
+      ),
+    ),
+    PartialAnswer: partialAnswer(),
     LogAnswer: successOf(log.LogPage).meta(about('A page of the push log', '推送日志的一页')),
     FailuresAnswer: successOf(failures.failures).meta(
       about('Failed pushes, and whether they are mended', '失败的推送及其是否已恢复'),
@@ -56,6 +67,10 @@ export function answerSchemas() {
     FieldError: fieldError,
     Warning: warning,
     PushData: pushData,
+    BatchData: batchData,
+    BatchResult: batchResult,
+    VerifiedBatch: verifiedBatch,
+    VerifiedLine: verifiedLine,
     Verified: verified,
     ...log,
     FailureSample: failures.failureSample,

@@ -9,6 +9,7 @@ import { aboutAll } from './about';
 import { answerSchemas } from './answer-schemas';
 import { answerHeaders, parameters, securitySchemes } from './headers';
 import { type Json, toJsonSchemas } from './json-schema';
+import { batchPaths } from './operations/batch';
 import { orphansPath } from './operations/orphans';
 import { pushPaths } from './operations/pushes';
 import { queryPaths } from './operations/queries';
@@ -44,6 +45,7 @@ export function openApiDocument(): Json {
     ],
     paths: {
       ...pushPaths(),
+      ...batchPaths(),
       ...verifyPath(),
       ...queryPaths(),
       ...orphansPath(),

@@ -1,6 +1,7 @@
 /** The envelope of every answer: around `data`, or around a rejection. */
 import { z } from 'zod';
 import { instant, loggedRequestId, type ShapeOf } from '../protocol/answer-shape';
+import { batchData, verifiedBatch } from '../protocol/batch';
 import { about } from '../protocol/bilingual';
 import type { Envelope } from '../protocol/envelope';
 import { ALL_REASONS, PushError, type Reason } from '../protocol/errors';
@@ -44,6 +45,39 @@ export const reasonSchema = (): z.ZodType<Reason> =>
       ),
     );
 
+const RETRYABLE = z
+  .boolean()
+  .meta(
+    about(
+      'Whether the same request may succeed later: sign it again, with the same key and body',
+      '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
+    ),
+  );
+const HELP = z
+  .string()
+  .meta(
+    about(
+      "Where the reason is explained, below the service's address; of a rejected signature also how to learn the cause by its requestId",
+      '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
+    ),
+  );
+
+/** Of a batch, or its dry run, of which some lines failed. */
+export const partialAnswer = () =>
+  z
+    .object({
+      code: z.literal(207).meta({ ...INTEGER, ...CODE }),
+      message: z.string().meta(MESSAGE),
+      data: z.union([batchData, verifiedBatch]).meta(DATA),
+      ...sent,
+      reason: z
+        .literal('PARTIAL_FAILURE' satisfies Reason)
+        .meta(about('Some lines failed', '部分行失败')),
+      retryable: RETRYABLE,
+      help: HELP,
+    } satisfies ShapeOf<Omit<Envelope, 'errors' | 'warnings'>>)
+    .meta(about('The answer to a batch of which some lines failed', '批次部分失败的响应'));
+
 /** @param reason schema of all reasons */
 export function errorAnswer(reason: z.ZodType<Reason>) {
   const thrown = ALL_REASONS.filter((it) => it !== 'PARTIAL_FAILURE');
@@ -55,22 +89,8 @@ export function errorAnswer(reason: z.ZodType<Reason>) {
       data: z.null().meta(DATA),
       ...sent,
       reason: reason.meta(about('Stable: program against it', '稳定的错误原因，供程序判断')),
-      retryable: z
-        .boolean()
-        .meta(
-          about(
-            'Whether the same request may succeed later: sign it again, with the same key and body',
-            '同一请求稍后是否可能成功；重试时用同一幂等键和请求体重新签名',
-          ),
-        ),
-      help: z
-        .string()
-        .meta(
-          about(
-            "Where the reason is explained, below the service's address; of a rejected signature also how to learn the cause by its requestId",
-            '该原因的说明所在，相对于服务地址；签名失败时也说明如何凭 requestId 查出原因',
-          ),
-        ),
+      retryable: RETRYABLE,
+      help: HELP,
       errors: z
         .array(fieldError)
         .optional()

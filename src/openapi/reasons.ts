@@ -31,15 +31,10 @@ const PROBLEMS: Partial<Record<Reason, readonly Problem[]>> = {
   TOO_MANY_PARTIES: [{ field: 'parties', message: '参与人超过 500 个' }],
 };
 
-/** Met in answers to batches only, which the document does not tell of yet. */
-const OF_BATCHES: readonly Reason[] = [
-  'PARTIAL_FAILURE',
-  'EMPTY_BATCH',
-  'TOO_MANY_LINES',
-  'SKIPPED_AFTER_FAILURE',
-];
+/** They stand beside the results of a batch, or in one of them: see `PartialAnswer`. */
+const OF_BATCHES: readonly Reason[] = ['PARTIAL_FAILURE', 'SKIPPED_AFTER_FAILURE'];
 
-/** Those that an operation of the document may answer with. */
+/** Those that an operation of the document may reject a request for. */
 export const TOLD_REASONS = ALL_REASONS.filter((reason) => !OF_BATCHES.includes(reason));
 
 /** Examples by reason, for `components`. */

@@ -1,4 +1,5 @@
 /** Every schema of what the service takes, by its name in the document: the ones that validate. */
+import { batchLineSchema } from '../protocol/batch';
 import { failuresSchema } from '../protocol/failures';
 import { idLine } from '../protocol/id-lines';
 import { logQuerySchema } from '../protocol/log-query';
@@ -20,6 +21,7 @@ export function requestSchemas() {
     ReopenBody: pushes.reopen,
     DeleteBody: pushes.delete,
     Party: party,
+    BatchLine: batchLineSchema(pushes),
     VerifyBody: verifySchema(pushes),
     FailuresBody: failuresSchema(SETTINGS.timeZone),
     LogQueryBody: logQuerySchema(SETTINGS.timeZone),

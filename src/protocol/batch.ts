@@ -166,9 +166,15 @@ export type VerifiedBatch = Answer<typeof verifiedBatch>;
 
 const PARTIAL_FAILURE: Reason = 'PARTIAL_FAILURE';
 
-/** The envelope of a batch of which some lines failed, or would fail. */
+/**
+ * The envelope of a batch of which some lines failed, or would fail.
+ *
+ * @param data BatchData or VerifiedBatch
+ * @param retryable whether one of them may succeed later
+ */
 export function partialEnvelope(
-  data: BatchData | VerifiedBatch,
+  data: unknown,
+  retryable: boolean,
   requestId: string,
   now: number,
   language: Language,
@@ -181,7 +187,7 @@ export function partialEnvelope(
     requestId,
     timestamp: new Date(now).toISOString(),
     reason: PARTIAL_FAILURE,
-    retryable: data.results.some(({ retryable }) => retryable === true),
+    retryable,
     help: helpFor(PARTIAL_FAILURE),
   };
 }

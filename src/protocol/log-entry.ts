@@ -63,8 +63,8 @@ export const ENTRY_FIELDS = {
   systemCode: sometimes(TEXT, 'System code of that client', '该 client 绑定的系统编码'),
   operation: always(
     TEXT,
-    'upsert, status, reopen, delete, or the name of a query',
-    '操作名，或查询接口名',
+    'upsert, status, reopen, delete, or the name of a query; matters/batch: a batch that was rejected as a whole, or a line without an operation',
+    '操作名，或查询接口名；matters/batch 表示整体被拒绝的批次，或没有操作的行',
   ),
   externalId: sometimes(
     TEXT,
@@ -81,6 +81,12 @@ export const ENTRY_FIELDS = {
     'Attempt number (1-based) among the requests of this client, operation and key; null without a key, or beyond 100',
     '同一 client、操作、幂等键的第几次请求；无幂等键或超过 100 次时为 null',
   ),
+  batchId: sometimes(
+    REQUEST_ID,
+    'Of a line of a batch: the requestId of the answer to the batch',
+    '批次中的一行：该批次响应的 requestId',
+  ),
+  batchLine: sometimes(NUMBER, 'Its number in that batch, from 1', '在该批次中的行号，从 1 开始'),
   bodyHash: always(hex(64), 'SHA-256 of the raw body, hex', '原始请求体的 SHA-256（十六进制）'),
   bodySize: always(NUMBER, 'Bytes of the raw body', '原始请求体的字节数'),
   secretId: sometimes(TEXT, 'Which of the secrets signed', '签名所用密钥的编号'),

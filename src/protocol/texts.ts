@@ -82,6 +82,10 @@ export const TEXTS = {
   tooManyLines: (most: number) => text(`超过 ${most} 行`, `has more than ${most} lines`),
   longLine: (most: number) => text(`一行超过 ${most} 个字符`, `is longer than ${most} characters`),
   lineNotJson: text('不是合法的 JSON', 'is not JSON'),
+  line: text('必须是含 op 和 body 的 JSON 对象', 'must be a JSON object with op and body'),
+  batchKey: (most: number) =>
+    text(`批次的幂等键最长 ${most} 个字符`, `may have ${most} characters where it is of a batch`),
+  keyRepeated: (line: number) => text(`与第 ${line} 行重复`, `is that of line ${line} too`),
   onlyOnce: text('只能出现一次', 'must be sent once'),
   idempotencyKey: text(
     '必须是 1 到 255 个可打印的 ASCII 字符',

@@ -15,6 +15,8 @@ export type Admit = (
     readonly path: string;
     /** Of a push; for queries it means nothing. */
     readonly idempotencyKey?: string | undefined;
+    /** Of a batch: how many it has. */
+    readonly pushes?: number | undefined;
   },
   timeout: number,
 ) => Promise<RateState | undefined>;
@@ -29,11 +31,12 @@ export function createAdmit(
   defaults: RateLimit,
   queryKeys: RateLimit,
 ): Admit {
-  return async ({ caller, path, idempotencyKey, signature, timestamp }, timeout) => {
+  return async ({ caller, path, idempotencyKey, pushes, signature, timestamp }, timeout) => {
     const { clientId, secretId, queryKey } = caller;
     const limit = queryKey ? queryKeys : { ...defaults, ...caller.limit };
     const rateOf = queryKey ? `${clientId} ${secretId}` : clientId;
-    const asked = ask({ clientId, rateOf, limit, path, idempotencyKey, signature, timestamp });
+    const use = { path, idempotencyKey, signature, timestamp };
+    const asked = ask({ clientId, rateOf, limit, pushes, ...use });
     const admission = await queueCall(asked, timeout);
     if (admission.kind === 'signature-reused') throw new PushError('SIGNATURE_REUSED');
     if (admission.kind === 'rate-limited') {

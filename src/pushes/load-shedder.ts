@@ -6,14 +6,14 @@
  */
 import { PushError } from '../protocol/errors';
 
-/** The right of one push to be in flight in this process, from its receipt to its answer. */
+/** The right of a push, or of the pushes of a batch, to be in flight in this process, from receipt to answer. */
 export interface Permit {
   /**
    * Gives the permit back; a second call has no effect.
    *
-   * @param ok whether a worker settled the push. Other answers say nothing about the speed of writes
+   * @param settled how many of its pushes a worker settled. Other answers say nothing about the speed of writes
    */
-  release(ok: boolean): void;
+  release(settled: number): void;
 }
 
 export interface LoadShedderOptions {
@@ -34,15 +34,18 @@ const FAIR_SHARE_FACTOR = 1.5;
 const MEMORY = 5_000;
 const BUCKET = 500;
 
-/** One push in flight. */
+/** A request in flight. */
 interface InFlight {
   readonly since: number;
   readonly clientId: string;
+  readonly pushes: number;
 }
 
 export class LoadShedder {
   /** The oldest first. */
   private readonly inFlight = new Set<InFlight>();
+  /** Pushes of all of them. */
+  private pushes = 0;
   private readonly byClient = new Map<string, number>();
   private readonly answered: AnswerRate;
   /** Half of the deadline for the wait: the other half is for what the estimate does not see. */
@@ -56,40 +59,47 @@ export class LoadShedder {
     this.answered = new AnswerRate(options.clock);
   }
 
-  /** @throws PushError BACKLOG_FULL with the seconds after which a push may be let in */
-  acquire(clientId: string): Permit {
-    this.check(clientId);
-    const push = { since: this.options.clock(), clientId };
+  /**
+   * @param pushes of a batch; it is let in as a whole
+   * @throws PushError BACKLOG_FULL with the seconds after which it may be let in
+   */
+  acquire(clientId: string, pushes = 1): Permit {
+    this.check(clientId, pushes);
+    const request = { since: this.options.clock(), clientId, pushes };
     this.answered.note(0, this.inFlight.size > 0);
-    this.inFlight.add(push);
-    this.byClient.set(clientId, this.inFlightOf(clientId) + 1);
-    return { release: (ok) => this.release(push, ok) };
+    this.inFlight.add(request);
+    this.pushes += pushes;
+    this.byClient.set(clientId, this.inFlightOf(clientId) + pushes);
+    return { release: (settled) => this.release(request, settled) };
   }
 
-  private check(clientId: string): void {
+  private check(clientId: string, pushes: number): void {
     const { inFlight, answered, maxWait } = this;
     const [oldest] = inFlight;
-    if (!oldest || inFlight.size < MIN_CONCURRENCY) return;
+    /** Before the last of these pushes. */
+    const ahead = this.pushes + pushes - 1;
+    if (!oldest || ahead < MIN_CONCURRENCY) return;
     if (this.options.clock() - oldest.since < this.latencyFloor) return;
     answered.note(0, true);
     const rate = answered.perSecond();
     const limit = Math.max(MIN_CONCURRENCY, (rate * maxWait) / 1000);
     // A client below its fair share gets in beyond the limit: the crowd is another client's.
     const fairShare = limit / Math.max(1, this.byClient.size);
-    const isBelowShare = this.inFlightOf(clientId) < fairShare;
+    const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
     // The age of the oldest push decides nothing more: one partition may stand still while the others do not.
-    if (inFlight.size < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
-    const over = Math.ceil((inFlight.size - limit) / Math.max(rate, 1));
+    if (ahead < (isBelowShare ? FAIR_SHARE_FACTOR : 1) * limit) return;
+    const over = Math.ceil((ahead - limit) / Math.max(rate, 1));
     const retryAfter = Math.min(Math.max(over, 1), Math.ceil(maxWait / 1000));
     throw new PushError('BACKLOG_FULL', { retryAfter });
   }
 
-  private release(push: InFlight, ok: boolean): void {
-    if (!this.inFlight.delete(push)) return;
-    this.answered.note(ok ? 1 : 0, true);
-    const left = this.inFlightOf(push.clientId) - 1;
-    if (left > 0) this.byClient.set(push.clientId, left);
-    else this.byClient.delete(push.clientId);
+  private release(request: InFlight, settled: number): void {
+    if (!this.inFlight.delete(request)) return;
+    this.pushes -= request.pushes;
+    this.answered.note(settled, true);
+    const left = this.inFlightOf(request.clientId) - request.pushes;
+    if (left > 0) this.byClient.set(request.clientId, left);
+    else this.byClient.delete(request.clientId);
   }
 
   private inFlightOf(clientId: string): number {

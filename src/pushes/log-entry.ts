@@ -2,6 +2,7 @@
 import { createHash, hash } from 'node:crypto';
 import { Types } from 'mongoose';
 import type { AuthHeaders } from '../auth/auth-headers';
+import type { Caller } from '../auth/authenticate';
 import type { PushError } from '../protocol/errors';
 import { BY_ANYBODY, WRONG_SIGNATURE } from '../storage/push-log/by-anybody';
 import type { LogEntry, RequestFields } from '../storage/push-log/entry-model';
@@ -23,6 +24,36 @@ export interface EntrySource {
   readonly timeout: number;
   /** What it has of the HTTP request itself. */
   readonly logged?: RequestFields | undefined;
+}
+
+/** A push on its way through this process: single, or a line of a batch. */
+export interface SentPush {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly operation: string;
+  readonly idempotencyKey: string | undefined;
+  readonly rawBody: Uint8Array;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  readonly logged?: RequestFields | undefined;
+}
+
+/** Its entry. @param timeout how long its caller waits, milliseconds */
+export function entryOf(push: SentPush, timeout: number): LogEntry {
+  const { requestId, operation, idempotencyKey, rawBody, receivedAt, logged } = push;
+  const { clientId, systemCode, secretId } = push.caller;
+  return newEntry({
+    requestId,
+    clientId,
+    systemCode,
+    secretId,
+    operation,
+    idempotencyKey,
+    rawBody,
+    receivedAt,
+    timeout,
+    logged,
+  });
 }
 
 /** A queued entry. */

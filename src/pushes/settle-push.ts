@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../concurrency/clock';
 import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
-import type { GroupQueue } from '../queue/group-queue';
+import type { Enqueued, GroupQueue } from '../queue/group-queue';
 import type { QueuedPush } from '../queue/push';
 import type { ReplyInbox } from '../queue/replies';
 import { foldedLog } from '../runtime/folded-log';
@@ -13,7 +13,6 @@ import type { Logger } from '../runtime/logger';
 import type { LogLookups } from '../storage/push-log/lookups';
 import type { Settlement } from '../storage/push-log/settlement';
 import { type Metrics, NO_METRICS } from '../telemetry/metrics';
-import { queueCall } from './availability';
 import type { PushFinalizer } from './finalize-push';
 
 export interface SettleDependencies {
@@ -26,85 +25,91 @@ export interface SettleDependencies {
 }
 
 /**
- * @param push recorded in the push log as QUEUED
- * @param deadline epoch milliseconds: how long its caller waits
- * @returns its final state; undefined where the database is away at that moment
+ * @param pushes recorded in the push log as QUEUED
+ * @param deadline epoch milliseconds: how long their caller waits
+ * @returns their final states; undefined where the database is away at that moment
  */
-export type SettlePush = (
-  push: Omit<QueuedPush, 'replyTo'>,
+export type SettlePushes = (
+  pushes: readonly UnsentPush[],
   deadline: number,
-) => Promise<Settlement | undefined>;
+) => Promise<(Settlement | undefined)[]>;
+/** The same of one. */
+export type SettlePush = (push: UnsentPush, deadline: number) => Promise<Settlement | undefined>;
+export type UnsentPush = Omit<QueuedPush, 'replyTo'>;
 
 /** Milliseconds after the caller's deadline in which the push log may confirm the final state. */
 const FINALIZE_GRACE_MS = 300;
 
 export function createSettlePush(deps: SettleDependencies): SettlePush {
-  const { inbox, clock, ingressId, finalizer } = deps;
-  return async (push, deadline) => {
-    const { id } = push;
-    const reply = inbox.wait(id, Math.max(0, deadline - clock()));
-    const enqueued = await enqueue(deps, { replyTo: ingressId, ...push }, deadline - clock());
-    if (enqueued !== 'QUEUED') {
-      const finalState = await finalizeUnqueued(deps, { id, enqueued, reply, deadline });
-      if (finalState) {
-        inbox.deliver(id, finalState);
-        return finalState;
-      }
-      // The database is away too: a rejection would be a guess.
-    }
-    // At the deadline: from here on the push is not applied any more, or it was.
-    return (
-      (await reply) ??
-      finalizer.finalize({ id, settlement: { state: 'EXPIRED' } }, deadline + FINALIZE_GRACE_MS)
-    );
+  const settle = createSettlePushes(deps);
+  return async (push, deadline) => (await settle([push], deadline))[0];
+}
+
+export function createSettlePushes(deps: SettleDependencies): SettlePushes {
+  const { inbox, clock } = deps;
+  return async (pushes, deadline) => {
+    const ids = pushes.map(({ id }) => id);
+    const replies = inbox.wait(ids, Math.max(0, deadline - clock()));
+    void enqueue(deps, pushes, deadline);
+    const settlements = await replies;
+    return settlements.every(Boolean) ? settlements : expire(deps, ids, settlements, deadline);
   };
 }
 
-type Rejected = Extract<Settlement, { state: 'REFUSED' }>;
-
-/** UNKNOWN: the queue did not answer, and the push may be in its partition all the same. */
-type Queueing = 'QUEUED' | 'UNKNOWN' | Rejected;
-
-/** A limit that rejects it for certain, Redis' memory too, comes as a value; what is thrown is not certain. */
-async function enqueue(
-  { queue, logger }: SettleDependencies,
-  push: QueuedPush,
-  timeout: number,
-): Promise<Queueing> {
-  try {
-    const how = await queueCall(queue.enqueue(push, timeout), timeout);
-    return how === 'APPENDED' ? 'QUEUED' : { state: 'REFUSED', reason: how };
-  } catch (error) {
-    const details = { requestId: push.id, error: String(error) };
-    foldedLog(logger)({ level: 'warn', text: 'not queued', dueTo: ['redis'] }, details);
-    return 'UNKNOWN';
-  }
+/** At the deadline: from here on a push is not applied any more, or it was. */
+function expire(
+  { finalizer }: SettleDependencies,
+  ids: readonly string[],
+  settlements: readonly (Settlement | undefined)[],
+  deadline: number,
+): Promise<(Settlement | undefined)[]> {
+  const until = deadline + FINALIZE_GRACE_MS;
+  const settlement = { state: 'EXPIRED' } as const;
+  return Promise.all(
+    ids.map((id, index) => settlements[index] ?? finalizer.finalize({ id, settlement }, until)),
+  );
 }
 
-interface Unqueued {
-  readonly id: string;
-  readonly enqueued: Exclude<Queueing, 'QUEUED'>;
-  readonly reply: Promise<Settlement | undefined>;
-  readonly deadline: number;
+/** Puts pushes into their partitions. Those that are not queued, or perhaps not, are finalized. Never rejects. */
+async function enqueue(
+  deps: SettleDependencies,
+  pushes: readonly UnsentPush[],
+  deadline: number,
+): Promise<void> {
+  const { queue, clock, ingressId, logger } = deps;
+  const sent = pushes.map((push) => ({ replyTo: ingressId, ...push }));
+  const enqueued = await queue.enqueue(sent, deadline - clock());
+  let unknown = 0;
+  for (const [index, { id }] of pushes.entries()) {
+    const how = enqueued[index];
+    if (how === 'APPENDED') continue;
+    void finalizeUnqueued(deps, id, how, deadline);
+    if (!(how instanceof Error)) continue;
+    unknown += 1;
+    if (unknown > 1) continue;
+    const details = { requestId: id, error: String(how) };
+    foldedLog(logger)({ level: 'warn', text: 'not queued', dueTo: ['redis'] }, details);
+  }
 }
 
 /**
  * Once the push is finalized here it can take no effect in its partition; or a worker settled it first, and
- * then the worker's settlement counts.
- *
- * @returns its final state; undefined where neither the database nor a worker tells by the deadline
+ * then the worker's settlement counts. A limit that rejects it for certain, Redis' memory too, comes as a
+ * value: then it is told even where the database is away. Where the queue did not answer, the push may be in
+ * its partition all the same: a rejection would be a guess.
  */
 async function finalizeUnqueued(
-  { finalizer, clock }: SettleDependencies,
-  { id, enqueued, reply, deadline }: Unqueued,
-): Promise<Settlement | undefined> {
-  if (enqueued === 'UNKNOWN') {
-    const settlement = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
-    const until = deadline + FINALIZE_GRACE_MS;
-    return Promise.race([finalizer.finalize({ id, settlement }, until), reply]);
-  }
-  const until = clock() + FINALIZE_GRACE_MS;
-  return (await finalizer.finalize({ id, settlement: enqueued }, until)) ?? enqueued;
+  { finalizer, inbox, clock }: SettleDependencies,
+  id: string,
+  how: Exclude<Enqueued, 'APPENDED'> | undefined,
+  deadline: number,
+): Promise<void> {
+  const isCertain = typeof how === 'string';
+  const reason = isCertain ? how : 'QUEUE_UNAVAILABLE';
+  const settlement = { state: 'REFUSED', reason } as const;
+  const until = (isCertain ? clock() : deadline) + FINALIZE_GRACE_MS;
+  const finalState = await finalizer.finalize({ id, settlement }, until);
+  if (finalState ?? isCertain) inbox.deliver(id, finalState ?? settlement);
 }
 
 /** Milliseconds between two looks for lost replies. */

@@ -1,5 +1,6 @@
 /** From a caller's bytes to an operation that may be queued, or to every problem they have. */
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Clock } from '../concurrency/clock';
 import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
 import { type Problem, PushError, problem } from '../protocol/errors';
@@ -71,29 +72,79 @@ export function createValidatePush(checkBody: CheckBody): ValidatePush {
 
 /** @throws (the built function) PushError VALIDATION_FAILED or UNKNOWN_USER */
 export function createCheckBody(deps: ValidatorDependencies): CheckBody {
-  return async (body, { operation: name, headerErrors, strictFields = false }) => {
-    const tooDeep = depthErrors(body);
-    const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
-    const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
-    const unused = unusedFields(body, name, strictFields);
-    const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
-    const ignored = strictFields ? [] : unused;
-    const errors = [...headerErrors, ...bodyErrors, ...rejected];
-    if (!parsed?.success || errors.length > 0) {
-      throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
-    }
-    const { operation, externalId } = parsed.data;
-    return {
-      operation,
-      externalId,
-      warnings: [
-        ...ignored,
-        ...statusWarning(operation, deps.concluded),
-        ...futureWarning(operation, deps.clock()),
-        ...(await checkUsers(parsed.data, deps.unknownUsers)),
-      ],
-    };
+  return async (body, requestContext) => {
+    const parsed = parseBody(deps, body, requestContext);
+    const { usernames } = parsed;
+    const unknown = usernames.length > 0 ? await deps.unknownUsers(usernames) : [];
+    return checkUsers(parsed, new Set(unknown));
   };
+}
+
+/** Bodies, each with what is known of its request; the users of all of them are looked up together. */
+export type CheckBodies = (
+  bodies: readonly (readonly [JsonObject, Parameters<CheckBody>[1]])[],
+) => Promise<(CheckedBody | PushError)[]>;
+
+/** Bodies that are parsed in one go: other requests have their turn between two. */
+const AT_ONCE = 100;
+
+/** @returns (the built function) each body as `createCheckBody`, or the PushError that it is rejected with */
+export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
+  return async (bodies) => {
+    const parsed: (ParsedPush | PushError)[] = [];
+    for (const [index, [body, requestContext]] of bodies.entries()) {
+      if (index % AT_ONCE === AT_ONCE - 1) await nextTick();
+      parsed.push(orRejection(() => parseBody(deps, body, requestContext)));
+    }
+    const usernames = new Set<string>();
+    for (const one of parsed) {
+      if (!(one instanceof PushError)) for (const name of one.usernames) usernames.add(name);
+    }
+    const unknown = new Set(usernames.size > 0 ? await deps.unknownUsers([...usernames]) : []);
+    return parsed.map((one) =>
+      one instanceof PushError ? one : orRejection(() => checkUsers(one, unknown)),
+    );
+  };
+}
+
+/** @returns what `check` does, or the PushError that it throws */
+export function orRejection<T>(check: () => T): T | PushError {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof PushError) return error;
+    throw error;
+  }
+}
+
+/** A body that passes, if its users do. */
+interface ParsedPush extends CheckedBody {
+  readonly usernames: readonly string[];
+}
+
+/** @throws PushError VALIDATION_FAILED */
+function parseBody(
+  deps: Omit<ValidatorDependencies, 'unknownUsers'>,
+  body: JsonObject,
+  { operation: name, headerErrors, strictFields = false }: Parameters<CheckBody>[1],
+): ParsedPush {
+  const tooDeep = depthErrors(body);
+  const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
+  const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
+  const unused = unusedFields(body, name, strictFields);
+  const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
+  const ignored = strictFields ? [] : unused;
+  const errors = [...headerErrors, ...bodyErrors, ...rejected];
+  if (!parsed?.success || errors.length > 0) {
+    throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
+  }
+  const { operation, externalId } = parsed.data;
+  const warnings = [
+    ...ignored,
+    ...statusWarning(operation, deps.concluded),
+    ...futureWarning(operation, deps.clock()),
+  ];
+  return { operation, externalId, warnings, usernames: usernamesOf(operation) };
 }
 
 /** The matter that a body is about, where it says so: also of a body that does not pass. */
@@ -110,7 +161,10 @@ export function externalIdIn(rawBody: Uint8Array): string | undefined {
  * A notice without an id gets one that its retry gets again (decisions, "No externalId"). The body
  * counts too: another notice under a reused key is a new push and must not overwrite the first.
  */
-function assignId(requestContext: RequestContext, rawBody: Uint8Array): string {
+export function assignId(
+  requestContext: Pick<RequestContext, 'clientId' | 'idempotencyKey' | 'signature'>,
+  rawBody: Uint8Array,
+): string {
   const { clientId, idempotencyKey, signature } = requestContext;
   const digest = createHash('sha256');
   if (idempotencyKey === undefined) digest.update(`signature\n${clientId}\n${signature}`);
@@ -129,19 +183,23 @@ function statusWarning(operation: Operation, concluded: ReadonlySet<string>): Wa
   return [{ field: 'bizStatus', ...told(TEXTS.unknownStatus(status)), kind: 'UNKNOWN_STATUS' }];
 }
 
-/** @returns warnings. @throws PushError UNKNOWN_USER naming every unknown party at once */
-async function checkUsers(
-  { operation }: ParsedBody,
-  unknownUsers: ValidatorDependencies['unknownUsers'],
-): Promise<WarningInBoth[]> {
+function usernamesOf(operation: Operation): string[] {
   if (operation.op !== 'upsert') return [];
+  const names = (operation.parties ?? []).map(({ username }) => username);
+  const { initiatorUsername } = operation.content;
+  if (initiatorUsername) names.push(initiatorUsername);
+  return names;
+}
+
+/** @throws PushError UNKNOWN_USER naming every unknown party at once */
+function checkUsers(
+  { operation, externalId, warnings, usernames }: ParsedPush,
+  unknown: ReadonlySet<string>,
+): CheckedBody {
+  const checked = { operation, externalId, warnings };
+  if (operation.op !== 'upsert' || !usernames.some((name) => unknown.has(name))) return checked;
   const initiator = operation.content.initiatorUsername ?? undefined;
-  const parties = operation.parties ?? [];
-  const named = [...parties.map(({ username }) => username), ...(initiator ? [initiator] : [])];
-  if (named.length === 0) return [];
-  const unknown = new Set(await unknownUsers(named));
-  if (unknown.size === 0) return [];
-  const errors = parties.flatMap(({ username }, index) =>
+  const errors = (operation.parties ?? []).flatMap(({ username }, index) =>
     unknown.has(username)
       ? [problem(`parties[${index}].username`, TEXTS.unknownUser(username))]
       : [],
@@ -152,5 +210,8 @@ async function checkUsers(
       : [];
   if (operation.bizStatus === 'DRAFT') errors.push(...atInitiator);
   if (errors.length > 0) throw new PushError('UNKNOWN_USER', { errors });
-  return atInitiator.map((problem) => ({ ...problem, kind: 'UNKNOWN_INITIATOR' }));
+  const unknownInitiator = atInitiator.map(
+    (problem): WarningInBoth => ({ ...problem, kind: 'UNKNOWN_INITIATOR' }),
+  );
+  return { ...checked, warnings: [...warnings, ...unknownInitiator] };
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { createBatcher } from '../concurrency/batcher';
+import { BATCH_MAX_ITEMS } from '../protocol/batch';
 import type { RedisKeys } from './keys';
 import type { RedisConnection } from './redis';
 
@@ -20,6 +21,8 @@ export interface AdmissionRequest {
   /** X-Timestamp, epoch seconds. */
   readonly timestamp: number;
   readonly limit: RateLimit;
+  /** How many pushes it counts for; absent: one. */
+  readonly pushes?: number | undefined;
 }
 
 export type Admission =
@@ -51,15 +54,18 @@ const HEAD_START = 20;
 
 /**
  * KEYS: per push the memory of signatures and its rate key. ARGV: grace (ms, -1: remember nothing),
- * memory (ms), most of one memory, then per push signature, use, interval (ms per push, 0: no limit)
- * and burst. Returns per push the wait in ms (0: admitted, -1: reused) and how many more may come.
+ * memory (ms), most of one memory, most pushes of a batch, then per request signature, use, interval (ms
+ * per push, 0: no limit), burst and how many pushes it has. Returns per request the wait in ms (0: admitted,
+ * -1: reused) and how many more may come.
  * A signature's first use is kept with its time, and never made later.
- * The rate is a leaky bucket (GCRA): the key holds the time at which the bucket will be empty.
+ * The rate is a leaky bucket (GCRA): the key holds the time at which the bucket will be empty. A batch of
+ * more pushes than the burst is let in where the bucket is empty, and fills it higher than full: what it had
+ * too much is waited for by those behind it.
  */
 const ADMIT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local grace, memory, most = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local grace, memory, most, largest = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local size = {}
 local function reused(seen, signature, use)
   size[seen] = size[seen] or redis.call('HLEN', seen)
@@ -79,23 +85,24 @@ end
 local empty, answers = {}, {}
 for i = 1, #KEYS / 2 do
   local seen, rate = KEYS[2 * i - 1], KEYS[2 * i]
-  local signature, use = ARGV[4 * i], ARGV[4 * i + 1]
-  local interval, burst = tonumber(ARGV[4 * i + 2]), tonumber(ARGV[4 * i + 3])
+  local signature, use = ARGV[5 * i], ARGV[5 * i + 1]
+  local interval, burst, pushes = tonumber(ARGV[5 * i + 2]), tonumber(ARGV[5 * i + 3]), tonumber(ARGV[5 * i + 4])
   local full = burst * interval
+  local fullest = math.max(burst, largest) * interval
   local wait, room = 0, 0
   if interval > 0 then
     local at = math.max(now, empty[rate] or tonumber(redis.call('GET', rate) or '0'))
     -- Filled under a slower rate, it is not fuller than full.
-    if at > now + full then
-      at = now + full
+    if at > now + fullest then
+      at = now + fullest
       empty[rate] = at
     end
-    local over = at + interval - now - full
+    local over = at + math.min(pushes, burst) * interval - now - full
     if over > 0 then
       wait = math.ceil(over)
     else
-      empty[rate] = at + interval
-      room = math.floor((full - (empty[rate] - now)) / interval)
+      empty[rate] = at + pushes * interval
+      room = math.max(0, math.floor((full - (empty[rate] - now)) / interval))
     end
   end
   -- Only of what is within the rate: what is rejected must not fill the memory.
@@ -133,6 +140,7 @@ export function createAdmission(
         useOf(request),
         request.limit.rate === 0 ? 0 : 1000 / request.limit.rate,
         request.limit.burst,
+        request.pushes ?? 1,
       ]);
       const answers = await (redis as unknown as AdmitCommand).admit(
         names.length,
@@ -140,6 +148,7 @@ export function createAdmission(
         grace === 'off' ? -1 : grace,
         SIGNATURE_MEMORY,
         MAX_REMEMBERED,
+        BATCH_MAX_ITEMS,
         ...uses,
       );
       return requests.map(({ limit }, index) =>

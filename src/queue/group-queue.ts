@@ -3,6 +3,7 @@
  * partition's job.
  */
 import { createBatcher } from '../concurrency/batcher';
+import { withTimeout } from '../concurrency/timeout';
 import { groupOf } from '../domain/group';
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
@@ -14,17 +15,21 @@ import type { Appended, Partitions, TimedPush } from './partitions';
 import type { QueuedPush } from './push';
 import { isOutOfMemory } from './redis';
 
-export type Enqueued = Appended | 'QUEUE_MEMORY_FULL';
+/**
+ * What became of a push: queued, or rejected for certain, by a limit or behind its `previous`; or the error
+ * after which it may or may not be queued.
+ */
+export type Enqueued = Appended | 'QUEUE_MEMORY_FULL' | 'SKIPPED_AFTER_FAILURE' | Error;
 
 export interface GroupQueue {
   /**
-   * Queues a push behind all pushes of its group that were queued before.
+   * Queues pushes, each behind all pushes of its group that were queued before, and those of one group in
+   * their order.
    *
-   * @param timeout milliseconds after which it must not be applied any more
-   * @returns whether it is in its partition, or which limit rejects it
-   * @throws the connection's error where Redis does not answer: the push may or may not be queued
+   * @param timeout milliseconds after which they must not be applied any more
+   * @returns what became of each; it never rejects
    */
-  enqueue(push: QueuedPush, timeout: number): Promise<Enqueued>;
+  enqueue(pushes: readonly QueuedPush[], timeout: number): Promise<Enqueued[]>;
 }
 
 const SCHEDULE_FAILED = {
@@ -47,50 +52,103 @@ export interface GroupQueueOptions {
   readonly tracing?: Tracing | undefined;
 }
 
+/** Pushes of one append. */
+const MAX_APPEND = 500;
+
 export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
-  const { partitions, jobs, shards, logger, metrics = NO_METRICS, tracing } = options;
-  const tell = foldedLog(logger);
-  const run = async (shard: number, waiting: readonly Waiting[]): Promise<Enqueued[]> => {
-    metrics.batch('queue', waiting.length);
-    try {
-      const { appended, toSchedule } = await partitions.append(shard, waiting.map(timedPush));
-      // The pushes are in their partitions now: a job that was not scheduled costs time, until the
-      // sweep, not a push. Whoever holds its partition was rung.
-      jobs.schedule(toSchedule).catch((error: Error) => {
-        tell(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
-      });
-      return appended;
-    } catch (error) {
-      if (!isOutOfMemory(error)) throw error;
-      // Redis rejected the whole append: nothing of it is queued.
-      const requestIds = waiting.slice(0, MAX_NAMED).map(({ push }) => push.id);
-      tell(NOT_QUEUED, { pushes: waiting.length, requestIds, error: String(error) });
-      return waiting.map(() => 'QUEUE_MEMORY_FULL');
-    }
-  };
+  const { shards, tracing } = options;
   // One at a time keeps the order of acceptance within this web process. Each shard goes on by itself: the
   // node of a Cluster that has another one may be away.
   const batchers = Array.from({ length: shards }, (_, shard) =>
-    createBatcher<Waiting, Enqueued>({
-      run: (waiting) => run(shard, waiting),
-      maxBatch: 500,
+    createBatcher<readonly Waiting[], readonly Enqueued[]>({
+      run: (groups) => appendAll(options, shard, groups),
+      maxBatch: MAX_APPEND,
+      weight: { of: (group) => group.length, most: MAX_APPEND },
       maxRunning: 1,
     }),
   );
-  const add = async (waiting: Waiting): Promise<Enqueued> => {
-    const { systemCode, externalId } = waiting.push;
-    const batcher = batchers[placeOf(groupOf(systemCode, externalId), shards).shard];
+  const toShard = async (shard: number, waiting: readonly Waiting[], timeout: number) => {
+    const batcher = batchers[shard];
     if (!batcher) throw new Error('a push belongs to no shard');
-    return batcher.add(waiting);
+    return withTimeout(batcher.add(waiting), timeout);
+  };
+  const toShards = async (pushes: readonly QueuedPush[], timeout: number): Promise<Enqueued[]> => {
+    const until = performance.now() + timeout;
+    const byShard = new Map<number, { readonly at: number[]; readonly waiting: Waiting[] }>();
+    for (const [at, push] of pushes.entries()) {
+      const { shard } = placeOf(groupOf(push.systemCode, push.externalId), shards);
+      const part = byShard.get(shard) ?? { at: [], waiting: [] };
+      byShard.set(shard, part);
+      part.at.push(at);
+      part.waiting.push({ push, until });
+    }
+    const enqueued = new Array<Enqueued>(pushes.length);
+    await Promise.all(
+      [...byShard].map(async ([shard, { at, waiting }]) => {
+        const answers = await toShard(shard, waiting, timeout).catch(asError);
+        for (const [n, place] of at.entries()) {
+          enqueued[place] = answers instanceof Error ? answers : (answers[n] ?? notTold);
+        }
+      }),
+    );
+    return behindFailures(pushes, enqueued);
   };
   return {
-    enqueue: (push, timeout) => {
-      const until = performance.now() + timeout;
-      return tracing
-        ? tracing.send((trace) => add({ push: { ...push, trace }, until }))
-        : add({ push, until });
-    },
+    enqueue: (pushes, timeout) =>
+      tracing
+        ? tracing.send((trace) =>
+            toShards(
+              pushes.map((push) => ({ ...push, trace })),
+              timeout,
+            ),
+          )
+        : toShards(pushes, timeout),
   };
+}
+
+const notTold = new Error('the queue told nothing of the push');
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
+
+/** One append of what came together, and the jobs of the partitions that nobody holds. */
+async function appendAll(
+  { partitions, jobs, logger, metrics = NO_METRICS }: GroupQueueOptions,
+  shard: number,
+  groups: readonly (readonly Waiting[])[],
+): Promise<(readonly Enqueued[])[]> {
+  const tell = foldedLog(logger);
+  const waiting = groups.flat();
+  metrics.batch('queue', waiting.length);
+  try {
+    const { appended, toSchedule } = await partitions.append(shard, waiting.map(timedPush));
+    // The pushes are in their partitions now: a job that was not scheduled costs time, until the
+    // sweep, not a push. Whoever holds its partition was rung.
+    jobs.schedule(toSchedule).catch((error: Error) => {
+      tell(SCHEDULE_FAILED, { partitions: toSchedule, error: error.message });
+    });
+    const answers = appended.values();
+    return groups.map((group) => group.map(() => answers.next().value ?? notTold));
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error;
+    // Redis rejected the whole append: nothing of it is queued.
+    const requestIds = waiting.slice(0, MAX_NAMED).map(({ push }) => push.id);
+    tell(NOT_QUEUED, { pushes: waiting.length, requestIds, error: String(error) });
+    return groups.map((group) => group.map(() => 'QUEUE_MEMORY_FULL'));
+  }
+}
+
+/**
+ * A partition that rejects a push takes none behind it in the same append: those that it rejects behind their
+ * `previous` are told why.
+ */
+function behindFailures(pushes: readonly QueuedPush[], enqueued: readonly Enqueued[]): Enqueued[] {
+  const rejected = new Set<string>();
+  return enqueued.map((how, index) => {
+    const push = pushes[index];
+    if (!push || how === 'APPENDED' || how instanceof Error) return how;
+    rejected.add(push.id);
+    const isBehind = push.previous !== undefined && rejected.has(push.previous);
+    return isBehind ? 'SKIPPED_AFTER_FAILURE' : how;
+  });
 }
 
 interface Waiting {

@@ -12,7 +12,8 @@ import { AT_MAXMEMORY } from './redis';
  * channels for rings, the partitions' numbers, then per push index of its partition, deadline (Redis
  * time) and text. Returns the partitioning where it is another one; nothing was appended then. Else per
  * push 0: appended, 1 or 2: which limit rejects; then the partitions that nobody holds, and the time.
- * Who holds one that was empty is rung.
+ * A partition that has rejected one push takes none behind it: it must not overtake that one. Who holds
+ * a partition that was empty is rung.
  */
 export const APPEND = `
 local known = redis.call('HMGET', KEYS[1], 'first', 'count')
@@ -21,7 +22,7 @@ if first ~= ARGV[1] or count ~= ARGV[2] then return {tonumber(first), tonumber(c
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local most, mostBytes, numbers = tonumber(ARGV[5]), tonumber(ARGV[6]), 7
-local length, bytes, grown, wasEmpty, appended = {}, {}, {}, {}, {}
+local length, bytes, full, grown, wasEmpty, appended = {}, {}, {}, {}, {}, {}
 for l = 1, #KEYS - 3 do
   length[l] = redis.call('LLEN', KEYS[l + 3])
   -- Where nothing waits nothing can be counted wrong: by a process that does not count, say.
@@ -31,10 +32,15 @@ end
 for i = #KEYS + numbers - 2, #ARGV, 3 do
   local l = tonumber(ARGV[i])
   local item = string.format('%013d%013d', ARGV[i + 1], now) .. ARGV[i + 2]
-  if length[l] >= most then
-    appended[#appended + 1] = 1
-  elseif length[l] > 0 and bytes[l] + #item > mostBytes then
-    appended[#appended + 1] = 2
+  if not full[l] then
+    if length[l] >= most then
+      full[l] = 1
+    elseif length[l] > 0 and bytes[l] + #item > mostBytes then
+      full[l] = 2
+    end
+  end
+  if full[l] then
+    appended[#appended + 1] = full[l]
   else
     length[l] = redis.call('RPUSH', KEYS[l + 3], item)
     bytes[l] = bytes[l] + #item

@@ -16,6 +16,11 @@ export interface QueuedPush {
   readonly idempotencyKey?: string;
   readonly idempotencyFingerprint?: string;
   /**
+   * Of a line of a batch: the request id of the line of the same matter before it. Where that one took no
+   * effect for want of a server or of time, this one takes none either.
+   */
+  readonly previous?: string;
+  /**
    * Where its trace goes on, if its web process has TRACING on. A worker that knows nothing of it, or has
    * tracing off, takes no notice.
    */

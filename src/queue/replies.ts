@@ -44,8 +44,14 @@ export function toMessages<S>(replies: readonly Reply<S>[], sentAt: number): Rep
 }
 
 export interface ReplyInbox<S> {
-  /** Resolves with the settlement, or undefined at the deadline. At most one waiter per id. */
-  wait(id: string, timeout: number): Promise<S | undefined>;
+  /**
+   * Waits for the replies to some pushes together, at most one waiter for each.
+   *
+   * @param timeout milliseconds
+   * @returns their settlements in the order of the ids, once all are there; at the deadline those that are,
+   *   undefined for the others
+   */
+  wait(ids: readonly string[], timeout: number): Promise<(S | undefined)[]>;
   /** Ids that have waited for at least `age` milliseconds: their reply may have been lost. */
   overdue(age: number): string[];
   /** Hands a settlement that was found elsewhere to its waiter. */
@@ -92,40 +98,69 @@ function readMessage<S>(payload: string): [string, S][] {
   return replies.map(([id, settlement]) => [id, settlement]);
 }
 
-interface Waiter<S> {
+/** One call of `wait`. */
+interface Waiting<S> {
+  readonly ids: readonly string[];
   readonly since: number;
-  readonly timer: NodeJS.Timeout;
-  readonly resolve: (settlement: S | undefined) => void;
+  readonly settlements: (S | undefined)[];
+  /** Replies that are not there yet. */
+  left: number;
+  timer: NodeJS.Timeout | undefined;
+  readonly resolve: (settlements: (S | undefined)[]) => void;
 }
 
 /** Who waits for the reply to which push. */
 class Waiters<S> implements ReplyInbox<S> {
-  private readonly waiters = new Map<string, Waiter<S>>();
+  /** By id: the call that waits for it, and its place there. */
+  private readonly waiters = new Map<string, { readonly of: Waiting<S>; readonly index: number }>();
 
-  wait(id: string, timeout: number): Promise<S | undefined> {
+  wait(ids: readonly string[], timeout: number): Promise<(S | undefined)[]> {
+    if (ids.length === 0) return Promise.resolve([]);
     return new Promise((resolve) => {
-      // Its deadline is no failure, and takes it from the list.
-      const timer = setTimeout(() => this.deliver(id, undefined), timeout);
-      this.waiters.set(id, { since: performance.now(), timer, resolve });
+      const waiting: Waiting<S> = {
+        ids,
+        since: performance.now(),
+        settlements: new Array(ids.length),
+        left: ids.length,
+        timer: undefined,
+        resolve,
+      };
+      ids.forEach((id, index) => {
+        this.waiters.set(id, { of: waiting, index });
+      });
+      // Its deadline is no failure, and takes those that are left from the list.
+      waiting.timer = setTimeout(() => this.giveUp(waiting), timeout);
     });
   }
 
   overdue(age: number): string[] {
     const before = performance.now() - age;
-    return [...this.waiters].filter(([, { since }]) => since <= before).map(([id]) => id);
+    return [...this.waiters].filter(([, { of }]) => of.since <= before).map(([id]) => id);
   }
 
-  deliver(id: string, settlement: S | undefined): void {
+  deliver(id: string, settlement: S): void {
     const waiter = this.waiters.get(id);
     if (!waiter) return;
     this.waiters.delete(id);
-    clearTimeout(waiter.timer);
-    waiter.resolve(settlement);
+    const { of, index } = waiter;
+    of.settlements[index] = settlement;
+    of.left -= 1;
+    if (of.left === 0) end(of);
+  }
+
+  private giveUp(waiting: Waiting<S>): void {
+    for (const id of waiting.ids) if (this.waiters.get(id)?.of === waiting) this.waiters.delete(id);
+    end(waiting);
   }
 
   get size(): number {
     return this.waiters.size;
   }
+}
+
+function end<S>({ timer, resolve, settlements }: Waiting<S>): void {
+  clearTimeout(timer);
+  resolve(settlements);
 }
 
 /** Hands items on in their order, a few in each tick, the first ones at once. */

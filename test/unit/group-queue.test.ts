@@ -1,6 +1,6 @@
 /** The web process's end of the job groups: one append per tick, in the order of acceptance. */
 import pino from 'pino';
-import { createGroupQueue } from '../../src/queue/group-queue';
+import { createGroupQueue, type GroupQueue } from '../../src/queue/group-queue';
 import type { Partitions, TimedPush } from '../../src/queue/partitions';
 import type { QueuedPush } from '../../src/queue/push';
 
@@ -14,6 +14,9 @@ const push = (id: string): QueuedPush => ({
   replyTo: 'ingress',
   bodyHash: '',
 });
+
+const enqueueOne = async (queue: GroupQueue, id: string) =>
+  (await queue.enqueue([push(id)], 1_000))[0];
 
 function setUp(more: { schedule?: () => Promise<void> } = {}) {
   const appended: TimedPush[][] = [];
@@ -36,24 +39,24 @@ function setUp(more: { schedule?: () => Promise<void> } = {}) {
 test('pushes of one tick are appended together, in the order in which they were accepted', async () => {
   const { queue, appended, woken } = setUp();
   const ids = ['a', 'b', 'c', 'd', 'e'];
-  await Promise.all(ids.map((id) => queue.enqueue(push(id), 1_000)));
+  await Promise.all(ids.map((id) => enqueueOne(queue, id)));
   expect(appended.map((batch) => batch.map((item) => item.push.id))).toEqual([ids]);
   expect(woken).toEqual([[3]]);
 });
 
 test('each push is told whether its partition took it', async () => {
   const { queue } = setUp();
-  const answers = ['a', 'full', 'b'].map((id) => queue.enqueue(push(id), 1_000));
+  const answers = ['a', 'full', 'b'].map((id) => enqueueOne(queue, id));
   expect(await Promise.all(answers)).toEqual(['APPENDED', 'PARTITION_FULL', 'APPENDED']);
 });
 
 test('a job that cannot be scheduled is no failed push: it is in its partition, and the sweep comes', async () => {
   const { queue } = setUp({ schedule: () => Promise.reject(new Error('Redis is away')) });
-  expect(await queue.enqueue(push('a'), 1_000)).toBe('APPENDED');
+  expect(await enqueueOne(queue, 'a')).toBe('APPENDED');
 });
 
 test('time spent waiting for an append counts against the deadline', async () => {
   const { queue, appended } = setUp();
-  await queue.enqueue(push('a'), 1_000);
+  await enqueueOne(queue, 'a');
   expect(appended[0]?.[0]?.timeout).toBeLessThan(1_000);
 });

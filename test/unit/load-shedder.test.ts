@@ -25,7 +25,7 @@ function simulate(capacity: number) {
   /** A request that is let in and rejected at once, for its rate or its body. */
   const noise = (clientId: string) => {
     try {
-      shedder.acquire(clientId).release(false);
+      shedder.acquire(clientId).release(0);
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
     }
@@ -44,7 +44,7 @@ function simulate(capacity: number) {
         const done = queue.shift();
         if (!done) break;
         seen.waits.push(now - done.since);
-        done.permit.release(true);
+        done.permit.release(1);
       }
     }
   };

@@ -33,6 +33,8 @@ const FULL: Required<LogEntry> = {
   externalId: 'the matter',
   idempotencyKey: 'the key',
   idempotencyFingerprint: 'the fingerprint',
+  batchId: new Types.ObjectId(),
+  batchLine: 33_009,
   bodyHash: 'ab'.repeat(32),
   bodySize: 123_456,
   secretId: 'the secret',

@@ -16,7 +16,7 @@ function recorder(
 ) {
   const clock = { now: 1_000_000 };
   const recorded = new Map<string, number>();
-  const pushLog: PushLog = { append, settle: async () => 0 };
+  const pushLog: PushLog = { append, appendAll: async () => new Map(), settle: async () => 0 };
   const log = createRejectionLog({ pushLog, clock: () => clock.now, logger }, REJECTIONS);
   const reject = (clientId: string, times: number) => {
     for (let count = 0; count < times; count += 1) {
@@ -103,6 +103,7 @@ test('of the rejections of five minutes 15 of a client bring their bodies, unles
     append: async ({ clientId }, body) => {
       if (body) kept.set(clientId, (kept.get(clientId) ?? 0) + 1);
     },
+    appendAll: async () => new Map(),
     settle: async () => 0,
   };
   const log = createRejectionLog({ pushLog, clock: () => clock.now, logger }, REJECTIONS);

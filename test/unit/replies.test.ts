@@ -30,7 +30,8 @@ const ids = (from: number, count: number) =>
 it('lets others have their turn between the answers of one large message', async () => {
   const { inbox, receive } = await openInbox();
   const told: string[] = [];
-  for (const id of ids(0, 240)) void inbox.wait(id, 5_000).then((said) => told.push(String(said)));
+  for (const id of ids(0, 240))
+    void inbox.wait([id], 5_000).then(([said]) => told.push(String(said)));
   receive(ids(0, 240).map((id) => [id, `for ${id}`]));
   await nextTurn();
   expect(told.length).toBeGreaterThan(0);
@@ -42,7 +43,7 @@ it('lets others have their turn between the answers of one large message', async
 it('tells in the order of the messages, whatever arrives while it tells', async () => {
   const { inbox, receive } = await openInbox();
   const told: string[] = [];
-  for (const id of ids(0, 360)) void inbox.wait(id, 5_000).then(() => told.push(id));
+  for (const id of ids(0, 360)) void inbox.wait([id], 5_000).then(() => told.push(id));
   receive(ids(0, 160).map((id) => [id, '']));
   receive(ids(160, 160).map((id) => [id, '']));
   while (inbox.size > 40) await nextTurn();
@@ -53,22 +54,22 @@ it('tells in the order of the messages, whatever arrives while it tells', async 
 
 it('goes on after a message that nobody can read', async () => {
   const { inbox, receive } = await openInbox();
-  const waiting = inbox.wait('p0', 5_000);
+  const waiting = inbox.wait(['p0'], 5_000);
   receive(7);
   receive([['nobody', 'done'], 7]);
   receive([['p0', 'done']]);
-  expect(await waiting).toBe('done');
+  expect(await waiting).toEqual(['done']);
 });
 
 it('tells when a message was sent once the last of its replies is told', async () => {
   const { inbox, receive, sent } = await openInbox();
-  const told = ids(0, 80).map((id) => inbox.wait(id, 5_000));
+  const told = ids(0, 80).map((id) => inbox.wait([id], 5_000));
   const replies = ids(0, 80).map((id) => ({ id, replyTo: 'me', settlement: 'done' }));
   const [message] = toMessages(replies, 1_717_200_000_000);
   receive(JSON.parse(message?.payload ?? ''));
   await told[0];
   expect(sent).toEqual([]);
-  expect(await Promise.all(told)).toEqual(Array(80).fill('done'));
+  expect(await Promise.all(told)).toEqual(Array(80).fill(['done']));
   while (sent.length === 0) await nextTurn();
   expect(sent).toEqual([1_717_200_000_000]);
 });

@@ -15,13 +15,13 @@ afterAll(() => Promise.allSettled(open.map((finalizer) => finalizer.stop())));
 
 /** The queue does not answer; the log answers as it is told. */
 function settling(finalize: Finalize) {
-  const waiters = new Map<string, (settlement: Settlement | undefined) => void>();
+  const waiters = new Map<string, (settlements: (Settlement | undefined)[]) => void>();
   const deliver = (id: string, settlement: Settlement | undefined) => {
-    waiters.get(id)?.(settlement);
+    waiters.get(id)?.([settlement]);
     waiters.delete(id);
   };
   const inbox: SettleDependencies['inbox'] = {
-    wait: (id, timeout) =>
+    wait: ([id = ''], timeout) =>
       new Promise((resolve) => {
         waiters.set(id, resolve);
         setTimeout(() => deliver(id, undefined), timeout).unref();
@@ -32,7 +32,7 @@ function settling(finalize: Finalize) {
       return waiters.size;
     },
   };
-  const queue = { enqueue: async () => Promise.reject(new Error('the connection is closed')) };
+  const queue = { enqueue: async () => [new Error('the connection is closed')] };
   const logger = pino({ level: 'silent' });
   const about = { ingressId: 'web', name: 'web', clock: Date.now, logger };
   const finalizer = new PushFinalizer({ ...about, finalize });

@@ -12,7 +12,7 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
     ctx.state.stages = stages;
     // The stream of an answer of many lines goes on for long after the handlers.
     ctx.res.once('close', () => {
-      const { requestId, clientId, outcome, rejection } = ctx.state;
+      const { requestId, clientId, outcome, rejection, lineCounts } = ctx.state;
       const line = {
         requestId,
         method: ctx.method,
@@ -22,6 +22,8 @@ export function koaAccessLog(logger: Logger): Middleware<RequestState> {
         /** False where the caller went before the whole answer was sent. */
         answered: ctx.res.writableFinished,
         outcome,
+        /** Of a batch. */
+        lines: lineCounts,
         reason: rejection?.reason,
         ms: Math.round(performance.now() - began),
         stages: stages.read(),

@@ -8,11 +8,16 @@ import type { RequestState } from '../request-state';
 
 /**
  * @param timeout milliseconds for the answer
+ * @param pushesOf how many pushes the request counts for
  * @throws (the middleware) PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE
  */
-export function koaRateLimit(admit: Admit, timeout: number): Middleware<RequestState> {
+export function koaRateLimit(
+  admit: Admit,
+  timeout: number,
+  pushesOf: (state: RequestState) => number = () => 1,
+): Middleware<RequestState> {
   return async ({ path, state }, next) => {
-    state.rate = await admit({ ...state.signed, path }, timeout);
+    state.rate = await admit({ ...state.signed, path, pushes: pushesOf(state) }, timeout);
     await next();
   };
 }

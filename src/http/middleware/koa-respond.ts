@@ -1,6 +1,7 @@
 /** Sends what the route left on `ctx.state`: `data` in an envelope, lines, a document, or where it is. */
 import type { Context, Middleware } from 'koa';
-import { errorEnvelope, successEnvelope } from '../../protocol/envelope';
+import { partialEnvelope } from '../../protocol/batch';
+import { type Envelope, errorEnvelope, successEnvelope } from '../../protocol/envelope';
 import { PushError } from '../../protocol/errors';
 import { type BegunLines, writeLines } from '../line-answer';
 import { rateHeaders } from '../rate-headers';
@@ -24,11 +25,18 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
     else if (document) sendDocument(ctx, document);
     else if (location) sendLocation(ctx, location);
     else if (data !== undefined) {
-      const { requestId } = ctx.state;
-      writeEnvelope(ctx, successEnvelope(data, requestId, options.clock()), options.always200);
+      writeEnvelope(ctx, envelopeOf(ctx.state, options), options.always200);
       countSuccess(ctx, options);
     } else throw noRoute(ctx);
   };
+}
+
+function envelopeOf(
+  { data, partial, requestId, language }: RequestState,
+  { clock }: RespondOptions,
+): Envelope {
+  if (!partial) return successEnvelope(data, requestId, clock());
+  return partialEnvelope(data, partial.isRetryable, requestId, clock(), language);
 }
 
 /** The router leaves the routes of the path, whatever their method, on the context. */

@@ -2,7 +2,16 @@
 import type { Clock } from '../../concurrency/clock';
 import { OPERATIONS } from '../../domain/operation';
 import type { PushError } from '../../protocol/errors';
-import { ORPHANS, pushPath, QUERIES, queryPath, VERIFY } from '../../protocol/paths';
+import {
+  BATCH,
+  BATCH_PATH,
+  ORPHANS,
+  pushPath,
+  QUERIES,
+  queryPath,
+  VERIFY,
+  VERIFY_BATCH,
+} from '../../protocol/paths';
 import { BATCH_KINDS, type Metrics, STAGES } from '../../telemetry/metrics';
 import type { MetricsRegistry } from './registry';
 
@@ -12,6 +21,8 @@ const OPERATION_OF = new Map<string, string>([
   ...QUERIES.map((name) => [queryPath(name), name] as const),
   [queryPath(ORPHANS), ORPHANS],
   [queryPath(VERIFY), VERIFY],
+  [BATCH_PATH, BATCH],
+  [queryPath(VERIFY_BATCH), VERIFY_BATCH],
 ]);
 
 /** @param redisTime what time it is for Redis, epoch milliseconds; it may reject */

@@ -1,6 +1,6 @@
 /** The query that takes lines and answers with lines (docs/reconcile.md, "matters/orphans"). */
 
-import { type Bilingual, bilingual } from '../../protocol/bilingual';
+import type { Bilingual } from '../../protocol/bilingual';
 import { successEnvelope } from '../../protocol/envelope';
 import { MAX_ID_LINES } from '../../protocol/id-lines';
 import { LIST_LIMIT } from '../../protocol/limits';
@@ -10,6 +10,7 @@ import { ORPHAN, ORPHAN_COUNT } from '../examples/queries';
 import { SIGNED } from '../headers';
 import { type Json, schemaRef } from '../json-schema';
 import { admitted } from '../responses';
+import { linesOf } from './lines';
 import { bodyOf, signedOperation } from './signed';
 
 const MOST = MAX_ID_LINES.toLocaleString('en');
@@ -21,21 +22,6 @@ const FOUND: Bilingual = [
   'NDJSON: a line for each orphan, in the order of the ids, and the envelope as the last line. A stream without that line is incomplete; one that failed on the way ends with an error envelope.',
   'NDJSON：每个未列出的事项一行，按业务主键排序，最后一行是响应信封。没有最后一行表示不完整；中途失败时最后一行是错误信封。',
 ];
-
-/** OpenAPI 3.1 has no word for lines: the body is a text, and its content a list of them. */
-const linesOf = (about: Bilingual, line: Json, example: readonly unknown[]) => ({
-  'application/x-ndjson': {
-    schema: {
-      type: 'string',
-      description: bilingual(about),
-      contentMediaType: 'application/x-ndjson',
-      contentSchema: { type: 'array', items: line },
-    },
-    examples: {
-      example: { value: example.map((value) => `${JSON.stringify(value)}\n`).join('') },
-    },
-  },
-});
 
 export function orphansPath(): Record<string, Json> {
   const taken = linesOf(LIST, schemaRef('OrphansLine'), [
@@ -53,7 +39,7 @@ export function orphansPath(): Record<string, Json> {
       '提交来源系统全部未办结的业务主键，返回台账中未办结或草稿、但不在其中的事项。不会关闭任何事项。每个 client 同时只能执行一个。',
     ],
     parameters: SIGNED,
-    requestBody: bodyOf(taken, LIST_LIMIT, false),
+    requestBody: bodyOf(taken, LIST_LIMIT),
     success: admitted(FOUND, { content: linesOf(FOUND, line, [ORPHAN, end]) }),
     rejections: ['TOO_MANY_QUERIES'],
   });

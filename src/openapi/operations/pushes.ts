@@ -92,7 +92,7 @@ function pushOf(name: OperationName): Json {
     ...operation,
     tag: 'push',
     parameters: KEYED,
-    requestBody: bodyOf(content, BODY_LIMIT, true),
+    requestBody: bodyOf(content, BODY_LIMIT, 'BODY_LIMIT'),
     success: admitted(WRITTEN, success('PushAnswer', answered), ['Idempotency-Replayed']),
     rejections: [...REJECTIONS, ...rejections],
   });

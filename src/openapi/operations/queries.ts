@@ -131,7 +131,7 @@ function queryOf(name: QueryName): Json {
     ...operation,
     tag: 'query',
     parameters: SIGNED,
-    requestBody: bodyOf(content, limit ?? BODY_LIMIT, limit === undefined),
+    requestBody: limit ? bodyOf(content, limit) : bodyOf(content, BODY_LIMIT, 'BODY_LIMIT'),
     success: admitted(FOUND, success(answer, { example: QUERY_ANSWERS[name] })),
     rejections: ['INVALID_JSON', 'TOO_MANY_QUERIES'],
   });

@@ -43,6 +43,8 @@ export interface SignedOperation {
   readonly success: Json;
   /** Besides those of every signed request. */
   readonly rejections: readonly Reason[];
+  /** By code, what is neither. */
+  readonly more?: Readonly<Record<number, Json>>;
 }
 
 export const signedOperation = (it: SignedOperation): Json => ({
@@ -54,7 +56,7 @@ export const signedOperation = (it: SignedOperation): Json => ({
     security: SECURITY,
     parameters: it.parameters,
     requestBody: it.requestBody,
-    responses: { 200: it.success, ...rejectionsOf(it.rejections) },
+    responses: { 200: it.success, ...it.more, ...rejectionsOf(it.rejections) },
   },
 });
 
@@ -81,11 +83,11 @@ function rejectionsOf(own: readonly Reason[]): Record<string, Json> {
 /** Default of BODY_LIMIT, bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
-/** @param maxBytes largest body; `isSetting`: unless BODY_LIMIT says otherwise */
-export function bodyOf(content: Json, maxBytes: number, isSetting: boolean): Json {
+/** @param maxBytes largest body; `setting`: unless this one says otherwise */
+export function bodyOf(content: Json, maxBytes: number, setting?: string): Json {
   const size = maxBytes < 2 ** 20 ? `${maxBytes / 1024} KiB` : `${maxBytes / 2 ** 20} MiB`;
-  const about: Bilingual = isSetting
-    ? [`At most ${size}, unless BODY_LIMIT says otherwise`, `最多 ${size}，可由 BODY_LIMIT 调整`]
+  const about: Bilingual = setting
+    ? [`At most ${size}, unless ${setting} says otherwise`, `最多 ${size}，可由 ${setting} 调整`]
     : [`At most ${size}`, `最多 ${size}`];
   return { description: bilingual(about), required: true, content, 'x-max-bytes': maxBytes };
 }

@@ -22,7 +22,7 @@ export function verifyPath(): Record<string, Json> {
       '试运行：签名、速率、请求体和用户的校验及错误与实际推送一致，但不写入台账和推送日志。不检查台账中的数据：事项是否存在、是否过期、已有参与人数、auto: 开头的编号是否已分配。',
     ],
     parameters: KEYED,
-    requestBody: bodyOf(content, BODY_LIMIT, true),
+    requestBody: bodyOf(content, BODY_LIMIT, 'BODY_LIMIT'),
     success: admitted(PASSES, success('VerifyAnswer', { example: VERIFIED })),
     rejections: ['INVALID_JSON', 'UNKNOWN_USER'],
   });

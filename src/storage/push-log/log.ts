@@ -3,7 +3,7 @@ import { type Connection, type mongo, Types } from 'mongoose';
 import type { FieldChange } from '../../domain/changes';
 import { NO_ASSIGNEE } from '../../protocol/warnings';
 import { nativeCollection } from '../mongo';
-import { type AppendOptions, createAppend } from './append';
+import { type AppendFailures, type AppendOptions, createAppend } from './append';
 import type { LoggedBody } from './body-model';
 import { entryModel, type LogEntry } from './entry-model';
 import { resultOf, type Settlement } from './settlement';
@@ -39,6 +39,12 @@ export interface PushLog {
    */
   append(entry: LogEntry, body?: Uint8Array): Promise<void>;
   /**
+   * The same for many at once, of one deadline; none stands in the way of another.
+   *
+   * @returns the entries that were not recorded, with the driver's error of each
+   */
+  appendAll(pushes: readonly UnloggedPush[]): Promise<AppendFailures>;
+  /**
    * Settles entries that are still queued, within the transaction of their effect or alone.
    *
    * @returns how many were settled; fewer than asked: some push was settled before, so it must not
@@ -59,6 +65,12 @@ export interface Settling {
   readonly timeout?: number;
 }
 
+/** An entry with the body that was sent. */
+export interface UnloggedPush {
+  readonly entry: LogEntry;
+  readonly body: Uint8Array;
+}
+
 /** A document has a limit; a larger body is logged with its hash and size alone. */
 const MAX_BODY = 8 * 1024 * 1024;
 
@@ -71,11 +83,17 @@ export function createPushLog(connection: Connection, options: PushLogOptions = 
   const { keepBodies = true } = options;
   const append = createAppend(connection, options);
   const collection = nativeCollection<LogEntry>(entryModel(connection));
+  const keptBody = (entry: LogEntry, sent: Uint8Array | undefined) => {
+    const isKept = keepBodies && sent !== undefined && sent.length <= MAX_BODY;
+    return isKept ? bodyOf(entry, sent) : undefined;
+  };
   return {
-    append: (entry, sent) => {
-      const isKept = keepBodies && sent !== undefined && sent.length <= MAX_BODY;
-      return append(entry, isKept ? bodyOf(entry, sent) : undefined);
+    append: async (entry, sent) => {
+      const failure = (await append([{ entry, body: keptBody(entry, sent) }])).get(entry);
+      if (failure) throw failure;
     },
+    appendAll: (pushes) =>
+      append(pushes.map(({ entry, body }) => ({ entry, body: keptBody(entry, body) }))),
     settle: async (pushes, by) => {
       if (pushes.length === 0) return 0;
       const writes = pushes.map((push) => toWrite(push, by));

@@ -19,11 +19,22 @@ const LAST_SECOND = 0xffff_ffff;
  * @returns a function that makes an id from the time of receipt, epoch milliseconds
  */
 export function createRequestIds(ahead: () => number = () => 0): (receivedAt: number) => string {
+  const newIds = createRequestIdBlocks(ahead);
+  return (receivedAt) => newIds(receivedAt, 1)[0] ?? '';
+}
+
+/** The same, of many requests that came together: their ids ascend in their order. */
+export function createRequestIdBlocks(
+  ahead: () => number = () => 0,
+): (receivedAt: number, size: number) => string[] {
   const process = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
-  return (receivedAt) => {
-    counter = (counter + 1) % COUNTER_END;
-    return timePart(receivedAt + ahead()) + process + hex(counter, 4);
+  return (receivedAt, size) => {
+    // A block does not go over the end of the counter.
+    const first = counter + size < COUNTER_END ? counter + 1 : 0;
+    counter = first + size - 1;
+    const begin = timePart(receivedAt + ahead()) + process;
+    return Array.from({ length: size }, (_, index) => begin + hex(first + index, 4));
   };
 }
 

@@ -1,0 +1,162 @@
+/** `matters/batch`, and its dry run `verify/batch`: lines come in, a result of each goes out in their order. */
+import type { Context, Middleware } from 'koa';
+import type { BatchResult, VerifiedLine } from '../../protocol/batch';
+import { BatchBody, type BatchLimits } from '../../protocol/batch-lines';
+import { renderAll, renderWarnings } from '../../protocol/envelope';
+import { PushError } from '../../protocol/errors';
+import type { Language } from '../../protocol/language';
+import { pushPath } from '../../protocol/paths';
+import { databaseCall } from '../../pushes/availability';
+import { readPushHeaders } from '../../pushes/push-request';
+import type { PushResult } from '../../pushes/push-result';
+import { type BatchReader, checkBatchHeaders, checkLines } from '../../pushes/read-batch';
+import { type LineResult, type SubmitBatch, successOf } from '../../pushes/submit-batch';
+import { arrivalOf } from '../middleware/koa-in-flight';
+import type { StreamedRoute } from '../middleware/koa-streamed-hmac-auth';
+import type { RequestState } from '../request-state';
+import type { Listeners } from '../tell-rejection';
+
+type BatchContext = Parameters<Middleware<RequestState>>[0];
+
+/** Milliseconds in which a batch must arrive. */
+const BODY_TIMEOUT = 30_000;
+/** Bytes that a piece takes beside its content. */
+const PER_PIECE = 256;
+
+/** Bounds of a batch. */
+export interface BatchBounds extends BatchLimits {
+  /** BATCH_BODY_LIMIT, bytes. */
+  readonly batchBytes: number;
+}
+
+/**
+ * How a batch is received: into `ctx.state.batch`, its signature verified over the bytes as they come.
+ *
+ * @param operation stands in the push log where the request is rejected
+ */
+export function batchBody(
+  operation: string,
+  { batchBytes, ...limits }: BatchBounds,
+): StreamedRoute {
+  const begin = ({ req, state }: Context) => {
+    const body = new BatchBody(limits);
+    const arrival = arrivalOf(req);
+    state.batch = body;
+    return (chunk: Uint8Array) => {
+      arrival?.received(chunk.length + PER_PIECE);
+      body.take(chunk);
+    };
+  };
+  return { operation, bodyLimit: batchBytes, bodyTimeout: BODY_TIMEOUT, begin };
+}
+
+/** The handler of `matters/batch`. Each of its lines is counted as a push. */
+export function batchRoute(
+  submit: SubmitBatch,
+  listeners: Omit<Listeners, 'logger'>,
+): Middleware<RequestState> {
+  return async (ctx) => {
+    const { req, state } = ctx;
+    arrivalOf(req)?.complete();
+    const results = await submit(requestOf(ctx));
+    countLines(listeners, ctx, results);
+    leave(
+      state,
+      results.map((one) => renderResult(one, state.language)),
+    );
+  };
+}
+
+/** As if each had come by itself. */
+function countLines(
+  { clock, metrics, flow }: Omit<Listeners, 'logger'>,
+  { state: { clientId, receivedAt } }: BatchContext,
+  results: readonly LineResult[],
+): void {
+  const ms = clock() - receivedAt;
+  for (const { operation, result } of results) {
+    if (operation === undefined) continue;
+    const path = pushPath(operation);
+    if (result instanceof PushError) {
+      metrics?.rejected(path, receivedAt, result);
+      flow?.rejected({ path, clientId, ms }, result);
+    } else {
+      const outcome = successOf(result);
+      metrics?.answered(path, receivedAt, outcome);
+      flow?.answered({ path, clientId, ms }, outcome);
+    }
+  }
+}
+
+function requestOf({ req, path, state }: BatchContext): Parameters<SubmitBatch>[0] {
+  const { signed, batch, stages } = state;
+  const rawBody = batch.whole();
+  return {
+    ...signed,
+    ...readPushHeaders(req.rawHeaders),
+    path,
+    rawBody,
+    stages,
+    readLines: () => batch.linesOf(rawBody),
+    admitted: (rate) => {
+      state.rate = rate;
+    },
+  };
+}
+
+/** The handler of `verify/batch`: each line as far as its validation, by the same code, and no further. */
+export function verifyBatchRoute(reader: BatchReader, timeout: number): Middleware<RequestState> {
+  return async ({ req, state }) => {
+    arrivalOf(req)?.complete();
+    const { batch, language } = state;
+    const headers = readPushHeaders(req.rawHeaders);
+    checkBatchHeaders(headers);
+    const lines = batch.linesOf(batch.whole());
+    const checked = await databaseCall(checkLines(reader, lines, headers), timeout);
+    const found = checked.map(({ line, read, checked: result }): VerifiedLine => {
+      const named = result instanceof PushError ? read?.body.externalId : result.externalId;
+      const externalId = typeof named === 'string' ? named : null;
+      return { line: line.number, ...told(result, language), externalId };
+    });
+    leave(state, found);
+  };
+}
+
+function renderResult(one: LineResult, language: Language): BatchResult {
+  const { line, requestId, externalId = null, result } = one;
+  const about = { line, ...told(resultOf(result), language), requestId, externalId };
+  if (result instanceof PushError) return about;
+  const { matterId, outcome } = result.data;
+  return { ...about, matterId, outcome, ...(result.replayed && { replayed: true as const }) };
+}
+
+const resultOf = (result: PushResult | PushError) =>
+  result instanceof PushError ? result : { warnings: result.data.warnings ?? [] };
+
+/** What is told of a line as of a push of its own. */
+function told(result: PushError | Pick<PushError, 'warnings'>, language: Language) {
+  const warnings = result.warnings.length > 0 && {
+    warnings: renderWarnings(result.warnings, language),
+  };
+  if (!(result instanceof PushError)) return { code: 0, message: 'success', ...warnings };
+  const { code, text, reason, retryable, errors } = result;
+  return {
+    code,
+    message: text[language],
+    reason,
+    retryable,
+    ...(errors && { errors: renderAll(errors, language) }),
+    ...warnings,
+  };
+}
+
+/** The answer: a success only where every line is one. */
+function leave(state: RequestState, results: BatchResult[] | VerifiedLine[]): void {
+  const total = results.length;
+  const succeeded = results.filter(({ code }) => code === 0).length;
+  const failed = total - succeeded;
+  const isRetryable = results.some(({ retryable }) => retryable === true);
+  state.lineCounts = { total, failed };
+  state.data = { total, succeeded, failed, results };
+  if (failed > 0) state.partial = { isRetryable };
+}

@@ -1,0 +1,154 @@
+/** From the bytes of a batch to its lines. What is wrong with one line is that line's error. */
+import { isUtf8 } from 'node:buffer';
+import { OPERATIONS, type OperationName } from '../domain/operation';
+import { batchLine } from './batch';
+import { bodySpan } from './body-span';
+import { PushError, problem } from './errors';
+import { IDEMPOTENCY_KEY } from './headers';
+import { fieldErrors, type JsonObject } from './json-body';
+import { TEXTS } from './texts';
+import { inBoth } from './zod-texts';
+
+export interface BatchLimits {
+  /** Lines with something in them. */
+  readonly lines: number;
+  /** Bytes of the body of one line. */
+  readonly bodyBytes: number;
+}
+
+/** The bytes of a line, and its number. */
+export interface RawLine {
+  /** From 1; empty lines count. */
+  readonly number: number;
+  readonly bytes: Buffer;
+}
+
+/** A line that can be read. */
+export interface ReadLine extends RawLine {
+  readonly op: OperationName;
+  readonly key: string | undefined;
+  readonly body: JsonObject;
+  /** The body as it was sent: a part of the line. */
+  readonly rawBody: Buffer;
+}
+
+/** Empty lines that are too many, as a multiple of those that may be full. */
+const EMPTY_LINES = 10;
+/** Digits of the largest number of a line. */
+export const LINE_DIGITS = 5;
+const LINE_FEED = 10;
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+/**
+ * Takes a batch while it arrives. What is wrong with it is told at the end only: until then nobody knows
+ * whether its sender may know it.
+ */
+export class BatchBody {
+  private chunks: Buffer[] = [];
+  private lineFeeds = 0;
+
+  constructor(private readonly limits: BatchLimits) {}
+
+  take(chunk: Uint8Array): void {
+    if (this.isTooLong()) return;
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) {
+      this.lineFeeds += 1;
+      if (this.isTooLong()) break;
+    }
+    this.chunks.push(bytes);
+    if (this.isTooLong()) this.chunks = [];
+  }
+
+  /** All of its bytes, once they are there; to be called once. None of a batch that has too many lines. */
+  whole(): Buffer {
+    const { chunks } = this;
+    this.chunks = [];
+    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  }
+
+  /** At least as many as it has with something in them. */
+  get mostLines(): number {
+    return this.lineFeeds + 1;
+  }
+
+  /**
+   * @param whole as above
+   * @returns the lines with something in them
+   * @throws PushError TOO_MANY_LINES, INVALID_ENCODING or EMPTY_BATCH
+   */
+  linesOf(whole: Buffer): RawLine[] {
+    const { limits } = this;
+    if (this.isTooLong()) throw tooManyLines(limits.lines);
+    if (!isUtf8(whole)) throw new PushError('INVALID_ENCODING');
+    const lines = splitLines(whole);
+    if (lines.length > limits.lines) throw tooManyLines(limits.lines);
+    if (lines.length === 0) throw new PushError('EMPTY_BATCH');
+    return lines;
+  }
+
+  private isTooLong(): boolean {
+    return this.lineFeeds > EMPTY_LINES * this.limits.lines;
+  }
+}
+
+function tooManyLines(most: number): PushError {
+  const errors = [problem('(body)', TEXTS.tooManyLines(most))];
+  return new PushError('TOO_MANY_LINES', { errors });
+}
+
+function splitLines(whole: Buffer): RawLine[] {
+  const hasMark = whole.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  const lines: RawLine[] = [];
+  let number = 0;
+  for (let start = hasMark ? BYTE_ORDER_MARK.length : 0; start < whole.length; ) {
+    const found = whole.indexOf(LINE_FEED, start);
+    const end = found === -1 ? whole.length : found;
+    number += 1;
+    if (!isBlank(whole, start, end)) lines.push({ number, bytes: whole.subarray(start, end) });
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** Of blanks, tabs and carriage returns alone. */
+function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at];
+    if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0d) return false;
+  }
+  return true;
+}
+
+/** @returns the line, or the PushError INVALID_JSON, VALIDATION_FAILED or BODY_TOO_LARGE that it is rejected with */
+export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushError {
+  const json = parse(line.bytes);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    return new PushError('INVALID_JSON', { errors: [problem('(line)', TEXTS.line)] });
+  }
+  if (!isLine(json)) {
+    const { error } = batchLine.safeParse(json, inBoth);
+    return new PushError('VALIDATION_FAILED', { errors: error ? fieldErrors(error) : [] });
+  }
+  const rawBody = bodySpan(line.bytes);
+  if (rawBody.length > limits.bodyBytes) return new PushError('BODY_TOO_LARGE');
+  const { op, key, body } = json;
+  return { number: line.number, bytes: line.bytes, op, key, body, rawBody };
+}
+
+/** As `batchLine`, which makes a copy of the body, and names what is wrong. */
+function isLine(json: object): json is Pick<ReadLine, 'op' | 'key' | 'body'> {
+  const { op, key, body } = json as Readonly<Record<string, unknown>>;
+  const isKey = key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key));
+  const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return isKey && isBody && (OPERATIONS as readonly unknown[]).includes(op);
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    // Not parsing is the answer itself; JSON has no undefined.
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What comes before any work on a push or a batch: its client is not paused, there is room for it, its
+ * signature is for this use, its client within its rate.
+ */
+import { checkMayPush } from '../auth/authenticate';
+import type { Clock } from '../concurrency/clock';
+import { clientPaused, PushError, type RateState } from '../protocol/errors';
+import type { EndedPush, PushCounts } from '../storage/push-log/push-counts';
+import type { Admit } from './admit';
+import type { LoadShedder, Permit } from './load-shedder';
+import { entryOf, rejectedEntry, type SentPush, withMatter } from './log-entry';
+import type { LogRejection } from './rejection-log';
+
+export interface LetInDependencies {
+  readonly loadShedder: LoadShedder;
+  readonly admit: Admit;
+  readonly logRejection: LogRejection;
+  /** The same for what is shed. */
+  readonly logShed: LogRejection;
+  readonly counts: Pick<PushCounts, 'ended' | 'unrecorded'>;
+  readonly clock: Clock;
+  /** How long a caller waits, milliseconds. */
+  readonly timeout: number;
+}
+
+/** A request with pushes, on its way through this process. */
+export interface Submission {
+  readonly request: SentPush & Parameters<Admit>[0];
+  /** How many it has. */
+  readonly pushes: number;
+  /** How long its caller waits, epoch milliseconds. */
+  readonly deadline: number;
+  /** It has an entry in the log, or was handed to the rejection log, which counts what it drops. */
+  isInLog: boolean;
+}
+
+/** @throws PushError SCOPE_NOT_ALLOWED, CLIENT_PAUSED or BACKLOG_FULL */
+export function takePermit(deps: LetInDependencies, submission: Submission): Permit {
+  const { clientId, paused } = submission.request.caller;
+  try {
+    checkMayPush(submission.request.caller);
+    if (paused) throw clientPaused(paused.reason);
+    return deps.loadShedder.acquire(clientId, submission.pushes);
+  } catch (error) {
+    logRejection(deps, submission, error);
+    throw error;
+  }
+}
+
+/** @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE */
+export async function admit(
+  deps: LetInDependencies,
+  submission: Submission,
+): Promise<RateState | undefined> {
+  try {
+    return await deps.admit(submission.request, left(deps, submission));
+  } catch (error) {
+    logRejection(deps, submission, error);
+    throw error;
+  }
+}
+
+/** Requests that are rejected before they are admitted may come in crowds: only some are recorded. */
+export function logRejection(
+  deps: LetInDependencies,
+  submission: Submission,
+  error: unknown,
+): void {
+  if (!(error instanceof PushError)) return;
+  const { request } = submission;
+  const { clientId } = request.caller;
+  const now = deps.clock();
+  const entry = () =>
+    rejectedEntry(withMatter(entryOf(request, deps.timeout), request.rawBody), error, now);
+  const dropped = () => deps.counts.unrecorded(endedPush(request, error.reason));
+  submission.isInLog = true;
+  if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, entry, undefined, dropped);
+  else deps.logRejection(clientId, entry, request.rawBody, dropped);
+}
+
+/** Milliseconds until its caller waits no longer. */
+export const left = (
+  { clock }: Pick<LetInDependencies, 'clock'>,
+  { deadline }: Pick<Submission, 'deadline'>,
+) => deadline - clock();
+
+/** As it is counted. @param result an outcome, REPLAYED, or a reason */
+export function endedPush({ operation, receivedAt, caller }: SentPush, result: string): EndedPush {
+  const { clientId, systemCode } = caller;
+  return { clientId, systemCode, operation, result, receivedAt };
+}

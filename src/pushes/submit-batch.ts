@@ -1,0 +1,317 @@
+/**
+ * The way of a batch (decisions, "Batches"): let in as a whole, and from then on each line is a push of its
+ * own, with its entry, its key and its result. What the lines share is done once: one look-up of users, one
+ * append of the log, one of each shard of the queue, one wait. The way of a single push is submit-push.ts.
+ */
+import { Types } from 'mongoose';
+import type { SignedRequest } from '../auth/signed-request';
+import type { OperationName } from '../domain/operation';
+import type { RawLine } from '../protocol/batch-lines';
+import { PushError, type RateState } from '../protocol/errors';
+import { BATCH } from '../protocol/paths';
+import type { LogEntry } from '../storage/push-log/entry-model';
+import type { Metrics } from '../telemetry/metrics';
+import type { StageTimes } from '../telemetry/stage-times';
+import { databaseCall } from './availability';
+import {
+  admit,
+  endedPush,
+  type LetInDependencies,
+  left,
+  logRejection,
+  type Submission,
+  takePermit,
+} from './let-in';
+import { entryOf, rejectedEntry, replayedEntry, type SentPush, withMatter } from './log-entry';
+import type { PushHeaders } from './push-request';
+import { type PushResult, resultOf, wasProcessed } from './push-result';
+import { type BatchReader, type CheckedLine, checkBatchHeaders, checkLines } from './read-batch';
+import {
+  fingerprintOf,
+  firstTries,
+  messageOf,
+  queuedEntry,
+  type RecordDependencies,
+  recordPushes,
+  replayedResult,
+} from './record-pushes';
+import type { SettlePushes, UnsentPush } from './settle-push';
+import { assignId, type CheckedBody, orRejection, type ValidPush } from './validate-push';
+
+/** `timeout` is BATCH_TIMEOUT. */
+export interface SubmitBatchDependencies
+  extends LetInDependencies,
+    RecordDependencies,
+    BatchReader {
+  readonly settle: SettlePushes;
+  /** Of the lines, ascending in their order. */
+  readonly newRequestIds: (receivedAt: number, count: number) => readonly string[];
+  readonly metrics: Pick<Metrics, 'stage'>;
+}
+
+/** An authenticated batch, not yet looked into. */
+export interface BatchRequest extends SignedRequest, PushHeaders {
+  readonly path: string;
+  /** All of its bytes. */
+  readonly rawBody: Uint8Array;
+  /** @throws PushError where it cannot be read at all */
+  readonly readLines: () => readonly RawLine[];
+  /** Told where the client stands with its rate. */
+  readonly admitted: (rate: RateState | undefined) => void;
+  /** Where LOG_REQUESTS is on. */
+  readonly stages?: StageTimes | undefined;
+}
+
+/** What a line came to. */
+export interface LineResult {
+  readonly line: number;
+  /** Of its entry in the log. */
+  readonly requestId: string;
+  /** Undefined where the line cannot be read. */
+  readonly operation: OperationName | undefined;
+  /** As far as it is known. */
+  readonly externalId: string | undefined;
+  readonly result: PushResult | PushError;
+}
+
+/** @throws PushError where it is rejected as a whole: nothing of it was applied then */
+export type SubmitBatch = (request: BatchRequest) => Promise<readonly LineResult[]>;
+
+export function createSubmitBatch(deps: SubmitBatchDependencies): SubmitBatch {
+  return async (request) => {
+    const deadline = request.receivedAt + deps.timeout;
+    const sent = { ...request, operation: BATCH };
+    const whole = { request: sent, pushes: 1, deadline, isInLog: false };
+    try {
+      checkBatchHeaders(request);
+      const lines = request.readLines();
+      const batch = { ...whole, request: { ...sent, pushes: lines.length }, pushes: lines.length };
+      return await submitBatch(deps, request, batch, lines).finally(() => {
+        whole.isInLog = batch.isInLog;
+      });
+    } catch (error) {
+      countRejection(deps, whole, error);
+      throw error;
+    }
+  };
+}
+
+/** A batch that is rejected as a whole counts as one push: of which operation its lines are nobody has looked. */
+function countRejection(deps: SubmitBatchDependencies, whole: Submission, error: unknown): void {
+  if (!whole.isInLog) logRejection(deps, whole, error);
+  const reason = error instanceof PushError ? error.reason : 'INTERNAL_ERROR';
+  const ended = endedPush(whole.request, reason);
+  deps.counts.ended(ended, deps.clock() - whole.request.receivedAt);
+}
+
+/** A line on its way through this process. */
+interface Line {
+  readonly number: number;
+  readonly push: SentPush;
+  readonly operation: OperationName | undefined;
+  entry: LogEntry;
+  readonly valid: ValidPush | undefined;
+  /** Its key is that of another line. */
+  readonly isRepeated: boolean;
+  /** Undefined while it is under way. */
+  result: PushResult | PushError | undefined;
+  isInLog: boolean;
+}
+
+async function submitBatch(
+  deps: SubmitBatchDependencies,
+  request: BatchRequest,
+  batch: Submission,
+  rawLines: readonly RawLine[],
+): Promise<readonly LineResult[]> {
+  const permit = takePermit(deps, batch);
+  try {
+    request.admitted(await admit(deps, batch));
+    const checked = await databaseCall(checkLines(deps, rawLines, request), left(deps, batch));
+    const lines = linesOf(deps, request, checked);
+    await replayOrReject(deps, batch, lines);
+    request.stages?.mark('admit');
+    await record(deps, batch, lines);
+    request.stages?.mark('log');
+    permit.release(await settle(deps, batch, lines));
+    request.stages?.mark('wait');
+    count(deps, lines);
+    return lines.map(resultOfLine);
+  } finally {
+    permit.release(0);
+  }
+}
+
+function linesOf(
+  deps: SubmitBatchDependencies,
+  request: BatchRequest,
+  checked: readonly CheckedLine[],
+): Line[] {
+  const { caller, receivedAt } = request;
+  const batchId = new Types.ObjectId(request.requestId);
+  const ids = deps.newRequestIds(receivedAt, checked.length);
+  return checked.map(({ line, read, key, checked: found, isRepeated }, index) => {
+    const push: SentPush = {
+      requestId: ids[index] ?? '',
+      caller,
+      operation: read?.op ?? BATCH,
+      idempotencyKey: key,
+      rawBody: read?.rawBody ?? line.bytes,
+      receivedAt,
+      logged: { ...request.logged, batchId, batchLine: line.number },
+    };
+    const entry = entryOf(push, deps.timeout);
+    const valid =
+      found instanceof PushError ? undefined : withId(request, push, line.number, found);
+    return {
+      number: line.number,
+      push,
+      operation: read?.op,
+      entry: valid ? queuedEntry(deps, entry, valid) : entry,
+      valid,
+      isRepeated,
+      result: found instanceof PushError ? found : undefined,
+      isInLog: false,
+    };
+  });
+}
+
+/** A notice without an id and a key gets one that the same line of the same batch gets again. */
+function withId(
+  { caller, signature }: BatchRequest,
+  { idempotencyKey, rawBody }: SentPush,
+  line: number,
+  { operation, warnings, externalId }: CheckedBody,
+): ValidPush {
+  const { clientId } = caller;
+  const context = { clientId, idempotencyKey, signature: `${signature}/${line}` };
+  return { operation, warnings, externalId: externalId ?? assignId(context, rawBody) };
+}
+
+/** Lines that do not pass are rejected; a retry still gets the outcome of its first try, as a single push. */
+async function replayOrReject(
+  deps: SubmitBatchDependencies,
+  batch: Submission,
+  lines: readonly Line[],
+): Promise<void> {
+  const rejected = lines.filter(({ result }) => result !== undefined);
+  if (rejected.length === 0) return;
+  const fingerprintOfLine = ({ entry, isRepeated }: Line) =>
+    isRepeated ? undefined : fingerprintOf(deps, entry);
+  const fingerprints = rejected.flatMap((line) => fingerprintOfLine(line) ?? []);
+  const firsts = await firstTries(deps, fingerprints, left(deps, batch));
+  const now = deps.clock();
+  for (const line of rejected) {
+    const first = firsts.get(fingerprintOfLine(line) ?? '');
+    if (first) {
+      line.entry = replayedEntry(line.entry, first, now);
+      line.result = replayedResult(line.entry, batch.request.caller.systemCode);
+    } else if (line.result instanceof PushError) {
+      line.entry = rejectedEntry(withMatter(line.entry, line.push.rawBody), line.result, now);
+    }
+  }
+}
+
+/** All entries in one append, those of rejected lines too. */
+async function record(
+  deps: SubmitBatchDependencies,
+  batch: Submission,
+  lines: readonly Line[],
+): Promise<void> {
+  const began = performance.now();
+  const unlogged = lines.map(({ entry, push }) => ({ entry, body: push.rawBody }));
+  const failures = await recordPushes(deps, unlogged, left(deps, batch));
+  for (const line of lines) {
+    const failure = failures.get(line.entry);
+    line.isInLog = failure === undefined;
+    if (failure) line.result = failure;
+  }
+  deps.metrics.stage('log', began);
+}
+
+/** @returns how many of them a worker processed */
+async function settle(
+  deps: SubmitBatchDependencies,
+  batch: Submission,
+  lines: readonly Line[],
+): Promise<number> {
+  const { queued, messages, skipped } = inOrder(lines);
+  const skipping = skipped.map((line) => skip(deps, line));
+  const settlements = await deps.settle(messages, batch.deadline);
+  const { systemCode } = batch.request.caller;
+  let processed = 0;
+  for (const [index, line] of queued.entries()) {
+    const settlement = settlements[index];
+    if (wasProcessed(settlement)) processed += 1;
+    const { externalId, warnings } = line.valid;
+    line.result = orRejection(() => resultOf(settlement, { systemCode, externalId, warnings }));
+  }
+  await Promise.all(skipping);
+  return processed;
+}
+
+interface QueuedLine extends Line {
+  readonly valid: ValidPush;
+}
+
+/**
+ * The lines that are to be queued, each with the one of its matter before it. Behind one that was not recorded
+ * those of its matter are skipped: they must not take effect without it.
+ */
+function inOrder(lines: readonly Line[]) {
+  const last = new Map<string, string>();
+  const failed = new Set<string>();
+  const queued: QueuedLine[] = [];
+  const skipped: Line[] = [];
+  const messages: UnsentPush[] = [];
+  for (const line of lines) {
+    if (!isValid(line)) continue;
+    const { externalId } = line.valid;
+    if (line.result) failed.add(externalId);
+    else if (failed.has(externalId)) skipped.push(line);
+    else {
+      const previous = last.get(externalId);
+      const message = messageOf(line.push, line.entry, line.valid);
+      messages.push(previous === undefined ? message : { previous, ...message });
+      queued.push(line);
+      last.set(externalId, line.push.requestId);
+    }
+  }
+  return { queued, messages, skipped };
+}
+
+const isValid = (line: Line): line is QueuedLine => line.valid !== undefined;
+
+async function skip({ finalizer, clock }: SubmitBatchDependencies, line: Line): Promise<void> {
+  const settlement = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
+  line.result = new PushError(settlement.reason);
+  await finalizer.finalize({ id: line.push.requestId, settlement }, clock());
+}
+
+/** Each line is counted as a push. */
+function count({ counts, clock }: SubmitBatchDependencies, lines: readonly Line[]): void {
+  const now = clock();
+  for (const { push, result, isInLog } of lines) {
+    const ended = endedPush(push, resultName(result));
+    counts.ended(ended, now - push.receivedAt);
+    if (!isInLog) counts.unrecorded(ended);
+  }
+}
+
+/** As it is counted. */
+function resultName(result: PushResult | PushError | undefined): string {
+  if (!result) return 'INTERNAL_ERROR';
+  return result instanceof PushError ? result.reason : successOf(result);
+}
+
+export const successOf = ({ data, replayed }: PushResult) => (replayed ? 'REPLAYED' : data.outcome);
+
+function resultOfLine({ number, push, operation, entry, result }: Line): LineResult {
+  return {
+    line: number,
+    requestId: push.requestId,
+    operation,
+    externalId: entry.externalId,
+    result: result ?? new PushError('INTERNAL_ERROR'),
+  };
+}
