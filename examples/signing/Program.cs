@@ -1,4 +1,5 @@
-// One signed push, with .NET 8. As `dotnet run -- sign` it signs what is on stdin.
+// One signed push, with .NET 8; as `dotnet run -- batch` several in one request.
+// As `dotnet run -- sign` it signs what is on stdin.
 using System.Net.Http.Headers;
 using System.Security.Cryptography;
 using System.Text;
@@ -17,25 +18,42 @@ if (args is ["sign"])
 
 string url = Setting("MATTER_PUSH_URL"), clientId = Setting("CLIENT_ID"), secret = Setting("CLIENT_SECRET");
 // Made once: these bytes are signed, and these bytes are sent. PostAsJsonAsync would serialize again.
-byte[] body = JsonSerializer.SerializeToUtf8Bytes(
-    new { matterType = "TODO", externalId = "EXAMPLE-csharp", title = "审批：采购申请" });
+var (operation, body, key) = args is ["batch"]
+    ? ("batch", Several(), "EXAMPLE-csharp/batch")
+    : ("upsert", One(), "EXAMPLE-csharp/created");
 string timestamp = DateTimeOffset.UtcNow.ToUnixTimeSeconds().ToString(); // seconds, not milliseconds
 
-using var request = new HttpRequestMessage(HttpMethod.Post, $"{url}/api/open/matters/upsert");
+using var request = new HttpRequestMessage(HttpMethod.Post, $"{url}/api/open/matters/{operation}");
 request.Content = new ByteArrayContent(body);
 request.Content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
 request.Headers.Add("X-Client-Id", clientId);
 request.Headers.Add("X-Timestamp", timestamp);
 request.Headers.Add("X-Signature", Sign(clientId, timestamp, secret, body));
-// One per change: a retry with it is answered, but not applied again.
-request.Headers.Add("X-Idempotency-Key", "EXAMPLE-csharp/created");
-using var client = new HttpClient { Timeout = TimeSpan.FromSeconds(30) };
+// One per change, or per batch: a retry with it is answered, but not applied again.
+request.Headers.Add("X-Idempotency-Key", key);
+using var client = new HttpClient { Timeout = TimeSpan.FromSeconds(60) };
 using HttpResponseMessage response = await client.SendAsync(request);
 byte[] answer = await response.Content.ReadAsByteArrayAsync();
 Console.OpenStandardOutput().Write(answer); // as it came: the console may have another charset
-Console.WriteLine();
+Console.WriteLine(); // of a batch: what became of each line, in data.results
 using JsonDocument envelope = JsonDocument.Parse(answer);
 return envelope.RootElement.GetProperty("code").GetInt32() == 0 ? 0 : 1;
+
+static byte[] One() => JsonSerializer.SerializeToUtf8Bytes(
+    new { matterType = "TODO", externalId = "EXAMPLE-csharp", title = "审批：采购申请" });
+
+// One push a line, at most 1,000 lines; those of one matter take effect in their order.
+static byte[] Several()
+{
+    const string externalId = "EXAMPLE-csharp-batch";
+    object[] pushes =
+    [
+        new { op = "upsert", body = new { matterType = "TODO", externalId, title = "审批：差旅报销" } },
+        new { op = "status", body = new { externalId, bizStatus = "APPROVED" } },
+    ];
+    string lines = string.Join('\n', pushes.Select(push => JsonSerializer.Serialize(push)));
+    return Encoding.UTF8.GetBytes(lines);
+}
 
 static string Sign(string clientId, string timestamp, string secret, byte[] body)
 {

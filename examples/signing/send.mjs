@@ -1,4 +1,7 @@
-/** One signed push, with Node 20 or newer. As `node send.mjs sign` it signs what is on stdin. */
+/**
+ * One signed push, with Node 20 or newer; as `node send.mjs batch` several in one request. As
+ * `node send.mjs sign` it signs what is on stdin.
+ */
 import { createHmac } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 
@@ -29,29 +32,44 @@ function setting(name) {
   process.exit(2);
 }
 
-async function send() {
-  const [url, clientId, secret] = ['MATTER_PUSH_URL', 'CLIENT_ID', 'CLIENT_SECRET'].map(setting);
+/** Made once: these bytes are signed, and these bytes are sent. Nothing may serialize them again. */
+function one() {
   const matter = { matterType: 'TODO', externalId: 'EXAMPLE-node', title: '审批：采购申请' };
-  // Made once: these bytes are signed, and these bytes are sent. Do not hand `matter` to something
-  // that serializes it again.
-  const body = Buffer.from(JSON.stringify(matter));
+  return Buffer.from(JSON.stringify(matter));
+}
+
+/** One push a line, at most 1,000 lines; those of one matter take effect in their order. */
+function several() {
+  const matter = { matterType: 'TODO', externalId: 'EXAMPLE-node-batch', title: '审批：差旅报销' };
+  const approved = { externalId: 'EXAMPLE-node-batch', bizStatus: 'APPROVED' };
+  const pushes = [
+    { op: 'upsert', body: matter },
+    { op: 'status', body: approved },
+  ];
+  return Buffer.from(pushes.map((push) => `${JSON.stringify(push)}\n`).join(''));
+}
+
+async function send(operation, body, key) {
+  const [url, clientId, secret] = ['MATTER_PUSH_URL', 'CLIENT_ID', 'CLIENT_SECRET'].map(setting);
   const timestamp = String(Math.floor(Date.now() / 1000)); // seconds, not milliseconds
-  const response = await fetch(`${url}/api/open/matters/upsert`, {
+  const response = await fetch(`${url}/api/open/matters/${operation}`, {
     method: 'POST',
     headers: {
       'Content-Type': 'application/json',
       'X-Client-Id': clientId,
       'X-Timestamp': timestamp,
       'X-Signature': sign(clientId, timestamp, secret, body),
-      // One per change: a retry with it is answered, but not applied again.
-      'X-Idempotency-Key': 'EXAMPLE-node/created',
+      // One per change, or per batch: a retry with it is answered, but not applied again.
+      'X-Idempotency-Key': key,
     },
     body,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(60_000),
   });
   const answer = await response.text();
-  console.log(answer);
+  console.log(answer); // of a batch: what became of each line, in data.results
   process.exitCode = JSON.parse(answer).code === 0 ? 0 : 1;
 }
 
-await (process.argv[2] === 'sign' ? signStdin() : send());
+if (process.argv[2] === 'sign') await signStdin();
+else if (process.argv[2] === 'batch') await send('batch', several(), 'EXAMPLE-node/batch');
+else await send('upsert', one(), 'EXAMPLE-node/created');

@@ -1,4 +1,7 @@
-"""One signed push, with Python 3. As `python3 send.py sign` it signs what is on stdin."""
+"""One signed push, with Python 3; as `python3 send.py batch` several in one request.
+
+As `python3 send.py sign` it signs what is on stdin.
+"""
 
 import hashlib
 import hmac
@@ -30,28 +33,46 @@ def setting(name: str) -> str:
     return value
 
 
-def send() -> int:
-    url, client_id, secret = map(setting, ("MATTER_PUSH_URL", "CLIENT_ID", "CLIENT_SECRET"))
+def one() -> bytes:
+    """Made once: these bytes are signed, and these bytes are sent.
+
+    A library that is handed `matter` (as `json=` of requests) serializes it again, with other blanks.
+    """
     matter = {"matterType": "TODO", "externalId": "EXAMPLE-python", "title": "审批：采购申请"}
-    # Made once: these bytes are signed, and these bytes are sent. A library that is handed `matter`
-    # (as `json=` of requests) serializes it again, with other blanks.
-    body = json.dumps(matter).encode()
+    return json.dumps(matter).encode()
+
+
+def several() -> bytes:
+    """One push a line, at most 1,000 lines; those of one matter take effect in their order."""
+    external_id = "EXAMPLE-python-batch"
+    matter = {"matterType": "TODO", "externalId": external_id, "title": "审批：差旅报销"}
+    approved = {"externalId": external_id, "bizStatus": "APPROVED"}
+    pushes = [{"op": "upsert", "body": matter}, {"op": "status", "body": approved}]
+    return "".join(json.dumps(push) + "\n" for push in pushes).encode()
+
+
+def send(operation: str, body: bytes, key: str) -> int:
+    url, client_id, secret = map(setting, ("MATTER_PUSH_URL", "CLIENT_ID", "CLIENT_SECRET"))
     timestamp = str(int(time.time()))  # seconds, not milliseconds
     headers = {
         "Content-Type": "application/json",
         "X-Client-Id": client_id,
         "X-Timestamp": timestamp,
         "X-Signature": sign(client_id, timestamp, secret, body),
-        # One per change: a retry with it is answered, but not applied again.
-        "X-Idempotency-Key": "EXAMPLE-python/created",
+        # One per change, or per batch: a retry with it is answered, but not applied again.
+        "X-Idempotency-Key": key,
     }
-    request = urllib.request.Request(f"{url}/api/open/matters/upsert", body, headers)
+    request = urllib.request.Request(f"{url}/api/open/matters/{operation}", body, headers)
     try:
-        answer = urllib.request.urlopen(request, timeout=30).read()
+        answer = urllib.request.urlopen(request, timeout=60).read()
     except urllib.error.HTTPError as rejected:
         answer = rejected.read()  # a rejection has the envelope too
-    sys.stdout.buffer.write(answer + b"\n")
+    sys.stdout.buffer.write(answer + b"\n")  # of a batch: what became of each line, in data.results
     return 0 if json.loads(answer)["code"] == 0 else 1
 
 
-sys.exit(sign_stdin() if sys.argv[1:] == ["sign"] else send())
+if sys.argv[1:] == ["sign"]:
+    sys.exit(sign_stdin())
+if sys.argv[1:] == ["batch"]:
+    sys.exit(send("batch", several(), "EXAMPLE-python/batch"))
+sys.exit(send("upsert", one(), "EXAMPLE-python/created"))

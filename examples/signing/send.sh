@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One signed push, with bash, openssl and curl. As `send.sh sign` it signs what is on stdin.
+# One signed push, with bash, openssl and curl; as `send.sh batch` several in one request.
+# As `send.sh sign` it signs what is on stdin.
 set -euo pipefail
 
 sha256() { openssl dgst -sha256 -binary; }
@@ -35,14 +36,22 @@ for name in MATTER_PUSH_URL CLIENT_ID CLIENT_SECRET; do
 done
 
 # Written once. Whatever writes it again after signing (jq, a template) may change a byte of it.
-body='{"matterType":"TODO","externalId":"EXAMPLE-bash","title":"审批：采购申请"}'
+if [ "${1:-}" = batch ]; then
+  # One push a line, at most 1,000 lines; those of one matter take effect in their order.
+  operation=batch key=EXAMPLE-bash/batch
+  body='{"op":"upsert","body":{"matterType":"TODO","externalId":"EXAMPLE-bash-batch","title":"审批：差旅报销"}}
+{"op":"status","body":{"externalId":"EXAMPLE-bash-batch","bizStatus":"APPROVED"}}'
+else
+  operation=upsert key=EXAMPLE-bash/created
+  body='{"matterType":"TODO","externalId":"EXAMPLE-bash","title":"审批：采购申请"}'
+fi
 timestamp=$(date +%s) # seconds, not milliseconds
 signature=$(printf '%s' "$body" | sign "$CLIENT_ID" "$timestamp" "$CLIENT_SECRET")
 
 # --data-binary sends the bytes as they are; --data would take line feeds out.
-# The key is one per change: a retry with it is answered, but not applied again.
-answer=$(printf '%s' "$body" | curl -sS --max-time 30 "$MATTER_PUSH_URL/api/open/matters/upsert" \
+# The key is one per change, or per batch: a retry with it is answered, but not applied again.
+answer=$(printf '%s' "$body" | curl -sS --max-time 60 "$MATTER_PUSH_URL/api/open/matters/$operation" \
   -H 'Content-Type: application/json' -H "X-Client-Id: $CLIENT_ID" -H "X-Timestamp: $timestamp" \
-  -H "X-Signature: $signature" -H 'X-Idempotency-Key: EXAMPLE-bash/created' --data-binary @-)
-printf '%s\n' "$answer"
+  -H "X-Signature: $signature" -H "X-Idempotency-Key: $key" --data-binary @-)
+printf '%s\n' "$answer" # of a batch: what became of each line, in data.results
 [[ $answer =~ ^\{\"code\":0[,}] ]] # the envelope begins with its code: no JSON parser is needed

@@ -1,4 +1,4 @@
-/** The blocks for bash of the README and of docs/reconcile.md, pasted as they stand there, against a running service. */
+/** The blocks for bash of the README, of docs/reconcile.md and docs/batches.md, pasted as they stand there, against a running service. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,6 +22,14 @@ if (missing.length > 0) {
 } else {
   describe("the README's first push", tryFirstPush);
 }
+
+/** An answer without what is another one each time; its fields stay. */
+const steady = (answer: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(answer, (key, value) =>
+      ['requestId', 'matterId', 'timestamp'].includes(key) ? key : value,
+    ),
+  );
 
 function tryFirstPush(): void {
   const folder = mkdtempSync(join(tmpdir(), 'matter-push-readme-'));
@@ -90,6 +98,26 @@ function tryFirstPush(): void {
     });
     expect(digest.data.total).toEqual({ count: 1, hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
     expect(orphans).toMatchObject([{ code: 0, data: { listed: 1, open: 1, orphans: 0 } }]);
+  });
+
+  test('the batch of docs/batches.md is answered line by line, and not applied again, in the same shell', async () => {
+    const [batches = '', ...rest] = blocksOf('docs/batches.md');
+    expect(rest).toEqual([]);
+    const { stdout, stderr } = await paste({ DATA_DIR: dataDir }, batches);
+    expect(stderr).toBe('');
+    const [, first, again] = stdout
+      .trim()
+      .split('\n')
+      .map((answer) => JSON.parse(answer));
+    const [, shown = ''] =
+      /```json\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/batches.md'), 'utf8')) ?? [];
+    // As the page shows it, but for ids and times.
+    expect(steady(first)).toEqual(steady(JSON.parse(shown)));
+    expect(again.data.results).toMatchObject([
+      { line: 1, code: 0, outcome: 'CREATED', replayed: true },
+      { line: 2, code: 400, reason: 'UNKNOWN_USER' },
+      { line: 3, code: 0, outcome: 'UPDATED', replayed: true },
+    ]);
   });
 
   test('a file is pushed, what failed is told, and what differs, in the same shell', async () => {

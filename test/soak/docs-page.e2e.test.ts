@@ -340,6 +340,47 @@ function inBrowser({ launch, remove }: Chromium): void {
     TEST_MS,
   );
 
+  test(
+    'a batch is tried, and each of its lines has its own row; so has its dry run',
+    async () => {
+      opened = await open(browser, service.urlOf());
+      const { page } = opened;
+      const lines = [
+        { op: 'upsert', body: { matterType: 'TODO', externalId: 'BATCH-1', title: 'x' } },
+        { op: 'upsert', body: { matterType: 'TODO', externalId: 'BATCH-2', title: '<b> ' } },
+        { op: 'status', body: { externalId: 'BATCH-3', bizStatus: 'no' } },
+      ];
+      const rows = () =>
+        page.$$eval('.result tbody tr', (all) =>
+          all.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent)),
+        );
+      await page.select('#try-operation', 'pushBatch');
+      await fillIn(page, '#try-body', lines.map((line) => JSON.stringify(line)).join('\n'));
+      await page.click('#try-dry');
+      expect(await push(service.secret)).toContain('some lines would fail. Nothing was written.');
+      const failed = ['3', 'BATCH-3', '400 VALIDATION_FAILED'];
+      expect(await rows()).toEqual([
+        ['1', 'BATCH-1', 'would be accepted'],
+        ['2', 'BATCH-2', 'would be accepted'],
+        failed,
+      ]);
+      const written = { externalId: /^BATCH-/ };
+      expect(await matterModel(service.db).countDocuments(written)).toBe(0);
+      await page.click('#try-dry');
+      await page.click('.try button.main');
+      await page.waitForFunction(
+        `document.querySelector('.result .partly')?.textContent.includes('CREATED')`,
+      );
+      expect(await rows()).toEqual([
+        ['1', 'BATCH-1', 'CREATED'],
+        ['2', 'BATCH-2', 'CREATED'],
+        failed,
+      ]);
+      expect(await matterModel(service.db).countDocuments(written)).toBe(2);
+    },
+    TEST_MS,
+  );
+
   test.each([
     [390, 'light', 'en'],
     [1280, 'light', 'zh-CN'],

@@ -187,6 +187,27 @@ function tryExample({ command, id }: Language): void {
   );
 
   test(
+    'sends a batch whose lines are all in the ledger, in their order',
+    async () => {
+      const { code, stdout, stderr } = await run(`${command} batch`, settings());
+      expect([stderr, code]).toEqual(['', 0]);
+      const { data, ...envelope } = JSON.parse(stdout);
+      expect(envelope).toMatchObject({ code: 0 });
+      expect(data).toMatchObject({
+        ...{ total: 2, succeeded: 2, failed: 0 },
+        results: [
+          { line: 1, code: 0, externalId: `${externalId}-batch`, outcome: 'CREATED' },
+          { line: 2, code: 0, externalId: `${externalId}-batch`, outcome: 'UPDATED' },
+        ],
+      });
+      const key = { systemCode: 'TEST', externalId: `${externalId}-batch` };
+      const matter = await matterModel(service.db).findOne(key).lean();
+      expect(matter).toMatchObject({ title: '审批：差旅报销', bizStatus: 'APPROVED' });
+    },
+    TEST_MS,
+  );
+
+  test(
     'prints a rejection and does not exit 0',
     async () => {
       const { code, stdout } = await run(command, { ...settings(), CLIENT_SECRET: 'wrong' });
