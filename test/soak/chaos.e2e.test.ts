@@ -84,6 +84,7 @@ const FOUND: Readonly<Record<Mechanism, (violation: Violation) => boolean>> = {
   'confirmed-write': isOf('acknowledged'),
   majority: isOf('acknowledged'),
   idempotency: isOf('one-effect'),
+  'line-order': isOf('batch-order'),
 };
 
 /** A fault meets the processes as chance has it: what is gone may take more than one run to show. */

@@ -117,7 +117,7 @@ export function aRun() {
     const externalId: string = JSON.parse(sent.body).externalId ?? `auto:${sent.operation}`;
     const settled = fate === 'decided' ? ledger.settle(sent, externalId) : undecided(fate);
     const entry = settled && entryOf(sent, { externalId, sentAt: at[0], ...settled });
-    const batch = place && { batch: { id: batchIdOf(place.request), line: place.line } };
+    const batch = place && { batchId: batchIdOf(place.request), batchLine: place.line };
     if (entry) entries.push({ ...entry, ...batch });
     if (end === 'lost' || end === 'refused') faults.push(aFault('kill-web', at[1] - 1, at[1] + 1));
     const attempt = attemptOf(sent, at, endingOf(sent, entry, end));

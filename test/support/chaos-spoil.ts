@@ -4,7 +4,6 @@ import type { Matter } from '../../src/domain/matter';
 import type { LogEntry } from '../../src/storage/push-log/entry-model';
 import { check } from '../../tools/chaos/check/check';
 import type { Evidence, Rule } from '../../tools/chaos/check/evidence';
-import type { LineOfBatch } from '../../tools/chaos/check/pushes';
 import type { Attempt, BatchAnswer, Fault, Span } from '../../tools/chaos/history';
 import type { Sent } from './chaos-evidence';
 
@@ -17,7 +16,7 @@ export function brokenRules(evidence: Evidence): Rule[] {
 export function withEntry(
   evidence: Evidence,
   { requestId }: Pick<Sent, 'requestId'>,
-  change: Partial<LogEntry> & { readonly batch?: LineOfBatch | undefined },
+  change: Partial<LogEntry>,
 ): Evidence {
   const entries = evidence.entries.map((entry) =>
     String(entry._id) === requestId ? { ...entry, ...change } : entry,

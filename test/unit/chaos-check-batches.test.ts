@@ -1,4 +1,5 @@
 /** The checker of chaos runs: batches, whose lines are held to every rule, and to their order. */
+import fc from 'fast-check';
 import { Types } from 'mongoose';
 import { check } from '../../tools/chaos/check/check';
 import type { BatchAnswer } from '../../tools/chaos/history';
@@ -112,14 +113,14 @@ test.each<[string, Partial<BatchAnswer>]>([
 });
 
 test.each([
-  ['another line', { id: new Types.ObjectId(idOf(1_000_001)), line: 3 }],
-  ['another batch', { id: new Types.ObjectId(idOf(1_000_002)), line: 2 }],
-  ['no batch', undefined],
-])('an entry of %s is found', (_which, batch) => {
+  ['another line', { batchLine: 3 }],
+  ['another batch', { batchId: new Types.ObjectId(idOf(1_000_002)) }],
+  ['no batch', { batchId: undefined, batchLine: undefined }],
+])('an entry of %s is found', (_which, change) => {
   const { run, sent } = aBatchRun();
   const [, second] = sent;
   if (!second) throw new Error('no line');
-  expect(brokenRules(withEntry(run.evidence(), second, { batch }))).toContain('batch-answer');
+  expect(brokenRules(withEntry(run.evidence(), second, change))).toContain('batch-answer');
 });
 
 test('one answer to the whole batch is that of each line, and leaves no entry', () => {
@@ -136,4 +137,74 @@ test('one answer to the whole batch is that of each line, and leaves no entry', 
   const whole = { ...history, attempts, batches: [{ request: 1, lines: 2 }] };
   expect(check(run.evidence({ history: whole as typeof history }))).toEqual([]);
   expect(sent).toHaveLength(2);
+});
+
+/** Lines of two matters; what a server fails skips the later ones of its matter, as the service does. */
+const linesOf = fc
+  .array(
+    fc.record({
+      externalId: fc.constantFrom('A-1', 'A-2'),
+      name: fc.constantFrom<SentLine['name'][]>('upsert', 'status', 'reopen', 'delete'),
+      label: fc.constantFrom('a', 'b'),
+      isAway: fc.boolean(),
+      isKeyed: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((drawn) => {
+    const failed = new Set<string>();
+    return drawn.map(({ externalId, name, label: text, isAway, isKeyed }, index): SentLine => {
+      const isSkipped = failed.has(externalId);
+      if (isAway) failed.add(externalId);
+      const fate = isSkipped ? skipped : isAway ? away : {};
+      const key = isKeyed ? { key: `k ${index}` } : {};
+      return { name, body: { externalId, ...label(text) }, ...key, ...fate };
+    });
+  });
+
+/** Batches and single pushes that overlap; each is decided as a whole, in the order in which it is named. */
+const batchRuns = fc
+  .array(fc.record({ lines: linesOf, isLost: fc.boolean(), early: fc.nat(40), late: fc.nat(40) }), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((plan) => {
+    const run = aRun();
+    plan.forEach(({ lines, isLost, early, late }, index) => {
+      const instant = 100 + index * 10;
+      run.batch(lines, { at: [instant - early, instant + 1 + late], isLost });
+      run.push(
+        'status',
+        { externalId: 'A-1', ...label(`${index}`) },
+        { at: [instant, instant + 3] },
+      );
+    });
+    return run.evidence();
+  });
+
+test('whatever its batches are, an honest run is not accused', () => {
+  fc.assert(fc.property(batchRuns, (evidence) => expect(check(evidence)).toEqual([])));
+});
+
+test('whatever its batches are, lines that changed places are found', () => {
+  const property = fc.property(batchRuns, (evidence) => {
+    const effects = evidence.entries.filter(({ revision, batchId }) => revision && batchId);
+    for (const one of effects) {
+      const later = effects.find(
+        ({ batchId, externalId, batchLine = 0 }) =>
+          String(batchId) === String(one.batchId) &&
+          externalId === one.externalId &&
+          batchLine > (one.batchLine ?? 0),
+      );
+      if (!later) continue;
+      const { batchLine: first } = one;
+      const moved = withEntry(
+        withEntry(evidence, { requestId: String(one._id) }, { batchLine: later.batchLine }),
+        { requestId: String(later._id) },
+        { batchLine: first },
+      );
+      expect(brokenRules(moved)).toContain('batch-order');
+    }
+  });
+  fc.assert(property);
 });

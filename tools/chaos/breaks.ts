@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import type { mongo } from 'mongoose';
+import * as groupQueue from '../../src/queue/group-queue';
 import * as partitions from '../../src/queue/partitions';
 import * as sweep from '../../src/queue/sweep';
 import * as matters from '../../src/storage/ledger/matters';
@@ -24,6 +25,7 @@ const BREAKS: Readonly<Record<Mechanism, () => void>> = {
   'confirmed-write': withoutWaitForCommit,
   majority: withoutMajority,
   idempotency: withoutPriorResults,
+  'line-order': withoutLineOrder,
 };
 
 const name = process.env.CHAOS_BREAK ?? '';
@@ -174,4 +176,20 @@ function withoutPriorResults(): void {
     ...original(connection),
     priorResults: async () => new Map(),
   }));
+}
+
+/**
+ * The lines of a batch are queued last line first, and none knows the one before it, behind which (its
+ * understudy) it would be skipped.
+ */
+function withoutLineOrder(): void {
+  replace(groupQueue, 'createGroupQueue', (original) => (options) => {
+    const queue = original(options);
+    return {
+      enqueue: async (pushes, timeout) => {
+        const unordered = pushes.map(({ previous: _, ...push }) => push);
+        return (await queue.enqueue(unordered.reverse(), timeout)).reverse();
+      },
+    };
+  });
 }

@@ -58,6 +58,11 @@ export const MECHANISMS = {
     faults: ['kill-web', 'reset-redis'],
     pace: 3,
   },
+  'line-order': {
+    carries: 'lines of a batch about one matter take effect in their order',
+    faults: ['kill-worker'],
+    pace: 1,
+  },
 } as const satisfies Readonly<Record<string, Breakable>>;
 
 export type Mechanism = keyof typeof MECHANISMS;

@@ -12,7 +12,7 @@ callers were told:
   --minutes M     how long faults happen (default 10)
   --pace P        how often: 1 is one every 2.3 s on average, 2 twice as often (default 0.3)
   --callers N     third parties that push at the same time (default 128)
-  --batches S     share of the pushes that go in batches of 1 to 50, 0 to 1 (default 0)
+  --batches S     share of the pushes that go in batches of 1 to 50, 0 to 1 (default 0.5)
   --webs N        web processes (default 2)
   --workers N     worker processes (default 3)
   --skew S        clocks of the processes are wrong by up to S seconds, either way (default 240)
@@ -98,7 +98,7 @@ function parse(args: readonly string[]) {
         minutes: { type: 'string', default: '10' },
         pace: { type: 'string', default: '0.3' },
         callers: { type: 'string', default: '128' },
-        batches: { type: 'string', default: '0' },
+        batches: { type: 'string', default: '0.5' },
         webs: { type: 'string', default: '2' },
         workers: { type: 'string', default: '3' },
         skew: { type: 'string', default: '240' },

@@ -32,7 +32,7 @@ export interface ChaosOptions {
   readonly mix?: FaultMix;
   /** Milliseconds by which the clocks of processes may be wrong, either way; absent: they are right. */
   readonly skew?: number;
-  /** Of all pushes, how many go in batches: 0 to 1; none, where absent. */
+  /** Of all pushes, how many go in batches: 0 to 1; half of them, where absent. */
   readonly batches?: number;
   /** One address, where absent. */
   readonly redisForm?: RedisForm;
@@ -57,7 +57,7 @@ export interface ChaosResult {
 const USUAL_TIMEOUT = '5s';
 /** Another one, so that it shows where one stands for the other. */
 const BATCH_TIMEOUT = '8s';
-const IN_BATCHES = 0;
+const IN_BATCHES = 0.5;
 /** Milliseconds without faults before the plan starts, and after it ends. */
 const WARM_UP = 2_000;
 const SHORT_CALM = 500;

@@ -33,7 +33,9 @@ export interface LineOfBatch {
   readonly line: number;
 }
 
-const lineOfBatch = (entry: LogEntry & { readonly batch?: LineOfBatch }) => entry.batch;
+function lineOfBatch({ batchId: id, batchLine: line }: LogEntry): LineOfBatch | undefined {
+  return id === undefined || line === undefined ? undefined : { id, line };
+}
 
 export interface Pushes {
   readonly all: readonly Push[];
