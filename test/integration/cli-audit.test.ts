@@ -74,6 +74,9 @@ test('each command that changes something leaves an entry of who, what, to whom,
   await run('client', 'disable', 'oa', ...by);
   await run('client', 'enable', 'oa', ...by);
   const rotated = JSON.parse((await run('client', 'rotate', 'oa', '--json', ...by)).stdout);
+  const link = ['client', 'console', 'oa', '--ttl', '8h', '--url', 'http://push.test'];
+  const { keyId, endsAt, link: address } = JSON.parse((await run(...link, '--json', ...by)).stdout);
+  await run('client', 'revoke', 'oa', keyId, ...by);
   await run('client', 'reseal', ...by);
   await run('queue', 'pause', 'oa', '--reason', '月末结账', ...by);
   await run('queue', 'resume', 'oa', ...by);
@@ -93,6 +96,11 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['client disable', 'oa', {}, {}],
     ['client enable', 'oa', {}, {}],
     ['client rotate', 'oa', { overlapSeconds: 86_400 }, { secretId, oldSecretEndsAt }],
+    [
+      ...['client console', 'oa', { ttlSeconds: 28_800, scopes: ['query'] }],
+      { secretId: keyId, endsAt },
+    ],
+    ['client revoke', 'oa', { secretId: keyId }, { revoked: [keyId] }],
     ['client reseal', null, { keyId: 'k1' }, { keyId: 'k1', resealed: 0, left: {} }],
     ['queue pause', 'oa', { reason: '月末结账' }, {}],
     ['queue resume', 'oa', {}, {}],
@@ -111,10 +119,12 @@ test('each command that changes something leaves an entry of who, what, to whom,
     expect(Date.parse(String(entry.endedAt))).toBeGreaterThanOrEqual(Date.parse(entry.at));
   }
 
-  const { secrets = [] } = (await clientModel(db).findById('oa').lean()) ?? {};
+  const { secrets = [], queryKeys = [] } = (await clientModel(db).findById('oa').lean()) ?? {};
+  const key = new URLSearchParams(new URL(address).hash.slice(1)).get('key');
   const trail = await documentsOf(db, 'audit');
-  const marks = [made.secret, rotated.secret, MASTER, ...secrets.map(({ sealed }) => sealed)];
-  expect(marks).toHaveLength(5);
+  const sealed = [...secrets, ...queryKeys].map((one) => one.sealed);
+  const marks = [made.secret, rotated.secret, String(key), MASTER, ...sealed];
+  expect(marks).toHaveLength(7);
   expect(marks.filter((mark) => trail.includes(mark))).toEqual([]);
 });
 
