@@ -162,7 +162,11 @@ function openPushes(
   const checkBody = createCheckBody(validator);
   const forRejections = { pushLog: log.pushLog, clock, logger, metrics };
   const shared = {
-    loadShedder: new LoadShedder({ timeout, clock: () => performance.now() }),
+    loadShedder: new LoadShedder({
+      timeout,
+      mostYoung: config.MAX_IN_FLIGHT,
+      clock: () => performance.now(),
+    }),
     admit,
     ...log,
     logRejection: createRejectionLog(forRejections, REJECTIONS),

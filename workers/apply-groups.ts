@@ -170,6 +170,7 @@ function giveUp(
   const traced = traceIds.length > 0 && { traceIds };
   const line = { systemCode, externalId, error: String(error), ...traced };
   foldedLog(logger)({ ...GIVEN_UP, reason }, line);
+  if (!isContention(error)) return withFinalState(pushes, { state: 'REFUSED', reason });
   const { open, skipped } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
   return [...withFinalState(open, { state: 'REFUSED', reason }), ...skipped];
 }

@@ -91,7 +91,9 @@ const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 /** Whether a push took no effect for want of a server or of time: it may be sent again as it is. */
 function isForWant({ settlement }: { readonly settlement: Settlement }): boolean {
   if (settlement.state === 'EXPIRED') return true;
-  return settlement.state === 'REFUSED' && new PushError(settlement.reason).code >= 500;
+  if (settlement.state !== 'REFUSED') return false;
+  const { code, retryable } = new PushError(settlement.reason);
+  return retryable && code >= 500;
 }
 
 /** Pushes that take no effect, as they are to be finalized. */

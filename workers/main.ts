@@ -86,7 +86,7 @@ function startExpiryOf(
     queueTime: redisTime.now,
     clock: systemClock,
     workerName,
-    timeout: config.PUSH_TIMEOUT,
+    timeout: Math.max(config.PUSH_TIMEOUT, config.BATCH_TIMEOUT),
     logger,
   });
 }

@@ -8,10 +8,12 @@ import { PushError } from '../protocol/errors';
 
 /** The right of a push, or of the pushes of a batch, to be in flight in this process, from receipt to answer. */
 export interface Permit {
+  /** One of its pushes has ended, the others go on. @param isSettled whether a worker settled it */
+  end(isSettled: boolean): void;
   /**
    * Gives the permit back; a second call has no effect.
    *
-   * @param settled how many of its pushes a worker settled. Other answers say nothing about the speed of writes
+   * @param settled how many of the pushes that had not ended a worker settled. Other answers say nothing about the speed of writes
    */
   release(settled: number): void;
 }
@@ -19,6 +21,8 @@ export interface Permit {
 export interface LoadShedderOptions {
   /** PUSH_TIMEOUT, milliseconds. */
   readonly timeout: number;
+  /** Pushes that may be in flight while none is old enough to show how fast the workers are: MAX_IN_FLIGHT. */
+  readonly mostYoung: number;
   /** Monotonic, milliseconds. */
   readonly clock: () => number;
 }
@@ -38,7 +42,8 @@ const BUCKET = 500;
 interface InFlight {
   readonly since: number;
   readonly clientId: string;
-  readonly pushes: number;
+  /** Those that have not ended. */
+  pushes: number;
 }
 
 export class LoadShedder {
@@ -70,7 +75,10 @@ export class LoadShedder {
     this.inFlight.add(request);
     this.pushes += pushes;
     this.byClient.set(clientId, this.inFlightOf(clientId) + pushes);
-    return { release: (settled) => this.release(request, settled) };
+    return {
+      end: (isSettled) => this.end(request, isSettled),
+      release: (settled) => this.release(request, settled),
+    };
   }
 
   private check(clientId: string, pushes: number): void {
@@ -79,10 +87,12 @@ export class LoadShedder {
     /** Before the last of these pushes. */
     const ahead = this.pushes + pushes - 1;
     if (!oldest || ahead < MIN_CONCURRENCY) return;
-    if (this.options.clock() - oldest.since < this.latencyFloor) return;
     answered.note(0, true);
     const rate = answered.perSecond();
-    const limit = Math.max(MIN_CONCURRENCY, (rate * maxWait) / 1000);
+    const isYoung = this.options.clock() - oldest.since < this.latencyFloor;
+    const limit = isYoung
+      ? this.options.mostYoung
+      : Math.max(MIN_CONCURRENCY, (rate * maxWait) / 1000);
     // A client below its fair share gets in beyond the limit: the crowd is another client's.
     const fairShare = limit / Math.max(1, this.byClient.size);
     const isBelowShare = this.inFlightOf(clientId) + pushes - 1 < fairShare;
@@ -93,11 +103,22 @@ export class LoadShedder {
     throw new PushError('BACKLOG_FULL', { retryAfter });
   }
 
+  private end(request: InFlight, isSettled: boolean): void {
+    if (request.pushes === 0 || !this.inFlight.has(request)) return;
+    this.answered.note(isSettled ? 1 : 0, true);
+    this.leave(request, 1);
+  }
+
   private release(request: InFlight, settled: number): void {
     if (!this.inFlight.delete(request)) return;
-    this.pushes -= request.pushes;
     this.answered.note(settled, true);
-    const left = this.inFlightOf(request.clientId) - request.pushes;
+    this.leave(request, request.pushes);
+  }
+
+  private leave(request: InFlight, pushes: number): void {
+    request.pushes -= pushes;
+    this.pushes -= pushes;
+    const left = this.inFlightOf(request.clientId) - pushes;
     if (left > 0) this.byClient.set(request.clientId, left);
     else this.byClient.delete(request.clientId);
   }

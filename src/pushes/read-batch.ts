@@ -2,6 +2,7 @@
  * From the lines of a batch to pushes: each with its key, its own id where the service assigns one, and all
  * that is wrong with it. The same for a batch and for its dry run.
  */
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { derivedKey, MAX_KEY } from '../protocol/batch';
 import {
   type BatchLimits,
@@ -33,6 +34,8 @@ export interface CheckedLine {
   readonly isRepeated: boolean;
 }
 
+/** Bytes of lines that are read in one go: other requests have their turn between two. */
+const BYTES_AT_ONCE = 256 * 1024;
 /** A key of a batch leaves room for the number of a line. */
 const MAX_BATCH_KEY = MAX_KEY - 1 - LINE_DIGITS;
 
@@ -51,16 +54,16 @@ export async function checkLines(
   { idempotencyKey: batchKey, strictFields }: PushHeaders,
 ): Promise<CheckedLine[]> {
   const keys = new Map<string, number>();
-  const found = lines.map((line) => {
-    const read = readLine(line, limits);
-    if (read instanceof PushError) return { line, read: undefined, key: undefined, error: read };
-    const key =
-      read.key ?? (batchKey === undefined ? undefined : derivedKey(batchKey, line.number));
-    const before = key === undefined ? undefined : keys.get(`${read.op} ${key}`);
-    if (key !== undefined && before === undefined) keys.set(`${read.op} ${key}`, line.number);
-    const error = before === undefined ? undefined : repeatedKey(before);
-    return { line, read, key, error };
-  });
+  const found: ReadKey[] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    bytes += line.bytes.length;
+    if (bytes > BYTES_AT_ONCE) {
+      bytes = 0;
+      await nextTick();
+    }
+    found.push(readWithKey(line, limits, batchKey, keys));
+  }
   const headerErrors: readonly Problem[] = [];
   const bodies = found.flatMap(({ read, error }): Body[] =>
     read && !error ? [[read.body, { operation: read.op, headerErrors, strictFields }]] : [],
@@ -73,6 +76,27 @@ export async function checkLines(
     checked: error ?? (checked.next().value as CheckedBody | PushError),
     isRepeated: read !== undefined && error !== undefined,
   }));
+}
+
+interface ReadKey extends Pick<CheckedLine, 'line' | 'read' | 'key'> {
+  readonly error: PushError | undefined;
+}
+
+/** @param keys of the lines before it, with their numbers */
+function readWithKey(
+  line: RawLine,
+  limits: BatchLimits,
+  batchKey: string | undefined,
+  keys: Map<string, number>,
+): ReadKey {
+  const read = readLine(line, limits);
+  if (read instanceof PushError) return { line, read: undefined, key: undefined, error: read };
+  const key = read.key ?? (batchKey === undefined ? undefined : derivedKey(batchKey, line.number));
+  if (key === undefined) return { line, read, key, error: undefined };
+  const named = `${read.op} ${key}`;
+  const before = keys.get(named);
+  if (before === undefined) keys.set(named, line.number);
+  return { line, read, key, error: before === undefined ? undefined : repeatedKey(before) };
 }
 
 type Body = readonly [JsonObject, Parameters<CheckBodies>[0][number][1]];

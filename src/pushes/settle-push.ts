@@ -27,11 +27,13 @@ export interface SettleDependencies {
 /**
  * @param pushes recorded in the push log as QUEUED
  * @param deadline epoch milliseconds: how long their caller waits
+ * @param tell hears of each that is settled by then, as it comes
  * @returns their final states; undefined where the database is away at that moment
  */
 export type SettlePushes = (
   pushes: readonly UnsentPush[],
   deadline: number,
+  tell?: (settlement: Settlement) => void,
 ) => Promise<(Settlement | undefined)[]>;
 /** The same of one. */
 export type SettlePush = (push: UnsentPush, deadline: number) => Promise<Settlement | undefined>;
@@ -47,9 +49,9 @@ export function createSettlePush(deps: SettleDependencies): SettlePush {
 
 export function createSettlePushes(deps: SettleDependencies): SettlePushes {
   const { inbox, clock } = deps;
-  return async (pushes, deadline) => {
+  return async (pushes, deadline, tell) => {
     const ids = pushes.map(({ id }) => id);
-    const replies = inbox.wait(ids, Math.max(0, deadline - clock()));
+    const replies = inbox.wait(ids, Math.max(0, deadline - clock()), tell);
     void enqueue(deps, pushes, deadline);
     const settlements = await replies;
     return settlements.every(Boolean) ? settlements : expire(deps, ids, settlements, deadline);

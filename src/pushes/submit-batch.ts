@@ -22,6 +22,7 @@ import {
   type Submission,
   takePermit,
 } from './let-in';
+import type { Permit } from './load-shedder';
 import { entryOf, rejectedEntry, replayedEntry, type SentPush, withMatter } from './log-entry';
 import type { PushHeaders } from './push-request';
 import { type PushResult, resultOf, wasProcessed } from './push-result';
@@ -133,7 +134,7 @@ async function submitBatch(
     request.stages?.mark('admit');
     await record(deps, batch, lines);
     request.stages?.mark('log');
-    permit.release(await settle(deps, batch, lines));
+    await settle(deps, batch, lines, permit);
     request.stages?.mark('wait');
     count(deps, lines);
     return lines.map(resultOfLine);
@@ -229,25 +230,25 @@ async function record(
   deps.metrics.stage('log', began);
 }
 
-/** @returns how many of them a worker processed */
+/** Lines leave the load as they end: a batch that takes long says all the while how fast the workers are. */
 async function settle(
   deps: SubmitBatchDependencies,
   batch: Submission,
   lines: readonly Line[],
-): Promise<number> {
+  permit: Permit,
+): Promise<void> {
   const { queued, messages, skipped } = inOrder(lines);
   const skipping = skipped.map((line) => skip(deps, line));
-  const settlements = await deps.settle(messages, batch.deadline);
+  const settlements = await deps.settle(messages, batch.deadline, (settlement) =>
+    permit.end(wasProcessed(settlement)),
+  );
   const { systemCode } = batch.request.caller;
-  let processed = 0;
   for (const [index, line] of queued.entries()) {
     const settlement = settlements[index];
-    if (wasProcessed(settlement)) processed += 1;
     const { externalId, warnings } = line.valid;
     line.result = orRejection(() => resultOf(settlement, { systemCode, externalId, warnings }));
   }
   await Promise.all(skipping);
-  return processed;
 }
 
 interface QueuedLine extends Line {

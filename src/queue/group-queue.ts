@@ -82,7 +82,7 @@ export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
       part.at.push(at);
       part.waiting.push({ push, until });
     }
-    const enqueued = new Array<Enqueued>(pushes.length);
+    const enqueued = new Array<Enqueued>(pushes.length).fill(notTold);
     await Promise.all(
       [...byShard].map(async ([shard, { at, waiting }]) => {
         const answers = await toShard(shard, waiting, timeout).catch(asError);

@@ -48,10 +48,15 @@ export interface ReplyInbox<S> {
    * Waits for the replies to some pushes together, at most one waiter for each.
    *
    * @param timeout milliseconds
+   * @param tell hears of each as it comes
    * @returns their settlements in the order of the ids, once all are there; at the deadline those that are,
    *   undefined for the others
    */
-  wait(ids: readonly string[], timeout: number): Promise<(S | undefined)[]>;
+  wait(
+    ids: readonly string[],
+    timeout: number,
+    tell?: (settlement: S) => void,
+  ): Promise<(S | undefined)[]>;
   /** Ids that have waited for at least `age` milliseconds: their reply may have been lost. */
   overdue(age: number): string[];
   /** Hands a settlement that was found elsewhere to its waiter. */
@@ -106,6 +111,7 @@ interface Waiting<S> {
   /** Replies that are not there yet. */
   left: number;
   timer: NodeJS.Timeout | undefined;
+  readonly tell: ((settlement: S) => void) | undefined;
   readonly resolve: (settlements: (S | undefined)[]) => void;
 }
 
@@ -114,15 +120,20 @@ class Waiters<S> implements ReplyInbox<S> {
   /** By id: the call that waits for it, and its place there. */
   private readonly waiters = new Map<string, { readonly of: Waiting<S>; readonly index: number }>();
 
-  wait(ids: readonly string[], timeout: number): Promise<(S | undefined)[]> {
+  wait(
+    ids: readonly string[],
+    timeout: number,
+    tell?: (settlement: S) => void,
+  ): Promise<(S | undefined)[]> {
     if (ids.length === 0) return Promise.resolve([]);
     return new Promise((resolve) => {
       const waiting: Waiting<S> = {
         ids,
         since: performance.now(),
-        settlements: new Array(ids.length),
+        settlements: new Array(ids.length).fill(undefined),
         left: ids.length,
         timer: undefined,
+        tell,
         resolve,
       };
       ids.forEach((id, index) => {
@@ -145,6 +156,7 @@ class Waiters<S> implements ReplyInbox<S> {
     const { of, index } = waiter;
     of.settlements[index] = settlement;
     of.left -= 1;
+    of.tell?.(settlement);
     if (of.left === 0) end(of);
   }
 

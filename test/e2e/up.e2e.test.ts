@@ -25,6 +25,7 @@ const COPIED = [
   'src',
   'workers',
   'public',
+  'examples',
   'tools',
   'dist',
 ];

@@ -3,11 +3,12 @@ import { PushError } from '../../src/protocol/errors';
 import { LoadShedder, type Permit } from '../../src/pushes/load-shedder';
 
 const TIMEOUT = 10_000;
+const MOST_YOUNG = 5_000;
 
 /** A service that answers `capacity` pushes per second, first come, first served. */
 function simulate(capacity: number) {
   let now = 50_000;
-  const shedder = new LoadShedder({ timeout: TIMEOUT, clock: () => now });
+  const shedder = new LoadShedder({ timeout: TIMEOUT, mostYoung: MOST_YOUNG, clock: () => now });
   const queue: { since: number; permit: Permit; clientId: string }[] = [];
   const seen = { admitted: 0, rejected: [] as PushError[], waits: [] as number[] };
   const rejectedOf = new Map<string, number>();
@@ -139,4 +140,39 @@ test('a few pushes are never rejected, however long they wait', () => {
   service.run(8_000, {});
   service.push('a');
   expect(service.seen.rejected).toHaveLength(0);
+});
+
+describe('batches', () => {
+  let now = 0;
+  const shedder = () =>
+    new LoadShedder({ timeout: TIMEOUT, mostYoung: MOST_YOUNG, clock: () => now });
+  const isLetIn = (load: LoadShedder, clientId: string, pushes = 1) => {
+    try {
+      load.acquire(clientId, pushes);
+      return true;
+    } catch (error) {
+      if (!(error instanceof PushError)) throw error;
+      return false;
+    }
+  };
+
+  test('before anything was answered no more of them are let in than single pushes would be', () => {
+    const load = shedder();
+    const letIn = Array.from({ length: 20 }, () => isLetIn(load, 'crowd', 1_000));
+    expect(letIn.filter(Boolean)).toHaveLength(5);
+    // The crowd is another client's.
+    expect(isLetIn(load, 'other')).toBe(true);
+  });
+
+  test('their lines leave the load as they end, and tell how fast the workers are', () => {
+    const load = shedder();
+    const permit = load.acquire('crowd', 1_000);
+    for (let n = 0; n < 900; n += 1) {
+      now += 10;
+      permit.end(true);
+    }
+    // A hundred a second: 500 may wait, and a hundred do.
+    expect(isLetIn(load, 'other', 300)).toBe(true);
+    expect(isLetIn(load, 'third', 600)).toBe(false);
+  });
 });

@@ -95,3 +95,17 @@ it('makes one message per web process, each with its time', () => {
     ],
   ]);
 });
+
+it('tells at the deadline which of several did not come, and of each that came at once', async () => {
+  const { inbox, receive } = await openInbox();
+  const told: string[] = [];
+  const waiting = inbox.wait(ids(0, 3), 20, (said) => told.push(said));
+  const alone = inbox.wait(['p9'], 20);
+  receive([['p1', 'done']]);
+  await nextTurn();
+  expect(told).toEqual(['done']);
+  expect(await waiting).toEqual([undefined, 'done', undefined]);
+  // A hole would be passed over by every().
+  expect((await alone).every(Boolean)).toBe(false);
+  expect(inbox.size).toBe(0);
+});
