@@ -5,6 +5,8 @@
 import { checkMayPush } from '../auth/authenticate';
 import type { Clock } from '../concurrency/clock';
 import { clientPaused, PushError, type RateState } from '../protocol/errors';
+import { BATCH } from '../protocol/paths';
+import type { LogEntry } from '../storage/push-log/entry-model';
 import type { EndedPush, PushCounts } from '../storage/push-log/push-counts';
 import type { Admit } from './admit';
 import type { LoadShedder, Permit } from './load-shedder';
@@ -69,14 +71,36 @@ export function logRejection(
   if (!(error instanceof PushError)) return;
   const { request } = submission;
   const { clientId } = request.caller;
-  const now = deps.clock();
-  const entry = () =>
-    rejectedEntry(withMatter(entryOf(request, deps.timeout), request.rawBody), error, now);
-  const dropped = () => deps.counts.unrecorded(endedPush(request, error.reason));
+  const entry = entryMaker(deps, request, error);
+  const dropped = countDropped(deps, endedPush(request, error.reason));
   submission.isInLog = true;
   if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, entry, undefined, dropped);
   else deps.logRejection(clientId, entry, request.rawBody, dropped);
 }
+
+/**
+ * The entry of a batch is made at once, and names no matter: it waits to be written when its request counts
+ * no longer among those in flight, and must not keep, or parse, megabytes then.
+ */
+function entryMaker(
+  { clock, timeout }: LetInDependencies,
+  request: SentPush,
+  error: PushError,
+): () => LogEntry {
+  const now = clock();
+  if (request.operation === BATCH) {
+    return always(rejectedEntry(entryOf(request, timeout), error, now));
+  }
+  return rejectionOf(request, error, timeout, now);
+}
+
+const rejectionOf = (request: SentPush, error: PushError, timeout: number, now: number) => () =>
+  rejectedEntry(withMatter(entryOf(request, timeout), request.rawBody), error, now);
+const always = (entry: LogEntry) => () => entry;
+const countDropped =
+  ({ counts }: LetInDependencies, ended: EndedPush) =>
+  () =>
+    counts.unrecorded(ended);
 
 /** Milliseconds until its caller waits no longer. */
 export const left = (
