@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { OPERATIONS } from '../../src/domain/operation';
-import { ORPHANS, QUERIES, queryPath, VERIFY } from '../../src/protocol/paths';
+import { BATCH, ORPHANS, QUERIES, queryPath, VERIFY, VERIFY_BATCH } from '../../src/protocol/paths';
 import type { ClientSelf } from '../../src/protocol/self';
 import { sign } from '../../src/protocol/signature';
 import { clientModel } from '../../src/storage/directory/client-model';
@@ -86,6 +86,22 @@ describe('a key that may only ask', () => {
       expect(entry).toMatchObject({ operation, result: 'SCOPE_NOT_ALLOWED', secretId: key.keyId });
     },
   );
+
+  test('a batch is refused as a whole; its dry run is not', async () => {
+    const before = await ledger();
+    const lines = JSON.stringify({ op: 'upsert', body: bodyOf('upsert'), key: 'qk-line' });
+    const { requestId, ...answer } = await service.push('batch', lines, key);
+    expect(answer).toMatchObject(NOT_ALLOWED);
+    expect(await ledger()).toEqual(before);
+    const entry = await until('its entry', () => entryModel(service.db).findById(requestId).lean());
+    expect(entry).toMatchObject({
+      operation: BATCH,
+      result: 'SCOPE_NOT_ALLOWED',
+      secretId: key.keyId,
+    });
+    const path = queryPath(VERIFY_BATCH);
+    expect(await service.push('', lines, { ...key, path })).toMatchObject({ code: 0 });
+  });
 
   test('its reason is told in English on request', async () => {
     const answer = await push('upsert', key, { headers: { 'Accept-Language': 'en' } });
