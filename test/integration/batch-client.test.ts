@@ -1,8 +1,9 @@
 /** The client and `matterctl push`, in batches, against the service itself and through a proxy that cuts answers. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { BATCH_PATH } from '../../src/protocol/paths';
+import { matterModel } from '../../src/storage/ledger/matter-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import {
   createMatterPushClient,
@@ -237,5 +238,93 @@ describe('matterctl push', () => {
     const { exitCode, summary } = await push();
     expect(exitCode).toBe(0);
     expect(summary).toMatchObject({ ok: 3, replayed: 1, outcomes: { CREATED: 3 } });
+  });
+
+  describe('--dry-run', () => {
+    const bad = [
+      lineOf(notice('D-2', { title: '' })),
+      '{oops',
+      lineOf({
+        operation: 'upsert',
+        body: { ...notice('D-3').body, parties: [{ username: 'nobody', partyRole: 'ASSIGNEE' }] },
+      }),
+    ];
+    const files = () => readdirSync(folder).sort();
+
+    test('a file of many batches: VALID for each line, nothing is written', async () => {
+      write([...many('D-', 70), lineOf(notice('D-1', { tittle: 'x' }))]);
+      const before = files();
+      const { exitCode, stderr, summary } = await push('--dry-run', '--batch', '14');
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(summary).toMatchObject({
+        ...{ dryRun: true, lines: 71, ok: 71, failed: 0, outcomes: { VALID: 71 }, finished: true },
+        ...{ warned: 64, failuresFile: null, warnings: { 'UNKNOWN_FIELD tittle (title?)': 1 } },
+      });
+      expect(relay.relayed.length).toBeGreaterThan(5);
+      expect(relay.relayed.every((one) => one.path === '/api/open/verify/batch')).toBe(true);
+      expect(files()).toEqual(before);
+      expect(await statesOf('D-')).toEqual({});
+      expect(await matterModel(service.db).countDocuments({ externalId: /^D-/ })).toBe(0);
+    });
+
+    test.each(['200', '1'])('what would fail is told by its line, --batch %s', async (batch) => {
+      write([lineOf(notice('D-1')), '', ...bad, lineOf(notice('D-4'))]);
+      const before = files();
+      const { exitCode, stderr, summary } = await push('--dry-run', '--batch', batch);
+      expect(exitCode).toBe(1);
+      const told = stderr.trimEnd().split('\n').sort();
+      expect(told).toEqual([
+        expect.stringMatching(/^line 3: 400 VALIDATION_FAILED .*title/),
+        expect.stringMatching(/^line 4: MALFORMED_LINE not JSON/),
+        expect.stringMatching(/^line 5: 400 UNKNOWN_USER .*nobody/),
+        'matterctl: 3 lines would fail',
+      ]);
+      expect(summary).toMatchObject({
+        ...{ lines: 5, ok: 2, outcomes: { VALID: 2 }, failuresFile: null },
+        failures: { VALIDATION_FAILED: 1, MALFORMED_LINE: 1, UNKNOWN_USER: 1 },
+      });
+      expect(files()).toEqual(before);
+    });
+
+    test('with --failures they are written there', async () => {
+      const failures = path.join(folder, 'would-fail');
+      write([lineOf(notice('D-1')), ...bad]);
+      const { exitCode, stderr, summary } = await push('--dry-run', '--failures', failures);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain(`3 lines would fail: see ${failures}`);
+      expect(summary).toMatchObject({ failed: 3, failuresFile: failures });
+      const rows = readFileSync(failures, 'utf8').trimEnd().split('\n');
+      expect(rows.map((row) => JSON.parse(row).line).sort()).toEqual([2, 3, 4]);
+    });
+
+    test('an answer that is cut off is asked for again; a checkpoint makes no sense', async () => {
+      write(many('D-', 28));
+      relay.fate = (_, nth) => (nth === 2 ? 'cut' : 'pass');
+      const { exitCode, summary } = await push('--dry-run', '--batch', '14');
+      expect([exitCode, summary.outcomes]).toEqual([0, { VALID: 28 }]);
+      const signer = ['--client-id', 'x', '--secret-file', 'y', '--url', relay.url];
+      const wrong = await matterctl(['push', file, ...signer, '--dry-run', '--restart']);
+      expect(wrong.exitCode).toBe(2);
+      expect(wrong.stderr).toContain("'--dry-run' cannot be used with option '--restart'");
+    });
+
+    test('it ends in text for people', async () => {
+      write([lineOf(notice('D-1'))]);
+      const signer = [
+        '--client-id',
+        service.clientId,
+        '--secret-file',
+        path.join(folder, 'secret'),
+      ];
+      const { stdout } = await matterctl([
+        'push',
+        file,
+        ...signer,
+        '--url',
+        relay.url,
+        '--dry-run',
+      ]);
+      expect(stdout).toMatch(/^Dry run: 1 lines, in .*\n {2}VALID +1\n/);
+    });
   });
 });

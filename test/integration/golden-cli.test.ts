@@ -85,6 +85,7 @@ const others = (): Readonly<Record<string, readonly string[]>> => ({
   'queue resume': ['g-new-1', '--operator', 'golden'],
   push: [inFolder('pushes.ndjson'), ...signer()],
   'push of a line that fails': [inFolder('bad.ndjson'), ...signer()],
+  'push of a dry run': [inFolder('pushes.ndjson'), ...signer(), '--dry-run'],
   reconcile: [inFolder('pushes.ndjson'), '--system-code', 'TEST', '--orphans'],
   doctor: signer(),
 });

@@ -38,13 +38,21 @@ const BATCH = z.object({
   data: z.object({ results: z.array(RESULT) }),
 });
 
+/** What a line whose code is 0 has to have. @returns undefined: something of it is missing */
+type Confirm = (result: Result) => Answered | undefined;
+
 /**
  * Its lines are told apart by their numbers. A line that the answer leaves out, or confirms without
  * what a confirmation has, may have been applied or not: it is to be sent again.
  *
  * @param count how many lines were sent, numbered from 1
  */
-export function judgeBatch(answer: Answer, count: number): BatchVerdict {
+export const judgeBatch = (answer: Answer, count: number) => judgeLines(answer, count, applied);
+
+/** The same of a dry run: nothing was applied, a line that would be taken has the outcome VALID. */
+export const judgeVerified = (answer: Answer, count: number) => judgeLines(answer, count, valid);
+
+function judgeLines(answer: Answer, count: number, confirm: Confirm): BatchVerdict {
   const batch = BATCH.safeParse(parseJson(answer.text)).data;
   if (!batch) {
     const verdict = judge(answer);
@@ -54,7 +62,7 @@ export function judgeBatch(answer: Answer, count: number): BatchVerdict {
   const lines: (Answered | Rejected)[] = Array.from({ length: count }, () => NO_RESULT);
   for (const result of batch.data.results) {
     if (result.line >= 1 && result.line <= count) {
-      lines[result.line - 1] = verdictOf(result, retryAfter);
+      lines[result.line - 1] = verdictOf(result, retryAfter, confirm);
     }
   }
   return { lines };
@@ -67,13 +75,27 @@ const missing = (message: string): Rejected => {
 const NO_RESULT = missing('the answer says nothing of this line');
 const UNREADABLE = missing('the answer says nothing of the lines');
 
-function verdictOf(result: Result, retryAfter: number | undefined): Answered | Rejected {
-  const { code, requestId, matterId, externalId, outcome, replayed = false, warnings } = result;
-  if (code !== 0) return toRejected(toldOf(result), retryAfter);
-  if (requestId == null || outcome === undefined) return NO_RESULT;
+function verdictOf(
+  result: Result,
+  retryAfter: number | undefined,
+  confirm: Confirm,
+): Answered | Rejected {
+  if (result.code !== 0) return toRejected(toldOf(result), retryAfter);
+  return confirm(result) ?? NO_RESULT;
+}
+
+const applied: Confirm = (result) => {
+  const { requestId, matterId, externalId, outcome, replayed = false, warnings } = result;
+  if (requestId == null || outcome === undefined) return undefined;
   const data = { matterId, externalId, outcome, ...(warnings && { warnings }) };
   return { kind: 'answered', data, requestId, replayed };
-}
+};
+
+/** A line of a dry run has no request of its own. */
+const valid: Confirm = ({ externalId, warnings }) => {
+  const data = { externalId, outcome: 'VALID', ...(warnings && { warnings }) };
+  return { kind: 'answered', data, requestId: '', replayed: false };
+};
 
 function toldOf({ code, message, reason, retryable, requestId, errors, warnings }: Result): Told {
   const lists = { errors: errors ?? [], warnings: warnings ?? [] };

@@ -1,7 +1,7 @@
 /** One try of some pushes: several as one batch, one alone as a push of its own. */
 import type { OperationName } from '../../src/domain/operation';
-import { BATCH_PATH, pushPath } from '../../src/protocol/paths';
-import { type BatchVerdict, judgeBatch } from './batch-verdict';
+import { BATCH_PATH, pushPath, queryPath, VERIFY_BATCH } from '../../src/protocol/paths';
+import { type BatchVerdict, judgeBatch, judgeVerified } from './batch-verdict';
 import type { OutgoingRequest, Sender } from './sender';
 import { judge, noAnswer, type Rejected } from './verdict';
 
@@ -42,20 +42,32 @@ export async function tryPushes(
     const request = { path: pushPath(operation), body, idempotencyKey };
     return { lines: [await sender.send(request, cut).then(judge, noAnswer)] };
   }
-  return sender.send(batchOf(pushes), cut).then(
+  return sender.send(batchOf(pushes, BATCH_PATH), cut).then(
     (answer) => judgeBatch(answer, pushes.length),
     (error) => ({ whole: noAnswer(error) }),
   );
 }
 
-function batchOf(pushes: readonly OutgoingPush[]): OutgoingRequest {
+/** A dry run of them, of one alone too: the service checks each as it would be checked, and writes nothing. */
+export function verifyPushes(
+  pushes: readonly OutgoingPush[],
+  sender: Sender,
+  cut?: AbortSignal,
+): Promise<BatchVerdict> {
+  return sender.send(batchOf(pushes, queryPath(VERIFY_BATCH)), cut).then(
+    (answer) => judgeVerified(answer, pushes.length),
+    (error) => ({ whole: noAnswer(error) }),
+  );
+}
+
+function batchOf(pushes: readonly OutgoingPush[], path: string): OutgoingRequest {
   const parts: Buffer[] = [];
   for (const { operation, body, idempotencyKey } of pushes) {
     parts.push(Buffer.from(`{"op":"${operation}","key":${JSON.stringify(idempotencyKey)},"body":`));
     parts.push(body, END);
   }
   const body = Buffer.concat(parts);
-  return { path: BATCH_PATH, body, idempotencyKey: undefined, patience: BATCH_TIME };
+  return { path, body, idempotencyKey: undefined, patience: BATCH_TIME };
 }
 
 const END = Buffer.from('}\n');

@@ -20,6 +20,7 @@ interface Options {
   readonly checkpoint?: string;
   readonly failures?: string;
   readonly restart?: boolean;
+  readonly dryRun?: boolean;
   readonly json?: boolean;
 }
 
@@ -40,7 +41,11 @@ is full or the client is paused, nothing is lost and no line uses up its tries. 
 waits for, at most every ten seconds, tries one line now and then, and goes on; after --max-wait it ends
 without a failed line. --retries counts what may lie in the line alone: connections that break, or
 errors, while the service works for others. A service that was not reached once is not waited for: the
-run ends after --retries tries.`;
+run ends after --retries tries.
+
+With --dry-run the service checks every line as it would be checked, users and all, and nothing is written: no
+matter, no push log, no checkpoint. What the ledger holds is not looked at. Lines that would fail are told on
+stderr, the first hundred, or written to --failures. The exit code is that of a push.`;
 
 /** `push`: a file of pushes, signed and sent. */
 export function addPush(parent: Command, tool: Tool): void {
@@ -66,6 +71,12 @@ export function addPush(parent: Command, tool: Tool): void {
     .option('--checkpoint <file>', 'where to note what is done (default: <file>.checkpoint)')
     .option('--restart', 'start at the first line, whatever the checkpoint says')
     .option('--failures <file>', 'where failed lines go (default: <file>.failed.ndjson)')
+    .addOption(
+      new Option('--dry-run', 'only check the lines: nothing is written').conflicts([
+        'checkpoint',
+        'restart',
+      ]),
+    )
     .addHelpText('after', ABOUT);
   withJson(command, 'print the summary as JSON').action((file: string, options: Options) =>
     push(file, options, tool),
@@ -76,24 +87,29 @@ async function push(file: string, options: Options, tool: Tool): Promise<void> {
   const job = await toJob(file, options, tool);
   const { runPush } = await import('../push/run-push.js');
   const result = await runPush(job, tool);
-  const summary = summarize(result, job.failuresPath);
+  const summary = summarize(result, job);
   if (options.json) await printJson(tool.stdout, summary);
   else await printLine(tool.stdout, describe(summary));
   if (result.stopped) throw toFailure(result.stopped, job);
-  if (summary.failed > 0) {
-    const lines = summary.failed === 1 ? '1 line' : `${summary.failed} lines`;
-    throw new CommandFailure(`${lines} failed: see ${job.failuresPath}, mend and push it`);
-  }
+  if (summary.failed > 0) throw new CommandFailure(failedLines(summary.failed, job));
+}
+
+function failedLines(count: number, { dryRun, failuresPath }: PushJob): string {
+  const lines = count === 1 ? '1 line' : `${count} lines`;
+  if (!dryRun) return `${lines} failed: see ${failuresPath}, mend and push it`;
+  return `${lines} would fail${failuresPath === undefined ? '' : `: see ${failuresPath}`}`;
 }
 
 async function toJob(file: string, options: Options, tool: Tool): Promise<PushJob> {
   const isFile = file !== '-';
-  const checkpointPath = options.checkpoint ?? (isFile ? `${file}.checkpoint` : undefined);
-  const failuresPath = options.failures ?? failureFileOf(isFile ? file : 'stdin');
-  const written = [failuresPath, checkpointPath ?? `${failuresPath}.none`].map((path) =>
-    resolve(path),
+  const dryRun = options.dryRun ?? false;
+  const { checkpointPath, failuresPath } = dryRun
+    ? { checkpointPath: undefined, failuresPath: options.failures }
+    : writtenBy(isFile ? file : undefined, options);
+  const files = [file, options.secretFile, checkpointPath, failuresPath].filter(
+    (path) => path !== undefined,
   );
-  if (new Set([...written, resolve(file), resolve(options.secretFile)]).size < 4) {
+  if (new Set(files.map((path) => resolve(path))).size < files.length) {
     throw new CommandFailure(
       'input, secret, checkpoint and failures must be four files',
       EXIT_USAGE,
@@ -109,6 +125,15 @@ async function toJob(file: string, options: Options, tool: Tool): Promise<PushJo
     checkpointPath,
     failuresPath,
     restart: options.restart ?? false,
+    dryRun,
+  };
+}
+
+/** @param file undefined: standard input */
+function writtenBy(file: string | undefined, { checkpoint, failures }: Options) {
+  return {
+    checkpointPath: checkpoint ?? (file === undefined ? undefined : `${file}.checkpoint`),
+    failuresPath: failures ?? failureFileOf(file ?? 'stdin'),
   };
 }
 
@@ -141,11 +166,13 @@ interface Summary extends Counts {
   /** Lines per second of this run. */
   readonly rate: number;
   readonly finished: boolean;
-  /** Where the failed lines are; null: none failed. */
+  /** Where the failed lines are; null: none failed, or a dry run told them. */
   readonly failuresFile: string | null;
+  /** Nothing was written; the outcome of a line that would be taken is VALID. */
+  readonly dryRun?: true;
 }
 
-function summarize(result: PushResult, failuresPath: string): Summary {
+function summarize(result: PushResult, { failuresPath, dryRun }: PushJob): Summary {
   const { counts, resumed, elapsed, stopped } = result;
   const rate = ((counts.lines - resumed) * 1_000) / Math.max(elapsed, 1);
   return {
@@ -155,7 +182,8 @@ function summarize(result: PushResult, failuresPath: string): Summary {
     elapsedMs: elapsed,
     rate: Math.round(rate * 10) / 10,
     finished: stopped === undefined,
-    failuresFile: counts.failed > 0 ? failuresPath : null,
+    failuresFile: counts.failed > 0 ? (failuresPath ?? null) : null,
+    ...(dryRun && { dryRun: true as const }),
   };
 }
 
@@ -165,7 +193,7 @@ function describe(summary: Summary): string {
   const { warned, warnings } = summary;
   const before = resumed > 0 ? `, ${resumed} of them before` : '';
   const rows = [
-    `${lines} lines${before}, in ${(elapsedMs / 1_000).toFixed(1)} s (${Math.round(rate)}/s)`,
+    `${summary.dryRun ? 'Dry run: ' : ''}${lines} lines${before}, in ${(elapsedMs / 1_000).toFixed(1)} s (${Math.round(rate)}/s)`,
     ...Object.entries(summary.outcomes).map(([name, count]) => row(name, count)),
     row('failed', failed),
     ...Object.entries(summary.failures).map(([reason, count]) => row(`  ${reason}`, count)),

@@ -19,16 +19,18 @@ export class FileLine implements Line {
 
   /**
    * @param idempotencyKey for a line without a key of its own
+   * @param isOrdered whether it waits for the lines of its matter before it
    * @param left told when nothing is done with it any more
    */
   constructor(
     readonly line: PushLine,
     idempotencyKey: string,
+    isOrdered: boolean,
     readonly left: () => void,
   ) {
     const { number, externalId, key, op: operation, body } = line;
     this.number = number;
-    this.key = externalId;
+    this.key = isOrdered ? externalId : undefined;
     this.push = { operation, body, idempotencyKey: key ?? idempotencyKey };
     this.size = sizeInBatch(this.push);
     // Keys that the run gives are different ones.

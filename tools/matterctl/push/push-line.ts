@@ -100,13 +100,27 @@ function parseJson(number: number, json: unknown, text: string): PushLine | BadL
   return { number, op, externalId, key, body: Buffer.from(JSON.stringify(body)), text };
 }
 
+/** A line that failed, with what stands in the file. */
+export interface FailedLine {
+  readonly line: number;
+  /** null: it was never sent. */
+  readonly code: number | null;
+  readonly reason: string;
+  readonly message: string;
+  readonly requestId: string | null;
+  /** Its idempotency key, where it was sent. */
+  readonly key?: string | undefined;
+  /** The line itself, where it is no JSON. */
+  readonly text?: string;
+}
+
 /**
  * The lines that failed for good, in a form that can be pushed again after mending: `parsePushLine`
  * reads it, and knows the line in a `text`.
  */
 export interface FailureFile {
   /** Written before the line counts as done; failures are few, so it may block. */
-  add(failure: object): void;
+  add(failure: FailedLine): void;
   /** Bytes written. */
   size(): number;
   close(): void;
@@ -140,7 +154,7 @@ export function createFailureFile(path: string, keep: number): FailureFile {
  * A rejected push. The idempotency key stays with it: should the push have been applied after all
  * (its answer was lost), pushing it again changes nothing.
  */
-export function rejectedLine(push: PushLine, error: MatterPushError): object {
+export function rejectedLine(push: PushLine, error: MatterPushError): FailedLine {
   const { code, reason, message, requestId, idempotencyKey: key } = error;
   const whole: object = JSON.parse(push.text);
   // Beside the body, which is known to be, there may be what cannot be written.
@@ -149,7 +163,7 @@ export function rejectedLine(push: PushLine, error: MatterPushError): object {
 }
 
 /** A line that was never sent: as it stands where it is JSON, else its text. */
-export function badLine({ number: line, reason, message, text }: BadLine): object {
+export function badLine({ number: line, reason, message, text }: BadLine): FailedLine {
   const told = { line, code: null, reason, message, requestId: null };
   try {
     const json: unknown = text.includes(REPLACEMENT) ? undefined : JSON.parse(text);

@@ -4,7 +4,13 @@ import { MatterPushError } from '../../client/error';
 import type { Answered, Rejected } from '../../client/verdict';
 import { CommandFailure } from '../failure';
 import type { FileLine } from './file-line';
-import { type BadLine, badLine, type FailureFile, rejectedLine } from './push-line';
+import {
+  type BadLine,
+  badLine,
+  type FailedLine,
+  type FailureFile,
+  rejectedLine,
+} from './push-line';
 import type { DoneLines } from './run-state';
 import type { Tally } from './tally';
 import type { ServiceState } from './waits';
@@ -59,7 +65,7 @@ export class LineEnds {
     if (key !== undefined && this.#failedIds.has(key)) this.#run.tally.sentAfterFailure();
   }
 
-  #fail(number: number, reason: string, failure: object): void {
+  #fail(number: number, reason: string, failure: FailedLine): void {
     const { failures, tally, done } = this.#run;
     failures.add(failure);
     tally.failed(reason);

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGate } from '../../client/gate';
 import { createSender } from '../../client/sender';
-import { tryPushes } from '../../client/try-pushes';
+import { tryPushes, verifyPushes } from '../../client/try-pushes';
 import { listenForInterrupt } from '../interrupt';
 import { showProgress } from '../progress';
 import { readLines } from '../streams';
@@ -17,8 +17,9 @@ import {
   removeCheckpoint,
   startCheckpoints,
 } from './checkpoint';
+import { tellFailures } from './dry-run';
 import { Pace } from './pace';
-import { type BadLine, type PushLine, parsePushLine } from './push-line';
+import { type BadLine, createFailureFile, type PushLine, parsePushLine } from './push-line';
 import { LineEnds } from './push-work';
 import { lockRun } from './run-lock';
 import { createRunState, type DoneLines, type RunState } from './run-state';
@@ -43,7 +44,10 @@ export interface PushJob {
   /** Milliseconds that a line may wait for the service. */
   readonly maxWait: number;
   readonly checkpointPath: string | undefined;
-  readonly failuresPath: string;
+  /** undefined, in a dry run: they are told on stderr. */
+  readonly failuresPath: string | undefined;
+  /** Whether the service is to check the lines only; without a checkpoint. */
+  readonly dryRun: boolean;
   /** Whether to ignore an existing checkpoint. */
   readonly restart: boolean;
 }
@@ -109,7 +113,11 @@ async function openState(job: PushJob, identity: RunIdentity, tool: Tool): Promi
   const { checkpointPath, restart, failuresPath } = job;
   const isFresh = checkpointPath === undefined || restart;
   const earlier = isFresh ? undefined : await loadCheckpoint(checkpointPath, identity);
-  const state = createRunState(identity, failuresPath, earlier);
+  const failures =
+    failuresPath === undefined
+      ? tellFailures(tool)
+      : createFailureFile(failuresPath, earlier?.failuresSize ?? 0);
+  const state = createRunState(identity, failures, earlier);
   if (earlier) tellResume(tool, earlier, state.resumed);
   return state;
 }
@@ -134,7 +142,8 @@ async function pushAll(
   const pace = new Pace({ lines: job.batch, requests: concurrency });
   const ends = new LineEnds(state);
   const batches = new BatchSender({
-    ...{ ...job, ...state, pace, ends, sender, tryPushes },
+    ...{ ...job, ...state, pace, ends, sender },
+    tryPushes: job.dryRun ? verifyPushes : tryPushes,
     gate: createGate(),
     teller: createWaitTeller(tool),
     askService: () => askService(url),
@@ -143,7 +152,8 @@ async function pushAll(
   });
   const lines = pending(source, state.done, stop.signal);
   // A failure of the run is the reason of `stop` too, where the caller reads it.
-  await sendLines(lines, { ...state, batches, pace, ends, stop }).catch(() => undefined);
+  const { dryRun } = job;
+  await sendLines(lines, { ...state, dryRun, batches, pace, ends, stop }).catch(() => undefined);
   interrupt.dispose();
   sender.close();
   return interrupt.signal();

@@ -1,7 +1,7 @@
 /** What a run knows of its lines, and how it goes on from a checkpoint. */
 import { randomBytes } from 'node:crypto';
 import type { Checkpoint, RunIdentity } from './checkpoint';
-import { createFailureFile, type FailureFile } from './push-line';
+import type { FailureFile } from './push-line';
 import { Tally } from './tally';
 
 export interface RunState {
@@ -16,16 +16,18 @@ export interface RunState {
   readonly snapshot: () => Checkpoint;
 }
 
-/** @param earlier the checkpoint of the run that is continued */
+/**
+ * @param failures takes the lines that fail
+ * @param earlier the checkpoint of the run that is continued
+ */
 export function createRunState(
   identity: RunIdentity,
-  failuresPath: string,
+  failures: FailureFile,
   earlier: Checkpoint | undefined,
 ): RunState {
   const runId = earlier?.runId ?? randomBytes(9).toString('base64url');
   const done = new DoneLines(earlier?.doneThrough, earlier?.doneAbove);
   const tally = new Tally(earlier?.counts);
-  const failures = createFailureFile(failuresPath, earlier?.failuresSize ?? 0);
   const snapshot = (): Checkpoint => ({
     version: 1,
     runId,

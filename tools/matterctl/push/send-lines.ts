@@ -11,6 +11,8 @@ import { type BatchSender, waitFor } from './send-batch';
 export interface LineSending {
   /** Prefix of the idempotency keys of lines that have none of their own. */
   readonly runId: string;
+  /** Nothing takes effect: lines of one matter go side by side too. */
+  readonly dryRun: boolean;
   readonly batches: BatchSender;
   readonly pace: Pace;
   readonly ends: LineEnds;
@@ -30,7 +32,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
  */
 export async function sendLines(
   source: AsyncIterable<PushLine | BadLine>,
-  { runId, batches, pace, ends, stop }: LineSending,
+  { runId, dryRun, batches, pace, ends, stop }: LineSending,
 ): Promise<void> {
   // Every batch that waits listens to it.
   setMaxListeners(0, stop.signal);
@@ -76,7 +78,7 @@ export async function sendLines(
       if (!('op' in line)) ends.unreadable(line);
       else if (!stop.signal.aborted) {
         await new Promise<void>((left) => {
-          const pending = new FileLine(line, `${runId}-${line.number}`, left);
+          const pending = new FileLine(line, `${runId}-${line.number}`, !dryRun, left);
           waiting.add(pending);
           if (gathered.push(pending) === 1) setImmediate(enter);
         });
