@@ -284,6 +284,7 @@ describe('matterctl push', () => {
         failures: { VALIDATION_FAILED: 1, MALFORMED_LINE: 1, UNKNOWN_USER: 1 },
       });
       expect(files()).toEqual(before);
+      expect(await statesOf('D-')).toEqual({});
     });
 
     test('with --failures they are written there', async () => {

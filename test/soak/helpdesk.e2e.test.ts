@@ -45,9 +45,10 @@ whereData('the help desk file', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const matterctl = async (...args: string[]): Promise<string> => {
+  const matterctl = (...args: string[]) => matterctlOf(service, ...args);
+  const matterctlOf = async (of: Service, ...args: string[]): Promise<string> => {
     const tool = path.join(PROJECT, 'dist/tools/matterctl/matterctl.js');
-    const env = { ...process.env, ...service.env };
+    const env = { ...process.env, ...of.env };
     const options = { env, maxBuffer: 256 * 1024 * 1024 };
     return (await run(process.execPath, [tool, ...args], options)).stdout;
   };
@@ -61,13 +62,17 @@ whereData('the help desk file', () => {
       return file;
     });
   };
-  const pushAll = async (name: string): Promise<Summary> => {
-    const secretFile = path.join(folder, 'secret');
+  const pushAll = async (
+    name: string,
+    { to: of = service, more = [] }: { to?: Service; more?: readonly string[] } = {},
+  ): Promise<Summary> => {
+    const secretFile = path.join(folder, `secret-${name.replaceAll(' ', '-')}`);
+    writeFileSync(secretFile, of.secret);
     const summaries = await Promise.all(
       halves().map(async (file, index) => {
-        const signer = ['--client-id', service.clientId, '--secret-file', secretFile];
-        const to = ['--url', service.urlOf(index), '--concurrency', '64', '--json'];
-        return JSON.parse(await matterctl('push', file, ...signer, ...to)) as Summary;
+        const signer = ['--client-id', of.clientId, '--secret-file', secretFile];
+        const to = ['--url', of.urlOf(index), '--concurrency', '64', '--json', ...more];
+        return JSON.parse(await matterctlOf(of, 'push', file, ...signer, ...to)) as Summary;
       }),
     );
     const countsOf = (field: 'outcomes' | 'retryReasons') => {
@@ -97,11 +102,23 @@ whereData('the help desk file', () => {
     );
     return waits.reduce((longest, wait) => Math.max(longest, wait), 0);
   };
-  const exported = async () => {
-    const lines = (await matterctl('matter', 'export', '--system-code', 'TEST')).trim().split('\n');
-    return lines
+  const exported = async (of = service) => {
+    const text = await matterctlOf(of, 'matter', 'export', '--system-code', 'TEST');
+    return text
+      .trim()
+      .split('\n')
       .map((line) => JSON.parse(line))
       .sort((a, b) => (a.externalId < b.externalId ? -1 : 1));
+  };
+  /** Without what each ledger gives by itself: ids, and when it was written. */
+  const comparable = (matters: Record<string, unknown>[]) =>
+    matters.map(({ matterId: _id, createdAt: _c, updatedAt: _u, deletedAt: _d, ...rest }) => rest);
+  /** Of all lines, as the push log has them. */
+  const outcomesIn = async (of: Service) => {
+    const counts = await entryModel(of.db).aggregate<{ _id: string; count: number }>([
+      { $group: { _id: '$result', count: { $sum: 1 } } },
+    ]);
+    return Object.fromEntries(counts.map(({ _id, count }) => [_id, count]));
   };
   const total = (outcomes: Record<string, number>) =>
     Object.values(outcomes).reduce((sum, count) => sum + count, 0);
@@ -144,6 +161,27 @@ whereData('the help desk file', () => {
       expect(matter).toMatchObject(expected.get(matter.externalId) ?? { externalId: 'unexpected' });
     }
   }, 120_000);
+
+  test('one by one (--batch 1) it leaves the same ledger as in batches, and the same outcomes', async () => {
+    const other = await startService({ webs: 2, workers: 2, env: { LOG_LEVEL: 'info' } });
+    try {
+      await matterctlOf(other, 'user', 'import', USERS);
+      const { failed, outcomes } = await pushAll('one by one', {
+        to: other,
+        more: ['--batch', '1'],
+      });
+      expect(failed).toBe(0);
+      const log = entryModel(service.db);
+      const inBatches = await log.countDocuments({ batchId: { $exists: true } });
+      console.info(`lines that went in batches: ${inBatches} of ${LINES}`);
+      expect(inBatches).toBeGreaterThan(LINES * 0.9);
+      expect(await entryModel(other.db).countDocuments({ batchId: { $exists: true } })).toBe(0);
+      expect(outcomes).toEqual(await outcomesIn(service));
+      expect(comparable(await exported(other))).toEqual(comparable(await exported()));
+    } finally {
+      await other.stop();
+    }
+  }, 600_000);
 
   test('pushed a second time it leaves the ledger as it was', async () => {
     const before = await exported();
