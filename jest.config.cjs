@@ -30,7 +30,7 @@ module.exports = {
       },
     ],
     // The page's modules, which browsers take as they are.
-    '/public/docs/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
+    '/public/(docs|console)/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
   },
   testTimeout: 60_000,
 };

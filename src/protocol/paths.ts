@@ -41,3 +41,5 @@ export const READY_PATH = '/readyz';
 export const DOCUMENT_PATH = '/openapi.json';
 /** The reference page; its files lie below. */
 export const DOCS_PATH = '/docs';
+/** The page of people at the business systems; its files lie below. */
+export const CONSOLE_PATH = '/console';

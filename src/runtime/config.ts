@@ -154,6 +154,8 @@ const schema = z.object({
   QUEUE_BOARD: z.enum(['on', 'off']).default('off'),
   /** `off`: no reference page at /docs. */
   DOCS_PAGE: z.enum(['on', 'off']).default('on'),
+  /** `off`: no console at /console. */
+  CONSOLE_PAGE: z.enum(['on', 'off']).default('on'),
   /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
   /** Where people reach the service; `matterctl client console` prints links below it. */

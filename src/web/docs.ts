@@ -1,6 +1,7 @@
-/** What is served unsigned: the OpenAPI document, and the page that shows it. */
+/** What is served unsigned: the OpenAPI document, the page that shows it, and the console. */
 import path from 'node:path';
 import type { AppOptions } from '../http/app';
+import { readConsoleFiles } from '../http/routes/console-files';
 import { type DocsFiles, readDocsFiles } from '../http/routes/docs-files';
 import { createDocument } from '../openapi/served';
 import { type Config, demoClientFile } from '../runtime/config';
@@ -9,7 +10,13 @@ import { type Config, demoClientFile } from '../runtime/config';
 const ROOT = path.join(__dirname, '../../..');
 
 export function openDocs(config: Config): Pick<AppOptions, 'document' | 'docsFiles'> {
-  return { document: createDocument(), docsFiles: docsFilesOf(config) };
+  return { document: createDocument(), docsFiles: filesOf(config) };
+}
+
+function filesOf(config: Config): DocsFiles {
+  const folder = path.join(ROOT, 'public/console');
+  const consoleFiles = config.CONSOLE_PAGE === 'on' ? readConsoleFiles(folder) : [];
+  return new Map([...docsFilesOf(config), ...consoleFiles]);
 }
 
 function docsFilesOf(config: Config): DocsFiles {

@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { readConsoleFiles } from '../../src/http/routes/console-files';
 import { readDocsFiles } from '../../src/http/routes/docs-files';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { connectRaw, rawPush } from '../support/raw-http';
@@ -25,7 +26,7 @@ beforeAll(async () => {
   // The file lies there for all of them.
   service = await startService({ env: { DATA_DIR: folder } });
   off = await startService({ workers: 0, env: { ...demoOn, DOCS_PAGE: 'off' } });
-  demo = await startService({ workers: 0, env: demoOn });
+  demo = await startService({ workers: 0, env: { ...demoOn, CONSOLE_PAGE: 'off' } });
 }, 120_000);
 afterAll(async () => {
   for (const one of [service, off, demo]) await one?.stop();
@@ -50,6 +51,30 @@ async function pushTo(target: string, method = 'GET') {
   caller.socket.destroy();
   return answer;
 }
+
+test('the console is served beside it with the same policy, each file under its address', async () => {
+  const { headers: docs } = await ask('/docs');
+  const { status, headers, body: page } = await ask('/console');
+  expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(headers['content-security-policy']).toBe(docs['content-security-policy']);
+  expect(page).toContain('<script type="module" src="console/main.js">');
+  for (const path of readConsoleFiles(join(__dirname, '../../public/console')).keys()) {
+    expect([path, (await ask(path)).status]).toEqual([path, 200]);
+  }
+  const slash = await ask('/console/');
+  expect(slash.headers.location).toBe('../console');
+});
+
+test('either page goes without the other', async () => {
+  const without = async (of: Service) => [
+    (await ask('/docs', { of })).status,
+    (await ask('/console', { of })).status,
+    (await ask('/console/', { of })).status,
+    (await ask('/console/main.js', { of })).status,
+  ];
+  expect((await without(off)).slice(0, 2)).toEqual([404, 200]);
+  expect(await without(demo)).toEqual([200, 404, 404, 404]);
+});
 
 test('the page may load its own files only, and may not be put into another page', async () => {
   const { status, headers, body: page } = await ask('/docs');

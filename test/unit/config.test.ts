@@ -69,6 +69,7 @@ test('what is not set has its default', () => {
     OTEL_TRACES_SAMPLER_ARG: '1',
     QUEUE_BOARD: 'off',
     DOCS_PAGE: 'on',
+    CONSOLE_PAGE: 'on',
     DOCS_DEMO: 'off',
     LOG_REQUESTS: 'off',
     LOG_LEVEL: 'info',

@@ -23,6 +23,7 @@ const NOT_FOR_TESTS = [
   'TRACING',
   'QUEUE_BOARD',
   'DOCS_PAGE',
+  'CONSOLE_PAGE',
   'DOCS_DEMO',
 ];
 const INTERRUPTED = 130;

@@ -12,14 +12,14 @@ import type { PlainDocument } from '../request-state';
 export type DocsFiles = ReadonlyMap<string, PlainDocument>;
 
 /** Other files of the folder are for those who work on it. */
-const TYPES: Readonly<Record<string, string>> = {
+export const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
 /** What an HMAC-SHA256 needs; the files find each other by relative names. */
-const NOBLE = ['hmac.js', 'sha2.js', 'utils.js', '_md.js', '_u64.js'];
+export const NOBLE = ['hmac.js', 'sha2.js', 'utils.js', '_md.js', '_u64.js'];
 
 /** Of examples/signing, shown and offered as they are; none of them is run by a browser. */
 const EXAMPLES = [
@@ -77,7 +77,7 @@ export function readDocsFiles(root: string, demoFile?: string): DocsFiles {
   return new Map([...files, ...noble, ...examples, ...(demoFile ? [demoOf(demoFile)] : [])]);
 }
 
-const fileOf = (
+export const fileOf = (
   name: string,
   bytes: Buffer,
   type = TYPES[path.extname(name)] ?? '',

@@ -1,0 +1,67 @@
+/** The page: the entrance, or a screen in its frame. What goes wrong in a screen is told in words. */
+import { Entrance } from './entrance.js';
+import { Frame } from './frame.js';
+import { useEffect } from './lib/hooks.js';
+import { Component, h } from './lib/preact.js';
+import { Push } from './push.js';
+import { Pushes } from './pushes.js';
+import { route } from './route.js';
+import { session } from './session.js';
+import { isEnglish, say } from './speech.js';
+import { WORDS } from './words.js';
+
+/** By their names in the address; those in the navigation first. */
+const SCREENS = { pushes: Pushes, push: Push };
+const IN_NAVIGATION = ['pushes'];
+
+export function App() {
+  const { screen } = route.value;
+  const name = Object.hasOwn(SCREENS, screen) ? screen : 'pushes';
+  useEffect(() => {
+    document.documentElement.lang = isEnglish() ? 'en' : 'zh-CN';
+    document.title = `${say(WORDS[/** @type {'pushes'} */ (name)])} – ${say(WORDS.title)}`;
+  });
+  if (!session.value) return h(Entrance, {});
+  const shown = h(SCREENS[/** @type {'pushes'} */ (name)], {});
+  return h(
+    Frame,
+    { screens: IN_NAVIGATION, current: name, key: session.value.key },
+    h(Guard, { key: name }, shown),
+  );
+}
+
+/** @typedef {{ children?: import('preact').ComponentChildren }} Props */
+
+/** @extends {Component<Props, { error?: unknown }>} */
+class Guard extends Component {
+  /**
+   * @override
+   * @type {{ error?: unknown }}
+   */
+  state = {};
+
+  /**
+   * @override
+   * @param {unknown} error
+   */
+  componentDidCatch(error) {
+    this.setState({ error });
+  }
+
+  /** @override */
+  render() {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return h(
+      'div',
+      { class: 'failure', role: 'alert' },
+      h('p', {}, h('strong', {}, say(WORDS.broken))),
+      h('p', { class: 'quiet' }, String(error)),
+      h(
+        'button',
+        { type: 'button', onClick: () => this.setState({ error: undefined }) },
+        say(WORDS.tryAgain),
+      ),
+    );
+  }
+}

@@ -1,0 +1,68 @@
+/** The way in for those who have no link: client id and secret, typed in. */
+
+import { Languages } from './languages.js';
+import { useState } from './lib/hooks.js';
+import { h } from './lib/preact.js';
+import { reasonWords } from './reasons.js';
+import { begin, endedBy } from './session.js';
+import { say } from './speech.js';
+import { WORDS } from './words.js';
+
+export function Entrance() {
+  const [clientId, setClientId] = useState('');
+  const [key, setKey] = useState('');
+  const reason = endedBy.value;
+  const enter = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    begin({ clientId: clientId.trim(), key: key.trim() });
+  };
+  return h(
+    'main',
+    { class: 'entrance', id: 'content' },
+    h(Languages, {}),
+    h('h1', {}, say(WORDS.title)),
+    h('p', {}, say(WORDS.about)),
+    reason &&
+      h(
+        'p',
+        { class: 'failure', role: 'alert' },
+        reason === 'SIGNATURE_MISMATCH' ? say(WORDS.ended) : say(reasonWords(reason)),
+        h('span', { class: 'quiet' }, ` ${reason}`),
+      ),
+    h(
+      'form',
+      { onSubmit: enter },
+      h(
+        'label',
+        {},
+        say(WORDS.clientId),
+        h('input', {
+          id: 'client',
+          type: 'text',
+          autocomplete: 'username',
+          required: true,
+          spellcheck: false,
+          // Others cannot stand in a header.
+          pattern: '\\s*[\\x21-\\x7e]+\\s*',
+          value: clientId,
+          onInput: (/** @type {any} */ event) => setClientId(event.currentTarget.value),
+        }),
+      ),
+      h(
+        'label',
+        {},
+        say(WORDS.secret),
+        h('input', {
+          id: 'key',
+          type: 'password',
+          autocomplete: 'off',
+          required: true,
+          value: key,
+          onInput: (/** @type {any} */ event) => setKey(event.currentTarget.value),
+        }),
+      ),
+      h('button', { type: 'submit', class: 'main' }, say(WORDS.enter)),
+    ),
+    h('p', { class: 'quiet' }, say(WORDS.entranceHint)),
+  );
+}

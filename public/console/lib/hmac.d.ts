@@ -1,0 +1,2 @@
+// The service serves the package's own file under this name.
+export { hmac } from '@noble/hashes/hmac.js';

@@ -1,0 +1,139 @@
+/** The pushes of the system: saved views, filters, a search, and what comes in as it comes. */
+import { OPERATIONS } from './bodies.js';
+import { useRef } from './lib/hooks.js';
+import { h } from './lib/preact.js';
+import { Failure, Nothing, resultText, spanText, timeText, toneOf, Waiting } from './parts.js';
+import { MAX_ROWS, usePushList } from './push-list.js';
+import { REASONS, reasonWords } from './reasons.js';
+import { hrefOf, route, show } from './route.js';
+import { self } from './self.js';
+import { say, sayWith } from './speech.js';
+import { Table } from './table.js';
+import { questionsOf, VIEWS } from './views.js';
+import { WORDS } from './words.js';
+
+/** @typedef {import('./push-list.js').Row} Row */
+
+const ROW_HEIGHT = 36;
+/** Of two lines. */
+const NARROW_ROW_HEIGHT = 58;
+const NARROW = matchMedia('(max-width: 40rem)');
+
+export function Pushes() {
+  const { params } = route.value;
+  const zone = self.value?.timeZone;
+  const isLive = params.live === 'on';
+  // "Today" is of the moment in which it was asked for, and does not move while somebody scrolls.
+  const at = useRef(Date.now());
+  const list = usePushList(zone ? questionsOf(params, zone, at.current) : undefined, isLive);
+  return h(
+    'section',
+    { class: 'pushes' },
+    h('h1', {}, say(WORDS.pushes)),
+    h(Filters, {}),
+    list.notRecorded > 0 && h('p', { class: 'note' }, sayWith(WORDS.notRecorded, list.notRecorded)),
+    list.error ? h(Failure, { error: list.error, again: list.again }) : null,
+    h(Rows, { list }),
+  );
+}
+
+/** @param {{ list: ReturnType<typeof usePushList> }} props */
+function Rows({ list }) {
+  const { rows, open, isLoading, error } = list;
+  if (isLoading) return h(Waiting, {});
+  if (rows.length === 0) return error ? null : h(Nothing, { text: say(WORDS.noPushes) });
+  const words =
+    rows.length >= MAX_ROWS ? WORDS.tooMany : open.length > 0 ? WORDS.countMore : WORDS.countShown;
+  return h(
+    'div',
+    {},
+    h('p', { class: 'quiet', role: 'status' }, sayWith(words, rows.length)),
+    h(Table, {
+      rows,
+      rowHeight: NARROW.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
+      label: say(WORDS.pushes),
+      head: [
+        { name: 'received', title: say(WORDS.received) },
+        { name: 'operation', title: say(WORDS.operation) },
+        { name: 'matter', title: say(WORDS.matter) },
+        { name: 'result', title: say(WORDS.result) },
+        { name: 'took', title: say(WORDS.took) },
+      ],
+      keyOf: (/** @type {Row} */ row) => row.requestId,
+      toneOf,
+      cells: cellsOf,
+      onNearEnd: list.more,
+    }),
+  );
+}
+
+/** @param {Row} row */
+const cellsOf = (row) => [
+  h('a', { href: hrefOf('push', { id: row.requestId }) }, timeText(row.receivedAt)),
+  row.operation,
+  h('bdi', {}, row.externalId ?? row.idempotencyKey ?? '–'),
+  h('span', { class: 'result', title: row.reason ?? row.outcome ?? row.state }, resultText(row)),
+  row.settledAt ? spanText(Date.parse(row.settledAt) - Date.parse(row.receivedAt)) : '–',
+];
+
+function Filters() {
+  const { view = 'all', operation = '', reason = '', live = '' } = route.value.params;
+  const takesReason = VIEWS[view]?.outcome === undefined && VIEWS[view]?.state === undefined;
+  return h(
+    'div',
+    { class: 'filters' },
+    h(
+      'div',
+      { role: 'group', 'aria-label': say(WORDS.views), class: 'views' },
+      Object.entries(WORDS.view).map(([name, words]) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            key: name,
+            'aria-pressed': String(name === view),
+            onClick: () => show({ view: name === 'all' ? '' : name, reason: '' }),
+          },
+          say(words),
+        ),
+      ),
+    ),
+    h(Choice, {
+      label: say(WORDS.operation),
+      value: operation,
+      options: OPERATIONS.map((name) => [name, name]),
+      onChoose: (value) => show({ operation: value }),
+    }),
+    takesReason &&
+      h(Choice, {
+        label: say(WORDS.reason),
+        value: reason,
+        options: Object.keys(REASONS).map((name) => [name, say(reasonWords(name))]),
+        onChoose: (value) => show({ reason: value }),
+      }),
+    h(
+      'label',
+      { class: 'check' },
+      h('input', {
+        type: 'checkbox',
+        checked: live === 'on',
+        onChange: (event) => show({ live: event.currentTarget.checked ? 'on' : '' }),
+      }),
+      say(WORDS.live),
+    ),
+  );
+}
+
+/** @param {{ label: string, value: string, options: readonly (readonly string[])[], onChoose: (value: string) => void }} props */
+const Choice = ({ label, value, options, onChoose }) =>
+  h(
+    'label',
+    {},
+    label,
+    h(
+      'select',
+      { value, onChange: (/** @type {any} */ event) => onChoose(event.currentTarget.value) },
+      h('option', { value: '' }, say(WORDS.any)),
+      options.map(([name, text]) => h('option', { value: name, key: name }, text)),
+    ),
+  );

@@ -1,0 +1,117 @@
+/** What the service answers, as far as the console reads it (docs/openapi.json). */
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface Envelope {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+  readonly requestId: string;
+  readonly reason?: string;
+  readonly retryable?: boolean;
+  readonly errors?: readonly FieldProblem[];
+  readonly warnings?: readonly FieldProblem[];
+}
+
+export interface Self {
+  readonly clientId: string;
+  readonly systemCode: string;
+  readonly paused: { readonly since: string; readonly reason: string | null } | null;
+  readonly signedWith: {
+    readonly secretId: string;
+    readonly scopes: readonly string[];
+    readonly endsAt: string | null;
+  };
+  readonly timeZone: string;
+}
+
+export interface Change {
+  readonly field: string;
+  readonly from?: string | boolean | null;
+  readonly to?: string | boolean | null;
+  readonly added?: readonly string[];
+  readonly removed?: readonly string[];
+  readonly unread?: readonly string[];
+}
+
+export interface Diagnosis {
+  readonly complete: boolean;
+  readonly findings: readonly {
+    readonly cause: string;
+    readonly explanation: string;
+    readonly fix: string;
+    readonly difference?: {
+      readonly offset: number;
+      readonly sent: string;
+      readonly signed: string;
+    };
+  }[];
+}
+
+export interface Entry {
+  readonly requestId: string;
+  readonly clientId: string;
+  readonly operation: string;
+  readonly externalId: string | null;
+  readonly idempotencyKey: string | null;
+  readonly attempt: number | null;
+  readonly bodyHash: string;
+  readonly bodySize: number;
+  readonly secretId: string | null;
+  readonly receivedAt: string;
+  readonly deadlineAt: string;
+  readonly queuedAt: string | null;
+  readonly startedAt: string | null;
+  readonly settledAt: string | null;
+  readonly state: 'QUEUED' | 'PERSISTED' | 'REPLAYED' | 'REFUSED' | 'EXPIRED';
+  readonly outcome: string | null;
+  readonly reason: string | null;
+  readonly problems: readonly FieldProblem[];
+  readonly warnings: readonly FieldProblem[];
+  readonly stale: { readonly sent: string; readonly stored: string } | null;
+  readonly matterId: string | null;
+  readonly revision: number | null;
+  readonly changes: readonly Change[];
+  readonly duplicateOf: string | null;
+  readonly resentFrom: string | null;
+  readonly mark: string | null;
+  readonly traceId: string | null;
+  /** Where it was asked for; null: it is not kept any more. */
+  readonly body?: string | null;
+  readonly diagnosis?: Diagnosis;
+}
+
+export interface LogPage {
+  readonly entries: readonly Entry[];
+  readonly nextCursor: string | null;
+  readonly notRecorded?: number;
+}
+
+export interface FailedRow {
+  readonly requestId: string;
+  readonly clientId: string;
+  readonly operation: string;
+  readonly externalId: string | null;
+  readonly idempotencyKey: string | null;
+  readonly reason: string;
+  readonly fields: readonly string[];
+  readonly failures: number;
+  readonly firstSeen: string;
+  readonly lastSeen: string;
+  readonly mended: {
+    readonly requestId: string;
+    readonly at: string;
+    readonly outcome: string;
+  } | null;
+}
+
+export interface FailuresPage {
+  readonly rows: readonly FailedRow[];
+  readonly notRecorded: number;
+  readonly complete: boolean;
+  readonly nextCursor: string | null;
+  readonly keptSince: string;
+}

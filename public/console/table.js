@@ -1,0 +1,115 @@
+/**
+ * Rows of one height, of which only those in sight are in the document: a hundred thousand scroll as ten do.
+ * Made here: what it takes is less than a package for it. Up, Down, Home and End go from row to row.
+ */
+import { useLayoutEffect, useRef, useState } from './lib/hooks.js';
+import { h } from './lib/preact.js';
+
+/** Rows that are there beyond either edge, so that fast scrolling shows no holes. */
+const BEYOND = 8;
+/** Rows from the end at which more are asked for. */
+const NEAR_END = 40;
+
+/**
+ * @typedef {object} Column
+ * @property {string} name stands in its cells for those who see no head
+ * @property {import('./speech.js').Words} title
+ */
+
+/**
+ * @param {{
+ *   rows: readonly any[],
+ *   rowHeight: number,
+ *   label: string,
+ *   head: readonly { name: string, title: string }[],
+ *   cells: (row: any, index: number) => readonly any[],
+ *   keyOf: (row: any) => string,
+ *   toneOf?: (row: any) => string,
+ *   onNearEnd?: () => void,
+ * }} props the first cell of a row holds what is gone to by the keyboard
+ */
+export function Table({ rows, rowHeight, label, head, cells, keyOf, toneOf, onNearEnd }) {
+  const scroller = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const [{ top, height }, setSeen] = useState({ top: 0, height: 800 });
+  const look = () => {
+    const box = scroller.current;
+    if (box) setSeen({ top: box.scrollTop, height: box.clientHeight });
+  };
+  useLayoutEffect(() => {
+    look();
+    addEventListener('resize', look);
+    return () => removeEventListener('resize', look);
+  }, []);
+  const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND);
+  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + BEYOND);
+  useLayoutEffect(() => {
+    if (last >= rows.length - NEAR_END) onNearEnd?.();
+  }, [last, rows.length]);
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (scroller.current) moveBetweenRows(event, scroller.current, rows.length, rowHeight);
+  };
+  const shown = rows.slice(first, last).map((row, place) => {
+    const index = first + place;
+    const style = { transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` };
+    return h(
+      'div',
+      {
+        key: keyOf(row),
+        role: 'row',
+        class: `row ${toneOf?.(row) ?? ''}`,
+        'aria-rowindex': index + 2,
+        'data-index': index,
+        style,
+      },
+      cells(row, index).map((cell, at) =>
+        h('div', { role: 'cell', class: `cell ${head[at]?.name ?? ''}`, key: at }, cell),
+      ),
+    );
+  });
+  return h(
+    'div',
+    { class: 'table', role: 'table', 'aria-label': label, 'aria-rowcount': rows.length + 1 },
+    h(
+      'div',
+      { role: 'rowgroup', class: 'head' },
+      h(
+        'div',
+        { role: 'row', class: 'row', 'aria-rowindex': 1 },
+        head.map(({ name, title }) =>
+          h('div', { role: 'columnheader', class: `cell ${name}`, key: name }, title),
+        ),
+      ),
+    ),
+    h(
+      'div',
+      { role: 'rowgroup', class: 'scroller', ref: scroller, onScroll: look, onKeyDown },
+      h(
+        'div',
+        { class: 'space', role: 'presentation', style: { height: `${rows.length * rowHeight}px` } },
+        shown,
+      ),
+    ),
+  );
+}
+
+/** @param {KeyboardEvent} event @param {HTMLElement} box @param {number} count @param {number} rowHeight */
+function moveBetweenRows(event, box, count, rowHeight) {
+  const row = /** @type {HTMLElement} */ (event.target).closest('.row');
+  const at = Number(row instanceof HTMLElement ? row.dataset.index : Number.NaN);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[event.key];
+  if (to === undefined || Number.isNaN(at) || to < 0 || to >= count) return;
+  if (event.target instanceof HTMLInputElement && event.target.type === 'text') return;
+  event.preventDefault();
+  const edge = to * rowHeight;
+  if (edge < box.scrollTop) box.scrollTop = edge;
+  if (edge + rowHeight > box.scrollTop + box.clientHeight) {
+    box.scrollTop = edge + rowHeight - box.clientHeight;
+  }
+  // The row that is gone to may not be in the document before the next frame.
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      const wanted = box.querySelector(`[data-index="${to}"] a, [data-index="${to}"] input`);
+      if (wanted instanceof HTMLElement) wanted.focus({ preventScroll: true });
+    }),
+  );
+}

@@ -1,0 +1,51 @@
+/** The saved views of the pushes: what each asks for. Pure. */
+import { windowBody, windowOf } from './range.js';
+
+/** @typedef {import('./route.js').Params} Params */
+
+/** Refused before it was known who sent it. */
+const SIGNATURES = [
+  'SIGNATURE_MISMATCH',
+  'TIMESTAMP_OUT_OF_WINDOW',
+  'SIGNATURE_REUSED',
+  'NO_USABLE_SECRET',
+];
+
+/** @type {Readonly<Record<string, Readonly<Record<string, unknown>>>>} */
+export const VIEWS = {
+  all: {},
+  failed: { failed: true },
+  still: { stillFailed: true },
+  late: { reason: 'CONFIRMATION_TIMEOUT' },
+  stale: { outcome: 'STALE_IGNORED' },
+  replayed: { state: 'REPLAYED' },
+  refused: { reason: SIGNATURES },
+};
+
+const REQUEST_ID = /^[0-9a-f]{24}$/i;
+
+/**
+ * The questions that a search box and filters stand for: one where it is clear what was typed in, several
+ * otherwise. A search looks at all of the log, whatever the range.
+ *
+ * @param {Params} params
+ * @param {string} timeZone
+ * @param {number} now epoch milliseconds
+ * @returns {Record<string, unknown>[]}
+ */
+export function questionsOf(params, timeZone, now) {
+  const { q = '', view = 'all', operation = '', reason = '' } = params;
+  const searched = q.trim();
+  if (REQUEST_ID.test(searched)) return [{ requestId: searched }];
+  const filter = {
+    ...VIEWS[view],
+    ...(operation && { operation }),
+    ...(reason && VIEWS[view]?.outcome === undefined && { reason }),
+  };
+  if (searched === '') return [{ ...filter, ...windowBody(windowOf(params, timeZone, now)) }];
+  // The service takes ids of up to 128 characters, and keys of up to 255.
+  return [
+    ...(searched.length <= 128 ? [{ ...filter, externalId: searched }] : []),
+    { ...filter, idempotencyKey: searched.slice(0, 255) },
+  ];
+}

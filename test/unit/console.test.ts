@@ -1,0 +1,145 @@
+/** The console: its texts, what it asks for, and that its files find each other and nothing else. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { prettyOf } from '../../public/console/bodies';
+import { commandOf } from '../../public/console/curl';
+import { dateAt, dayAfter, windowOf } from '../../public/console/range';
+import { REASONS } from '../../public/console/reasons';
+import { WORDS } from '../../public/console/words';
+import { readConsoleFiles } from '../../src/http/routes/console-files';
+import { ALL_REASONS } from '../../src/protocol/errors';
+import { NOW } from '../support/builders';
+
+const FOLDER = join(__dirname, '../../public/console');
+const CHINESE = /[\u4e00-\u9fff]/;
+
+const isPair = (value: unknown): value is [string, string] =>
+  Array.isArray(value) && value.length === 2 && value.every((it) => typeof it === 'string');
+
+function* pairs(words: object, path = ''): Generator<[string, string, string]> {
+  for (const [name, value] of Object.entries(words)) {
+    if (isPair(value)) yield [`${path}${name}`, ...value];
+    else yield* pairs(value, `${path}${name}.`);
+  }
+}
+
+describe('every text is there in both languages', () => {
+  test.each([...pairs(WORDS)])('%s', (name, english, chinese) => {
+    expect(english).not.toMatch(CHINESE);
+    // Names of the wire are the same in both.
+    if (!['clientId', 'fields.requestId'].includes(name)) expect(chinese).toMatch(CHINESE);
+    const places = (text: string) => text.match(/\{\d\}/g)?.sort() ?? [];
+    expect(places(english)).toEqual(places(chinese));
+  });
+
+  test('every reason of the service has words, and no other has', () => {
+    expect(Object.keys(REASONS).sort()).toEqual([...ALL_REASONS].sort());
+    for (const [act, english, chinese] of Object.values(REASONS)) {
+      expect(['mend', 'again', 'ask']).toContain(act);
+      expect(english).not.toMatch(CHINESE);
+      expect(chinese).toMatch(CHINESE);
+    }
+  });
+});
+
+describe('its files', () => {
+  const files = readConsoleFiles(FOLDER);
+  const own = readdirSync(FOLDER).filter((name) => /\.(js|css|svg)$/.test(name));
+
+  test('are those of the folder and of its libraries, and the page lies at /console', () => {
+    const libraries = [
+      'hmac',
+      'sha2',
+      'utils',
+      '_md',
+      '_u64',
+      'preact',
+      'hooks',
+      'signals',
+      'signals-core',
+    ];
+    expect([...files.keys()].sort()).toEqual(
+      [
+        '/console',
+        ...own.map((name) => `/console/${name}`),
+        ...libraries.map((name) => `/console/lib/${name}.js`),
+      ].sort(),
+    );
+  });
+
+  test('import by relative names only, and only what is there', () => {
+    for (const [path, { bytes }] of files) {
+      if (!path.endsWith('.js')) continue;
+      const text = String(bytes).replace(/\/\*.*?\*\//gs, '');
+      const names = [...text.matchAll(/\b(?:from|import)\s*["']([^"'\s]+)["']/g)].map(
+        ([, name = '']) => name,
+      );
+      const missing = names.filter(
+        (name) => !/^\.\.?\//.test(name) || !files.has(new URL(name, `http://h${path}`).pathname),
+      );
+      expect([path, missing]).toEqual([path, []]);
+    }
+  });
+
+  test('name no other origin, and are below 150 KB altogether, compressed', () => {
+    for (const name of own) {
+      const text = String(files.get(`/console/${name}`)?.bytes);
+      const names = text.match(/\b(?:https?:)?\/\/[a-z][\w.-]*\.[a-z]{2,}[^\s'"]*/g) ?? [];
+      expect([name, names.filter((it) => it !== 'http://www.w3.org/2000/svg')]).toEqual([name, []]);
+    }
+    const sizes = [...files.values()].map(({ bytes }) => gzipSync(bytes).length);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(150 * 1024);
+  });
+
+  test('hold nothing inline', () => {
+    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+    expect(html).not.toMatch(/<style|<script(?![^>]* src=)|style=|\son\w+=/);
+  });
+});
+
+describe('ranges', () => {
+  const ZONE = 'Asia/Shanghai';
+  const today = dateAt(NOW, ZONE);
+
+  test('are days of the portal, and cross months', () => {
+    expect(today).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect(dayAfter('2026-03-01', -1)).toBe('2026-02-28');
+    expect(dayAfter('2026-12-31', 1)).toBe('2027-01-01');
+    expect(windowOf({}, ZONE, NOW)).toEqual({ from: `${today}T00:00`, to: '' });
+    const yesterday = { from: `${dayAfter(today, -1)}T00:00`, to: `${today}T00:00` };
+    expect(windowOf({ range: 'yesterday' }, ZONE, NOW)).toEqual(yesterday);
+  });
+
+  test('of one’s own are what a browser’s input gives, and nothing else', () => {
+    const own = { range: 'custom', from: '2026-01-01T08:00', to: 'javascript:alert(1)' };
+    expect(windowOf(own, ZONE, NOW)).toEqual({ from: '2026-01-01T08:00', to: '' });
+  });
+});
+
+test.each([
+  ['{"a":1}', '{\n  "a": 1\n}'],
+  ['{ "a" : {} , "b":[] }', '{\n  "a": {},\n  "b": []\n}'],
+  [
+    '{"a":["{",",\\"]",{"b":null}]}',
+    '{\n  "a": [\n    "{",\n    ",\\"]",\n    {\n      "b": null\n    }\n  ]\n}',
+  ],
+  ['{"a":12345678901234567890}', '{\n  "a": 12345678901234567890\n}'],
+  ['{"a":1.0,"a":"\\u4e2d"}', '{\n  "a": 1.0,\n  "a": "\\u4e2d"\n}'],
+  ['no { JSON', 'no { JSON'],
+])('the body %s is shown in lines, word for word', (body, shown) => {
+  expect(prettyOf(body)).toBe(shown);
+});
+
+test('the command signs and sends what was pushed, whatever stands in it', () => {
+  const body = '{\n  "title": "it\'s $HOME `x` \\\\ 张三 $(reboot)"\n}';
+  const push = { url: 'http://h/a', clientId: "o'a", body, idempotencyKey: 'k"1' };
+  const shell = `curl() { printf '%s\\0' "$@"; }\nSECRET=s\n${commandOf(push)}`;
+  const sent = execFileSync('sh', ['-c', shell], { encoding: 'utf8' }).split('\0');
+  expect(sent.slice(-3)).toEqual(['--data-binary', body, '']);
+  expect(sent).toEqual(
+    expect.arrayContaining(['http://h/a', "X-Client-Id: o'a", 'X-Idempotency-Key: k"1']),
+  );
+  expect(sent.some((word) => /^X-Signature: [0-9a-f]{64}$/.test(word))).toBe(true);
+});
