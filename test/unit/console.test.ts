@@ -7,7 +7,6 @@ import { prettyOf } from '../../public/console/bodies';
 import { commandOf } from '../../public/console/curl';
 import { dateAt, dayAfter, windowOf } from '../../public/console/range';
 import { REASONS } from '../../public/console/reasons';
-import { WORDS } from '../../public/console/words';
 import { readConsoleFiles } from '../../src/http/routes/console-files';
 import { ALL_REASONS } from '../../src/protocol/errors';
 import { NOW } from '../support/builders';
@@ -25,23 +24,27 @@ function* pairs(words: object, path = ''): Generator<[string, string, string]> {
   }
 }
 
-describe('every text is there in both languages', () => {
-  test.each([...pairs(WORDS)])('%s', (name, english, chinese) => {
+/** Of every file of words; those that are made later are found by their names. */
+const WORD_FILES = readdirSync(FOLDER).filter((name) => /(^|-)words\.js$/.test(name));
+/** A text without letters, and a name of the wire, is the same in both. */
+const SAME = /^(?:[^\p{L}]*|[a-z]+(?:[A-Z][a-z]+)+|Client ID)$/u;
+
+describe.each(WORD_FILES)('every text of %s is there in both languages', (file) => {
+  test.each([...pairs(require(join(FOLDER, file)))])('%s', (_, english, chinese) => {
     expect(english).not.toMatch(CHINESE);
-    // Names of the wire are the same in both.
-    if (!['clientId', 'fields.requestId'].includes(name)) expect(chinese).toMatch(CHINESE);
+    if (!SAME.test(chinese)) expect(chinese).toMatch(CHINESE);
     const places = (text: string) => text.match(/\{\d\}/g)?.sort() ?? [];
     expect(places(english)).toEqual(places(chinese));
   });
+});
 
-  test('every reason of the service has words, and no other has', () => {
-    expect(Object.keys(REASONS).sort()).toEqual([...ALL_REASONS].sort());
-    for (const [act, english, chinese] of Object.values(REASONS)) {
-      expect(['mend', 'again', 'ask']).toContain(act);
-      expect(english).not.toMatch(CHINESE);
-      expect(chinese).toMatch(CHINESE);
-    }
-  });
+test('every reason of the service has words, and no other has', () => {
+  expect(Object.keys(REASONS).sort()).toEqual([...ALL_REASONS].sort());
+  for (const [act, english, chinese] of Object.values(REASONS)) {
+    expect(['mend', 'again', 'ask']).toContain(act);
+    expect(english).not.toMatch(CHINESE);
+    expect(chinese).toMatch(CHINESE);
+  }
 });
 
 describe('its files', () => {
@@ -96,6 +99,14 @@ describe('its files', () => {
   test('hold nothing inline', () => {
     const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<style|<script(?![^>]* src=)|style=|\son\w+=/);
+  });
+
+  test('of styles are all linked', () => {
+    const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
+    const linked = [...html.matchAll(/<link rel="stylesheet" href="console\/([^"]+)"/g)];
+    expect(linked.map(([, name]) => name).sort()).toEqual(
+      own.filter((name) => name.endsWith('.css')),
+    );
   });
 });
 
