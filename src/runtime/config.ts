@@ -137,7 +137,7 @@ const schema = z.object({
   /** How long a stopping web process still takes requests while it says that it is not ready. */
   DRAIN_DELAY: span(0, 120_000).default(5_000),
   /** How long a stopping process may take, with that, to finish what is in flight. */
-  DRAIN_TIMEOUT: span(1_000, 300_000).default(20_000),
+  DRAIN_TIMEOUT: span(1_000, 300_000).default(40_000),
   /** Internal port that tells metrics; 0: none are kept. */
   METRICS_PORT: whole(0, 65_535).default(0),
   /** Address of that port. */
@@ -171,14 +171,24 @@ const schema = z.object({
  */
 const RENAMED = { LANE_LIMIT: 'PARTITION_LIMIT', LANE_BYTES: 'PARTITION_BYTES' };
 
-const consistent = schema
-  .refine((config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.PUSH_TIMEOUT, {
+/** What was accepted as the port closed is answered within this time, which a drain must leave. */
+const drainLeaves = (wait: 'PUSH_TIMEOUT' | 'BATCH_TIMEOUT') =>
+  ({
     path: ['DRAIN_TIMEOUT'],
-    message:
-      'must be longer than DRAIN_DELAY and PUSH_TIMEOUT together, so that a stop answers what was accepted',
+    message: `must be longer than DRAIN_DELAY and ${wait} together, so that a stop answers what was accepted`,
     when: ({ issues }) =>
-      !issues.some(({ path }) => ['PUSH_TIMEOUT', 'DRAIN_DELAY'].includes(String(path?.[0]))),
-  })
+      !issues.some(({ path }) => [wait, 'DRAIN_DELAY'].includes(String(path?.[0]))),
+  }) satisfies z.core.$ZodCustomParams;
+
+const consistent = schema
+  .refine(
+    (config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.PUSH_TIMEOUT,
+    drainLeaves('PUSH_TIMEOUT'),
+  )
+  .refine(
+    (config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.BATCH_TIMEOUT,
+    drainLeaves('BATCH_TIMEOUT'),
+  )
   .refine((config) => config.QUEUE_BOARD !== 'on' || config.METRICS_PORT !== 0, {
     path: ['QUEUE_BOARD'],
     message: 'needs METRICS_PORT: the board is on that port',

@@ -22,7 +22,7 @@ beforeAll(async () => {
   redis = new Redis(server.url);
   service = await startService({
     redisUrl: server.url,
-    env: { PUSH_TIMEOUT: '15s', DRAIN_TIMEOUT: '20s' },
+    env: { PUSH_TIMEOUT: '15s', DRAIN_TIMEOUT: '31s' },
   });
 }, 60_000);
 afterEach(() => redis.config('SET', 'maxmemory', '0'));

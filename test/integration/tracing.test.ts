@@ -267,6 +267,7 @@ describe.each(['away', 'deaf'])('a collector that is %s', (kind) => {
       ...(isAway ? { OTEL_EXPORTER_OTLP_TIMEOUT: '500' } : patient),
       OTEL_BSP_MAX_QUEUE_SIZE: '32',
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '16',
+      BATCH_TIMEOUT: '10s',
       DRAIN_TIMEOUT: '11s',
     });
     for (let round = 0; round < 5; round += 1) {

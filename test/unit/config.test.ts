@@ -60,7 +60,7 @@ test('what is not set has its default', () => {
     PARTITION_LIMIT: 10_000,
     PARTITION_BYTES: 16_777_216,
     DRAIN_DELAY: 5_000,
-    DRAIN_TIMEOUT: 20_000,
+    DRAIN_TIMEOUT: 40_000,
     METRICS_PORT: 0,
     METRICS_HOST: '127.0.0.1',
     TRACING: 'off',
@@ -146,12 +146,22 @@ test('units of time become milliseconds, a list loses its blanks', () => {
 
 test('a drain that is shorter than its delay and the wait of a push is rejected: it would cut off what was accepted', () => {
   const drain = (PUSH_TIMEOUT: string, DRAIN_DELAY: string, DRAIN_TIMEOUT: string) =>
-    problems({ PUSH_TIMEOUT, DRAIN_DELAY, DRAIN_TIMEOUT });
+    problems({ PUSH_TIMEOUT, DRAIN_DELAY, DRAIN_TIMEOUT, BATCH_TIMEOUT: '1s' });
   expect(drain('20s', '0', '20s')).toEqual(['DRAIN_TIMEOUT']);
   expect(drain('20s', '0', '21s')).toEqual([]);
   expect(drain('10s', '10s', '20s')).toEqual(['DRAIN_TIMEOUT']);
   expect(drain('10s', '9s', '20s')).toEqual([]);
   expect(drain('10s', '3m', '20s')).toEqual(['DRAIN_DELAY']);
+});
+
+test('a drain that is shorter than its delay and the wait of a batch is rejected, and both are named', () => {
+  const drain = (BATCH_TIMEOUT: string, DRAIN_DELAY: string, DRAIN_TIMEOUT: string) =>
+    problems({ BATCH_TIMEOUT, DRAIN_DELAY, DRAIN_TIMEOUT });
+  expect(drain('35s', '5s', '40s')).toEqual(['DRAIN_TIMEOUT']);
+  expect(drain('34s', '5s', '40s')).toEqual([]);
+  expect(drain('3m', '5s', '40s')).toEqual(['BATCH_TIMEOUT']);
+  const early = { ...REQUIRED, DRAIN_TIMEOUT: '20s' };
+  expect(() => readConfig(early)).toThrow(/DRAIN_TIMEOUT: must be longer than .*BATCH_TIMEOUT/);
 });
 
 test('a queue board without the port that shows it is rejected', () => {
