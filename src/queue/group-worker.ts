@@ -94,7 +94,7 @@ export class GroupWorker {
       return worker;
     });
     this.lettingGo = startPollLoop(
-      () => this.letGoOfIdle(),
+      () => Promise.all([this.letGoOfIdle(), this.letGoOfFailed()]),
       LOOK_EVERY,
       (error) => logger.debug({ error: String(error) }, 'idle partitions are held on'),
     );
@@ -216,6 +216,18 @@ export class GroupWorker {
         logger.debug({ partition, error: String(pushes) }, 'idle partition is held on');
       else if (pushes === undefined) held?.ring();
       else held?.letGo();
+    }
+  }
+
+  /** Those whose batch failed, or that Redis was not told of: where pushes wait in one, it is swept and taken again. */
+  private async letGoOfFailed(): Promise<void> {
+    const { partitions, id } = this.options;
+    const failed = [...this.owned].filter((partition) => !this.lastJobs.has(partition));
+    if (failed.length === 0) return;
+    const left = await partitions.letGo(failed, id, 'IDLE');
+    for (const partition of failed) {
+      const isLetGo = typeof left.get(partition) === 'number';
+      if (isLetGo && !this.lastJobs.has(partition)) this.owned.delete(partition);
     }
   }
 

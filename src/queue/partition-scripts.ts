@@ -161,7 +161,7 @@ return left`;
 /**
  * KEYS: owners, partitions. ARGV: id of the owner, which of them it lets go of (LetGo), the partitions' numbers.
  * Per partition how many pushes are left to others, or -1: it is still held. Owners that were fenced and whose
- * work may not be ended yet stay behind; of a batch that failed the owner too.
+ * work may not be ended yet stay behind; of a batch that failed and is still there, the owner too.
  */
 export const LET_GO = `${AT_MAXMEMORY}
 local id, left = ARGV[1], {}
@@ -173,7 +173,8 @@ for l = 2, #KEYS do
   elseif length > 0 and ARGV[2] == 'IDLE' then
     left[#left + 1] = -1
   else
-    local others = ARGV[2] == 'FAILED' and ' ' .. text or string.match(text, '^%S*(%s.*)$')
+    local others = string.match(text, '^%S*(%s.*)$')
+    if ARGV[2] == 'FAILED' and length > 0 then others = ' ' .. text end
     if others then redis.call('HSET', KEYS[1], number, others) else redis.call('HDEL', KEYS[1], number) end
     left[#left + 1] = length
   end

@@ -253,6 +253,17 @@ test('a partition whose batch failed is nobody’s once its worker has stopped, 
   expect(records[0]?.pushes).toHaveLength(2);
 });
 
+test('a partition whose batch failed is nobody’s once nothing waits in it', async () => {
+  start({ id: 'failed', apply: () => Promise.reject(new Error('no database')) });
+  await send('K');
+  await until('its worker to have failed', async () => {
+    const owners = await redis.exists(keys.owners(0));
+    return owners === 1 && workers[0]?.load().partitions === 0;
+  });
+  await redis.del(keys.partition(partitionOf('K')));
+  await until('it to be let go of', async () => (await redis.exists(keys.owners(0))) === 0);
+});
+
 test('a partition job that never ends is given up, and its partition goes on', async () => {
   let hangs = true;
   const applied = start({
