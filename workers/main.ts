@@ -65,10 +65,11 @@ async function main(): Promise<void> {
   lifecycle.onStop('partition jobs under way', () => worker.close());
   const echo = watchEcho({ redis, subscriber, keys, channel: keys.rings + id, logger });
   lifecycle.onStop('echo', () => echo.stop());
-  const sweep = startSweep({ partitions, worker, shards: keys.shards, id, logger, metrics });
-  lifecycle.onStop('sweep', () => sweep.stop());
   const sharing = startSharing({ redis, keys, partitions, worker, id, logger });
   lifecycle.onStop('sharing of partitions', () => sharing.stop());
+  const { alive } = sharing;
+  const sweep = startSweep({ partitions, worker, shards: keys.shards, id, alive, logger, metrics });
+  lifecycle.onStop('sweep', () => sweep.stop());
   tellOfItself(() => {
     const { partitions: held, pushes } = worker.load();
     return { work: { partitions: held, pushes } };

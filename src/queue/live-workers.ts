@@ -47,18 +47,24 @@ export interface SharingOptions {
   readonly logger: Logger;
 }
 
+export interface Sharing extends PollLoop {
+  /** @returns ids of the workers that were alive at the last look, none before the first one */
+  alive(): Iterable<string>;
+}
+
 /** From now on the worker has its share of the partitions, and there are as many as the workers need. */
-export function startSharing(options: SharingOptions): PollLoop {
+export function startSharing(options: SharingOptions): Sharing {
   const { redis, keys, worker, id, logger } = options;
   redis.defineCommand('beatOfWorker', { lua: BEAT });
   const command = redis as unknown as BeatCommand;
   const shareOf = createSharer(id);
   const adapt = createAdapt(options);
+  let alive: ReadonlyMap<string, number> = new Map();
   const loop = startPollLoop(
     async () => {
       const { partitions } = worker.load();
       const names = [keys.workers, keys.workerHeartbeats];
-      const alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
+      alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
       // What it holds may have changed meanwhile, in no case by much.
       const { letGo, most } = shareOf(alive);
       worker.share(letGo, most);
@@ -68,6 +74,7 @@ export function startSharing(options: SharingOptions): PollLoop {
     (error) => logger.debug({ error: String(error) }, 'partitions not shared, tried again soon'),
   );
   return {
+    alive: () => alive.keys(),
     stop: async () => {
       await loop.stop();
       // The others take over at once; where they are not told, they find out.

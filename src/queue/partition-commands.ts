@@ -92,7 +92,7 @@ export interface PartitionCommands {
   ): Promise<PartitionsRead>;
   acknowledge(shard: number, acknowledgement: Acknowledgement): Promise<number[]>;
   letGo(shard: number, partitions: readonly number[], id: string, which: LetGo): Promise<number[]>;
-  findDue(shard: number, id: string): Promise<number[]>;
+  findDue(shard: number, id: string, alive: Iterable<string>): Promise<number[]>;
   count(shard: number): Promise<number>;
   repartition(shard: number, count: number): Promise<Partitioning & { hasChanged: boolean }>;
   /** Of the server that has the shard: seconds and microseconds. */
@@ -180,12 +180,13 @@ export function createPartitionCommands(
         ...[keys.owners(shard), ...partitions.map(keys.partition)],
         ...[id, which, ...partitions],
       ),
-    findDue: (shard, id) =>
+    findDue: (shard, id, alive) =>
       scripts.findDuePartitions(
         4,
         ...[keys.partitionBytes(shard), keys.owners(shard), keys.draining(shard)],
         ...[keys.sweep(shard), keys.partitionPrefix(shard), TIME_DIGITS, id],
         ...[OVERDUE, OVERDUE_AT_OTHERS, SWEEP_ALL_EVERY],
+        ...alive,
       ),
     count: async (shard) =>
       Number((await redis.hget(keys.partitioning(shard), 'count')) ?? start.count),

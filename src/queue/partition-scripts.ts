@@ -184,8 +184,9 @@ return left`;
 /**
  * KEYS: bytes, owners, draining, sweep. ARGV: prefix of the partitions' names, characters of a time in an
  * item, id of the worker that asks, then milliseconds: how long the first push of a partition may wait
- * that this worker holds, and that another one does, and how long one look at all others is enough.
- * Returns the partitions to look at.
+ * that this worker holds, and that another one does, and how long one look at all others is enough; then the
+ * ids of the workers that are alive, where that is known. Returns the partitions to look at; among them those
+ * without a push that are left to somebody who is not alive: their next push would ring nobody.
  */
 export const FIND_DUE = `${AT_MAXMEMORY}
 local prefix, digits, id = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -206,6 +207,15 @@ for _, number in ipairs(redis.call('HKEYS', KEYS[1])) do
     elseif not holder or waited > tonumber(holder == id and ARGV[4] or ARGV[5]) then
       due[#due + 1] = tonumber(number)
     end
+  end
+end
+if all and ARGV[7] then
+  local isAlive = {}
+  for i = 7, #ARGV do isAlive[ARGV[i]] = true end
+  local held = redis.call('HGETALL', KEYS[2])
+  for i = 1, #held, 2 do
+    local isLeft = not isAlive[string.match(held[i + 1], '^%w*')]
+    if isLeft and redis.call('HEXISTS', KEYS[1], held[i]) == 0 then due[#due + 1] = tonumber(held[i]) end
   end
 end
 return due`;

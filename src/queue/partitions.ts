@@ -115,8 +115,10 @@ export interface Partitions {
    * The partitions of a shard that hold pushes and nobody, and those that their worker seems to have forgotten.
    *
    * @param id of the owner that asks; of its own it learns sooner
+   * @param alive ids of the owners that live, none where that is not known; what another one holds is due
+   *   where nothing waits in it, too
    */
-  findDue(shard: number, id: string): Promise<number[]>;
+  findDue(shard: number, id: string, alive?: Iterable<string>): Promise<number[]>;
   /** Of one shard, those that take pushes now. */
   count(): Promise<number>;
   /**
@@ -284,7 +286,8 @@ class RedisPartitions implements Partitions {
     return left;
   };
 
-  readonly findDue: Partitions['findDue'] = (shard, id) => this.commands.findDue(shard, id);
+  readonly findDue: Partitions['findDue'] = (shard, id, alive = []) =>
+    this.commands.findDue(shard, id, alive);
 
   /** The shards change one after the other: the fewest of them. */
   readonly count: Partitions['count'] = async () => {

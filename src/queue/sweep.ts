@@ -1,6 +1,7 @@
 /**
  * The sweep: finds the partitions that hold pushes and that nobody works on (a crash between append and
- * schedule, a ring that was lost, a failed job, an emptied Redis), and has them move on.
+ * schedule, a ring that was lost, a failed job, an emptied Redis), and has them move on; and those that
+ * were left to a worker that has gone.
  */
 import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
 import type { Logger } from '../runtime/logger';
@@ -18,6 +19,8 @@ export interface SweepOptions {
   readonly shards: number;
   /** Of the owner. */
   readonly id: string;
+  /** @returns ids of the workers that live, none as long as that is not known */
+  readonly alive: () => Iterable<string>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -34,11 +37,11 @@ export function startSweep(options: SweepOptions): PollLoop {
 
 function sweepShard(
   shard: number,
-  { partitions, worker, id, logger, metrics }: SweepOptions,
+  { partitions, worker, id, alive, logger, metrics }: SweepOptions,
 ): PollLoop {
   return startPollLoop(
     async () => {
-      const due = await partitions.findDue(shard, id);
+      const due = await partitions.findDue(shard, id, alive());
       metrics.swept(due.length);
       worker.ring(due);
     },

@@ -10,6 +10,8 @@ import { GroupWorker } from '../../src/queue/group-worker';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../src/queue/partition-jobs';
 import type { Partitions } from '../../src/queue/partitions';
+import { startSweep } from '../../src/queue/sweep';
+import { NO_METRICS } from '../../src/telemetry/metrics';
 import {
   openPartitions,
   ownerCalled,
@@ -262,6 +264,27 @@ test('a partition whose batch failed is nobody’s once nothing waits in it', as
   });
   await redis.del(keys.partition(partitionOf('K')));
   await until('it to be let go of', async () => (await redis.exists(keys.owners(0))) === 0);
+});
+
+test('what a worker left that lives no more is taken and let go of, though nothing waits in it', async () => {
+  start();
+  const partition = partitionOf('K');
+  await take(partitions, [partition], 'dead');
+  const sweep = startSweep({
+    partitions,
+    worker: workers[0] as GroupWorker,
+    shards: 1,
+    id: 'w0',
+    alive: () => ['w0'],
+    logger,
+    metrics: NO_METRICS,
+  });
+  try {
+    await until('it to be taken', async () => workers[0]?.load().partitions === 1);
+    await until('it to be let go of', async () => (await redis.exists(keys.owners(0))) === 0);
+  } finally {
+    await sweep.stop();
+  }
 });
 
 test('a partition job that never ends is given up, and its partition goes on', async () => {

@@ -129,7 +129,7 @@ describe('a partition that is let go', () => {
 });
 
 describe('what is looked after', () => {
-  const due = (id: string) => partitions.findDue(0, id);
+  const due = (id: string, alive?: readonly string[]) => partitions.findDue(0, id, alive);
   beforeEach(() => redis.del(keys.sweep(0)));
 
   test('is what nobody holds, once in a while for all workers', async () => {
@@ -145,6 +145,28 @@ describe('what is looked after', () => {
     await until('it to wait', async () => (await due('a')).length > 0);
     await redis.del(keys.sweep(0));
     expect(await due('b')).toEqual([]);
+  });
+
+  test('is what a worker held that lives no more, where nothing waits', async () => {
+    await read('dead');
+    expect(await due('a', ['a', 'dead'])).toEqual([]);
+    await redis.del(keys.sweep(0));
+    // Who is alive may not be known yet.
+    expect(await due('a')).toEqual([]);
+    await redis.del(keys.sweep(0));
+    expect(await due('a', ['a'])).toEqual([PARTITION]);
+  });
+
+  test('is what nobody holds whose last owners are still to be ended, where nothing waits', async () => {
+    await read('dead');
+    await read('a');
+    await partitions.letGo([PARTITION], 'a', 'ALL');
+    expect(await due('a', ['a', 'dead'])).toEqual([PARTITION]);
+    await acknowledge(await read('a'));
+    await partitions.letGo([PARTITION], 'a', 'ALL');
+    await redis.del(keys.sweep(0));
+    expect(await due('a', ['a', 'dead'])).toEqual([]);
+    expect(await redis.exists(keys.owners(0))).toBe(0);
   });
 });
 

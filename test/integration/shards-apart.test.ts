@@ -41,6 +41,7 @@ test('the others are swept', async () => {
     },
     shards: SHARDS,
     id: 'w',
+    alive: () => [],
     logger: pino({ level: 'silent' }),
     metrics: NO_METRICS,
   });
