@@ -4,6 +4,7 @@ import { about } from './bilingual';
 import * as fields from './fields';
 import { absentMeans } from './json-schema';
 import { MATTER } from './matter-texts';
+import { matterView } from './matter-view';
 import { bounded, cursor, orderedWindow, pageSize, readQuery, WINDOW } from './query-body';
 import { TEXTS } from './texts';
 import { FORMS, parseDay } from './time';
@@ -43,6 +44,32 @@ const getSchema = z
   })
   .meta(about('Ids of matters', '事项的业务主键'));
 
+/** All that are given must hold; a page of a search may be short, or empty, and not be the last. */
+const searchFields = {
+  externalIdPrefix: fields
+    .nullIsAbsent(fields.externalId)
+    .meta(about('Only matters whose `externalId` begins so', '只返回 externalId 以此开头的事项')),
+  matterType: fields
+    .nullIsAbsent(matterView.shape.matterType)
+    .meta(about('Only matters of this kind', '只返回该事项类型')),
+  phase: fields
+    .nullIsAbsent(matterView.shape.phase)
+    .meta(about('Only matters in this phase', '只返回处于该阶段的事项')),
+  bizStatus: fields
+    .nullIsAbsent(fields.bizStatus)
+    .meta(about('Only matters with this status', '只返回该办理状态的事项')),
+  username: fields
+    .nullIsAbsent(fields.username)
+    .meta(about('Only matters of which this user is a party', '只返回该用户参与的事项')),
+  newestFirst: fields.nullIsAbsent(z.boolean()).meta({
+    ...absentMeans(false),
+    ...about(
+      'True: what changed last comes first, also from page to page',
+      '为 true 时按变更时间倒序返回（翻页同序）',
+    ),
+  }),
+};
+
 function querySchema(timeZone: string) {
   const schema = z.object({
     updatedFrom: fields.nullIsAbsent(changeInstant(timeZone)).meta(WINDOW),
@@ -50,6 +77,7 @@ function querySchema(timeZone: string) {
     bizType: fields
       .nullIsAbsent(fields.bizType)
       .meta(about('Only matters of this type', '只返回该业务类型')),
+    ...searchFields,
     limit: pageSize(DEFAULT_PAGE).meta(about('Rows of a page', '每页条数')),
     cursor,
   });

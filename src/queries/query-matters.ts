@@ -5,7 +5,9 @@ import { decodeCursor, encodeCursor } from '../protocol/cursor';
 import type { MatterView } from '../protocol/matter-view';
 import type { ChangePosition } from '../storage/ledger/changed-matters';
 import type { MatterReader } from '../storage/ledger/matter-reader';
+import type { ChangesQuery, Found } from './changes-query';
 import { toMatterView } from './presenters/matter';
+import { createReadFound } from './read-found';
 import { weightOf } from './weight';
 
 /**
@@ -21,49 +23,63 @@ const MAX_WEIGHT = 16 * 1024 * 1024;
 /** updatedAt, matterId and watermark. */
 const POSITION = /^\d{1,15}\.\d{1,19}\.\d{1,15}$/;
 
-export interface ChangesQuery {
-  /** Epoch milliseconds. */
-  readonly updatedFrom?: number | undefined;
-  readonly updatedTo?: number | undefined;
-  readonly bizType?: string | undefined;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
-
 export function createQueryMatters(
-  reader: Pick<MatterReader, 'changed'>,
+  reader: Pick<MatterReader, 'changed' | 'search' | 'byIds'>,
   timeZone: string,
   clock: Clock,
 ) {
+  const readChanges = createReadChanges(reader, timeZone);
+  const readFound = createReadFound(reader, timeZone, MAX_WEIGHT);
   return async (systemCode: string, query: ChangesQuery): Promise<ChangesPage> => {
-    const { updatedFrom, updatedTo, bizType, limit } = query;
+    const { updatedFrom, updatedTo, bizType } = query;
+    const search = searchOf(query);
+    // Cursors of a question without a search are what they were.
     const rows = ['matters/query', systemCode, updatedFrom, updatedTo, bizType];
+    const bound = search ? [...rows, search] : rows;
     const { after, watermark } = query.cursor
-      ? readPosition(decodeCursor(query.cursor, rows, POSITION))
+      ? readPosition(decodeCursor(query.cursor, bound, POSITION))
       : { after: undefined, watermark: firstWatermark(query, clock()) };
+    const read = search ? readFound : readChanges;
+    const { matters, next } = await read(systemCode, query, after);
+    const position = next && writePosition(next, watermark);
+    return {
+      matters: [...matters],
+      nextCursor: position === undefined ? null : encodeCursor(bound, position),
+      watermark: new Date(watermark).toISOString(),
+    };
+  };
+}
+
+/** @returns undefined where nothing is asked for but a window of changes, and perhaps a bizType */
+function searchOf(query: ChangesQuery) {
+  const { externalIdPrefix, matterType, phase, bizStatus, username, newestFirst } = query;
+  const search = { externalIdPrefix, matterType, phase, bizStatus, username };
+  const isSearch = newestFirst || Object.values(search).some((value) => value !== undefined);
+  return isSearch ? { ...search, newestFirst: newestFirst ?? false } : undefined;
+}
+
+function createReadChanges(reader: Pick<MatterReader, 'changed'>, timeZone: string) {
+  return async (
+    systemCode: string,
+    { updatedFrom: from, updatedTo: to, bizType, limit }: ChangesQuery,
+    after: ChangePosition | undefined,
+  ): Promise<Found> => {
     const matters: MatterView[] = [];
     let scanned = 0;
     let weight = 0;
     let last = after;
-    let more = false;
     // One more than fits tells whether there is a next page.
     const most = (bizType === undefined ? limit : MAX_SCANNED) + 1;
-    const window = { from: updatedFrom, to: updatedTo };
-    for await (const matter of reader.changed(systemCode, { ...window, after, limit: most })) {
-      more = matters.length >= limit || scanned >= MAX_SCANNED || weight >= MAX_WEIGHT;
-      if (more) break;
+    for await (const matter of reader.changed(systemCode, { from, to, after, limit: most })) {
+      const more = matters.length >= limit || scanned >= MAX_SCANNED || weight >= MAX_WEIGHT;
+      if (more) return { matters, next: last };
       scanned += 1;
       last = matter;
       weight += weightOf(matter);
       if (bizType !== undefined && matter.bizType !== bizType) continue;
       matters.push(toMatterView(matter, timeZone));
     }
-    const position = more && last ? writePosition(last, watermark) : undefined;
-    return {
-      matters,
-      nextCursor: position === undefined ? null : encodeCursor(rows, position),
-      watermark: new Date(watermark).toISOString(),
-    };
+    return { matters, next: undefined };
   };
 }
 

@@ -42,6 +42,18 @@ function ledgerOf(matters: readonly Matter[]) {
       });
       return from(found.slice(0, limit));
     },
+    search: async (systemCode, _, { after, limit }) => {
+      const found = own(systemCode).filter(({ matterId }) => !after || matterId > after.matterId);
+      const places = found.slice(0, limit);
+      return { places, next: found.length > limit ? places.at(-1) : undefined };
+    },
+    // In an order of its own.
+    byIds: (systemCode, asked) =>
+      from(
+        own(systemCode)
+          .filter(({ matterId }) => asked.includes(matterId))
+          .reverse(),
+      ),
     open: (systemCode) => from(own(systemCode)),
     digested: (systemCode) => from(own(systemCode).filter(({ deleted }) => !deleted)),
   };
@@ -102,9 +114,28 @@ describe('pages of changes', () => {
     );
   });
 
+  test('of a search are in the order of the search, and short where matters are heavy', async () => {
+    const content = '长'.repeat(65_536);
+    const { page } = ledgerOf(many(600, (n) => aMatter({ matterId: BigInt(n + 1), content })));
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    let pages = 0;
+    do {
+      const next = await page({ phase: 'OPEN', limit: 500, cursor });
+      expect(next.matters.length).toBeLessThan(300);
+      seen.push(...next.matters.map(({ matterId }) => matterId));
+      cursor = next.nextCursor;
+      pages += 1;
+    } while (cursor !== null);
+    expect(seen).toEqual(many(600, (n) => String(n + 1)));
+    expect(pages).toBeLessThan(6);
+  });
+
   test.each([
     ['of another window', { updatedFrom: 1_600_000_000 }],
     ['of another bizType', { bizType: 'oa' }],
+    ['of a search', { username: 'li.lei' }],
+    ['of the other order', { newestFirst: true }],
   ])('do not take a cursor %s', async (_, other) => {
     const { page } = ledgerOf(changes(20));
     const { nextCursor: cursor } = await page({ limit: 2 });

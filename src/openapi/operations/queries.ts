@@ -69,8 +69,8 @@ const QUERY_OPERATIONS: Readonly<Record<QueryName, Query>> = {
     answer: 'ChangesAnswer',
     title: ['List changed matters', '查询变更的事项'],
     about: [
-      'In the order in which they changed here. The next incremental query begins at `watermark`, half a minute back: some matters are met twice and none is missed. A page may be short and not be the last.',
-      '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。一页可能不满但不是最后一页。',
+      'In the order in which they changed here. The next incremental query begins at `watermark`, half a minute back: some matters are met twice and none is missed. As a search it takes filters besides, and the reverse order. A page may be short and not be the last.',
+      '按变更顺序返回。下一次增量查询从 watermark 开始，它回退约半分钟：可能重复，不会遗漏。也可按条件搜索，或倒序返回。一页可能不满但不是最后一页。',
     ],
   },
   'matters/diff': {

@@ -45,12 +45,22 @@ export function createChangedMatters(collection: mongo.Collection<MatterRecord>)
   };
 }
 
-/** After a place come the rest of its instant, then all later ones: each a plain range of the index. */
-function rangesOf({ from, to, after }: ChangedFilter): mongo.Filter<MatterRecord>[] {
+/**
+ * After a place come the rest of its instant, then all later ones (earlier ones, newest first): each a plain range
+ * of the index.
+ */
+export function rangesOf(
+  { from, to, after }: Window & Pick<ChangedFilter, 'after'>,
+  newestFirst = false,
+): mongo.Filter<MatterRecord>[] {
+  const start = { $gte: new Date(from ?? EVER) };
   const end = to === undefined ? {} : { $lt: new Date(to) };
-  if (!after) return [{ updatedAt: { $gte: new Date(from ?? EVER), ...end } }];
+  if (!after) return [{ updatedAt: { ...start, ...end } }];
   const at = new Date(after.updatedAt);
-  return [{ updatedAt: at, _id: { $gt: after.matterId } }, { updatedAt: { $gt: at, ...end } }];
+  const { matterId } = after;
+  return newestFirst
+    ? [{ updatedAt: at, _id: { $lt: matterId } }, { updatedAt: { ...start, $lt: at } }]
+    : [{ updatedAt: at, _id: { $gt: matterId } }, { updatedAt: { $gt: at, ...end } }];
 }
 
 /** The oldest instant that there is. */

@@ -15,6 +15,7 @@ import {
 import { type MatterRecord, matterModel } from './matter-model';
 import { toMatter } from './matter-record';
 import type { MatterKey } from './matters';
+import { createSearchMatters, type SearchMatters } from './search-matters';
 import { timedRead } from './timed-read';
 
 /** Absent values are null. Deleted matters are found too, unless it says otherwise. */
@@ -28,6 +29,10 @@ export interface MatterReader {
   held(systemCode: string, externalIds: readonly string[]): AsyncIterable<HeldMatter>;
   /** By (updatedAt, matterId). */
   changed(systemCode: string, filter: ChangedFilter): AsyncIterable<Matter>;
+  /** Where those stand that pass a filter, in the order of changes or its reverse. */
+  readonly search: SearchMatters;
+  /** In the order of the database. */
+  byIds(systemCode: string, ids: readonly bigint[]): AsyncIterable<Matter>;
   /** Phases OPEN and DRAFT, by external id in the order of its UTF-8 bytes. */
   open(systemCode: string): AsyncIterable<OpenMatter>;
   /** Without the deleted ones; in no order. @param window of sourceUpdatedAt: those without are in none */
@@ -65,6 +70,12 @@ export function createMatterReader(connection: Connection): MatterReader {
     held: (systemCode, externalIds) =>
       timedRead(lean(HELD, { systemCode, externalId: { $in: [...externalIds] } }), PAGE_TIMEOUT),
     changed: createChangedMatters(collection),
+    search: createSearchMatters(collection),
+    byIds: (systemCode, ids) =>
+      timedRead(
+        collection.find({ _id: { $in: [...ids] }, systemCode }, { hint: '_id_' }).map(toMatter),
+        PAGE_TIMEOUT,
+      ),
     open: async function* (systemCode) {
       const cursor = lean(OPEN, { systemCode, phase: { $in: STILL_OPEN } });
       const matters = timedRead(cursor.sort({ externalId: 1 }), STREAM_TIMEOUT);
