@@ -35,7 +35,7 @@ import { createFinalize } from './storage/push-log/finalize';
 import { createPushLog } from './storage/push-log/log';
 import { createLogLookups } from './storage/push-log/lookups';
 import { createPushCounts } from './storage/push-log/push-counts';
-import { createRequestIdBlocks } from './storage/push-log/request-id';
+import { createIdSource } from './storage/push-log/request-id';
 import type { Settlement } from './storage/push-log/settlement';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
@@ -110,8 +110,8 @@ function openLog(
   const lostReplies = watchLostReplies({ inbox, lookups, logger, metrics });
   lifecycle.onStop('lost replies', () => lostReplies.stop());
   // The lines of a batch have ids of the same row as requests.
-  const newRequestIds = createRequestIdBlocks(() => redisTime.aheadOf(clock));
-  return { pushLog, counts, lookups, newRequestIds };
+  const ids = createIdSource(() => redisTime.aheadOf(clock));
+  return { pushLog, counts, lookups, ids };
 }
 
 interface AuthParts {
@@ -135,7 +135,7 @@ function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOp
     counts,
     noteUse: secretUses.note,
     checkReady,
-    newRequestId: (receivedAt) => log.newRequestIds(receivedAt, 1)[0] ?? '',
+    newRequestId: log.ids.ofRequest,
     clock,
     timeout: config.PUSH_TIMEOUT,
     metrics,
@@ -185,7 +185,7 @@ function openPushes(
     ...batchReader,
     settle: settleAll,
     finalizer,
-    newRequestIds: log.newRequestIds,
+    newLineIds: log.ids.ofLines,
     timeout: config.BATCH_TIMEOUT,
   });
   return { admit, checkBody, submit, submitBatch, batchReader };

@@ -14,6 +14,13 @@ const MAX_WITH_BODIES = 50;
 const DEFAULT_PAGE = 50;
 
 const REQUEST_ID = /^[0-9a-f]{24}$/i;
+const requestId = () =>
+  nullIsAbsent(
+    z
+      .string()
+      .regex(REQUEST_ID, saying(TEXTS.requestId))
+      .transform((id) => id.toLowerCase()),
+  );
 const word = nullIsAbsent(z.string().min(1).max(64));
 const flag = nullIsAbsent(z.boolean()).meta(absentMeans(false));
 
@@ -27,12 +34,13 @@ export function logQuerySchema(timeZone: string) {
   const instant = nullIsAbsent(anyInstant(timeZone)).meta(WINDOW);
   const body = z
     .object({
-      requestId: nullIsAbsent(
-        z
-          .string()
-          .regex(REQUEST_ID, saying(TEXTS.requestId))
-          .transform((id) => id.toLowerCase()),
-      ).meta(about('The one request', '指定的一次请求')),
+      requestId: requestId().meta(about('The one request', '指定的一次请求')),
+      batchId: requestId().meta(
+        about(
+          'The requestId of the answer to a batch: its lines, or the batch itself where it was rejected as a whole',
+          '批次响应的 requestId：返回该批次的各行；整体被拒绝时返回该批次本身',
+        ),
+      ),
       idempotencyKey: nullIsAbsent(z.string().min(1).max(255)).meta(asInEntry('idempotencyKey')),
       externalId: nullIsAbsent(z.string().min(1).max(128)).meta(
         about('The matter', '事项的业务主键'),

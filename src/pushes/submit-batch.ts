@@ -18,7 +18,6 @@ import {
   endedPush,
   type LetInDependencies,
   left,
-  logRejection,
   type Submission,
   takePermit,
 } from './let-in';
@@ -36,6 +35,7 @@ import {
   recordPushes,
   replayedResult,
 } from './record-pushes';
+import { countRejection, rejectBatch } from './reject-batch';
 import type { SettlePushes, UnsentPush } from './settle-push';
 import { assignId, type CheckedBody, orRejection, type ValidPush } from './validate-push';
 
@@ -45,8 +45,8 @@ export interface SubmitBatchDependencies
     RecordDependencies,
     BatchReader {
   readonly settle: SettlePushes;
-  /** Of the lines, ascending in their order. */
-  readonly newRequestIds: (receivedAt: number, count: number) => readonly string[];
+  /** Of the lines of a batch, ascending in their order, beside its own. */
+  readonly newLineIds: (batchId: string, count: number) => readonly string[];
   readonly metrics: Pick<Metrics, 'stage'>;
 }
 
@@ -84,8 +84,8 @@ export function createSubmitBatch(deps: SubmitBatchDependencies): SubmitBatch {
     const sent = { ...request, operation: BATCH };
     const whole = { request: sent, pushes: 1, deadline, isInLog: false };
     try {
-      checkBatchHeaders(request);
-      const lines = request.readLines();
+      const lines = orRejection(() => readBatch(request));
+      if (lines instanceof PushError) return await rejectBatch(deps, whole, lines);
       const batch = { ...whole, request: { ...sent, pushes: lines.length }, pushes: lines.length };
       return await submitBatch(deps, request, batch, lines).finally(() => {
         whole.isInLog = batch.isInLog;
@@ -97,12 +97,10 @@ export function createSubmitBatch(deps: SubmitBatchDependencies): SubmitBatch {
   };
 }
 
-/** A batch that is rejected as a whole counts as one push: of which operation its lines are nobody has looked. */
-function countRejection(deps: SubmitBatchDependencies, whole: Submission, error: unknown): void {
-  if (!whole.isInLog) logRejection(deps, whole, error);
-  const reason = error instanceof PushError ? error.reason : 'INTERNAL_ERROR';
-  const ended = endedPush(whole.request, reason);
-  deps.counts.ended(ended, deps.clock() - whole.request.receivedAt);
+/** @throws PushError where it cannot be read at all */
+function readBatch(request: BatchRequest): readonly RawLine[] {
+  checkBatchHeaders(request);
+  return request.readLines();
 }
 
 /** A line on its way through this process. */
@@ -150,7 +148,7 @@ function linesOf(
 ): Line[] {
   const { caller, receivedAt } = request;
   const batchId = new Types.ObjectId(request.requestId);
-  const ids = deps.newRequestIds(receivedAt, checked.length);
+  const ids = deps.newLineIds(request.requestId, checked.length);
   return checked.map(({ line, read, key, checked: found, isRepeated }, index) => {
     const push: SentPush = {
       requestId: ids[index] ?? '',

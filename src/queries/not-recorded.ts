@@ -8,8 +8,8 @@ const EVER = Date.UTC(9999, 11, 31);
 
 /** Whether the counts know what a filter asks for: they know no single push, and no mends. */
 export function isCountable(filter: LogFilter): boolean {
-  const { requestId, externalId, idempotencyKey, clientId } = filter;
-  return [requestId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
+  const { requestId, batchId, externalId, idempotencyKey, clientId } = filter;
+  return [requestId, batchId, externalId, idempotencyKey, clientId].every((it) => it === undefined);
 }
 
 /** To the minute. What has no entry was rejected, whatever else is asked for. */

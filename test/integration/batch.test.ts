@@ -1,4 +1,5 @@
 /** Batches (decisions, "Batches"): each line is a push of its own, and what they share is done once. */
+import type { EntryView } from '../../src/protocol/log-entry';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { storedMatter } from '../support/ledger-check';
 import type { Answer } from '../support/pusher';
@@ -141,6 +142,51 @@ test('notices without an id get one each, and the same ones when the same reques
   expect(new Set(ids).size).toBe(2);
   const again = await send(batch, { timestamp });
   expect(again.data.results.map(({ externalId }) => externalId)).toEqual(ids);
+});
+
+describe('in the push log', () => {
+  const ask = async (query: object) => {
+    const answer = await service.push('push-logs/query', query, {
+      path: '/api/open/push-logs/query',
+    });
+    return (answer.data as unknown as { entries: EntryView[] }).entries;
+  };
+
+  test('the lines of a batch are found by its requestId, and no other ones', async () => {
+    const lines = [upsert('Q-1'), 'no json', upsert('Q-2'), upsert('Q-1')];
+    const [answer, other] = await Promise.all([send(of(lines)), send(of(lines))]);
+    const { requestId: batchId } = answer;
+    const ids = answer.data.results.map(({ requestId }) => requestId);
+    const found = await ask({ batchId, oldestFirst: true, count: true });
+    expect(found.map(({ requestId }) => requestId)).toEqual(ids);
+    expect(found.map((entry) => entry.batchLine)).toEqual([1, 2, 3, 4]);
+    const narrowed = await ask({ batchId: batchId.toUpperCase(), externalId: 'Q-2' });
+    expect(narrowed.map(({ requestId }) => requestId)).toEqual([ids[2]]);
+    expect((await ask({ batchId, failed: true })).map(({ batchLine }) => batchLine)).toEqual([2]);
+    const single = await service.push('upsert', { matterType: 'NOTICE', title: 't' });
+    expect(await ask({ batchId: single.requestId })).toEqual([]);
+    expect(await ask({ batchId: other.requestId, limit: 500 })).toHaveLength(4);
+  });
+
+  test.each([
+    ['', {}, 400, 'EMPTY_BATCH'],
+    [Buffer.from([0xff, 0xfe, 0x0a]), {}, 400, 'INVALID_ENCODING'],
+    [of([upsert('Q-3')]), { idempotencyKey: 'k'.repeat(250) }, 400, 'VALIDATION_FAILED'],
+    [of(Array.from({ length: 1_001 }, (_, n) => `${n}`)), {}, 413, 'TOO_MANY_LINES'],
+  ])(
+    'one that is rejected for what is in it is there once it is answered (%#)',
+    async (body, options, code, reason) => {
+      const answers = await Promise.all(Array.from({ length: 30 }, () => send(body, options)));
+      for (const { requestId, ...answer } of answers) {
+        expect(answer).toMatchObject({ code, reason });
+        const [entry] = await ask({ requestId });
+        expect(entry).toMatchObject({ requestId, operation: 'matters/batch', reason });
+        expect((await ask({ batchId: requestId })).map((one) => one.requestId)).toEqual([
+          requestId,
+        ]);
+      }
+    },
+  );
 });
 
 describe('what is read', () => {

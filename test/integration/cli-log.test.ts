@@ -69,6 +69,21 @@ const madeIds = () => {
 };
 
 describe('log query', () => {
+  test('--batch lists the lines of a batch, and log show says that it is one', async () => {
+    const line = (title: string) =>
+      JSON.stringify({ op: 'upsert', body: { matterType: 'NOTICE', externalId: 'H-B', title } });
+    const { requestId } = await service.push('batch', `${line('a')}\n${line('b')}\n`);
+    const found = await views('log', 'query', '--batch', requestId, '--oldest-first');
+    expect(found.map(({ batchId, batchLine }) => [batchId, batchLine])).toEqual([
+      [requestId, 1],
+      [requestId, 2],
+    ]);
+    expect(await run('log', 'show', requestId)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(`matterctl log query --batch ${requestId}`),
+    });
+  });
+
   const ofMatter = ['--system-code', 'TEST', '--external-id', 'H-1'];
 
   test('shows the newest first, in a table', async () => {

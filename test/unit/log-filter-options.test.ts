@@ -27,7 +27,7 @@ test('each option narrows its own field', () => {
     read(
       ...['--system-code', 'OA', '--client-id', 'oa', '--key', 'k1', '--external-id', 'A-1'],
       ...['--operation', 'upsert', '--outcome', 'created', '--state', 'PERSISTED'],
-      ...['--request-id', '0123456789ABCDEF01234567'],
+      ...['--request-id', '0123456789ABCDEF01234567', '--batch', 'ABCDEF012345670123456789'],
     ),
   ).toEqual({
     systemCode: 'OA',
@@ -38,6 +38,7 @@ test('each option narrows its own field', () => {
     result: 'CREATED',
     state: 'PERSISTED',
     requestId: '0123456789abcdef01234567',
+    batchId: 'abcdef012345670123456789',
   });
   expect(read('--reason', 'UNKNOWN_USER')).toEqual({ result: 'UNKNOWN_USER' });
   const both = ['UNKNOWN_USER', 'VALIDATION_FAILED'];

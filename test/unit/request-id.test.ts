@@ -1,9 +1,11 @@
 /** Request ids are in the order of receipt, and no two are the same. */
 import fc from 'fast-check';
 import {
+  createIdSource,
   createRequestIds,
   firstIdAt,
   idAfter,
+  idsBeside,
   receivedAtOf,
 } from '../../src/storage/push-log/request-id';
 import { NOW } from '../support/builders';
@@ -42,4 +44,25 @@ test('a window begins with the first id of its instant', () => {
   const id = createRequestIds()(NOW);
   expect(firstIdAt(NOW) <= id && id < firstIdAt(NOW + 1)).toBe(true);
   expect(id < idAfter(id) && idAfter(id) < firstIdAt(NOW + 1)).toBe(true);
+});
+
+test('the lines of a batch have ids beside its own, also where the clock was corrected meanwhile', () => {
+  let ahead = 0;
+  const ids = createIdSource(() => ahead);
+  const counts = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 100 });
+  fc.assert(
+    fc.property(counts, instants, (each, at) => {
+      for (const count of each) {
+        const batchId = ids.ofRequest(at);
+        ahead = (ahead + 7) % 50;
+        const lines = ids.ofLines(batchId, count);
+        const [first, last] = idsBeside(batchId);
+        expect(new Set(lines).size).toBe(count);
+        expect([...lines].sort()).toEqual(lines);
+        expect(first <= (lines[0] ?? '') && (lines.at(-1) ?? '') <= last).toBe(true);
+        expect(receivedAtOf(first)).toBe(receivedAtOf(last));
+      }
+    }),
+    { numRuns: 20 },
+  );
 });

@@ -2,6 +2,7 @@
 import { OUTCOMES } from '../../domain/decide';
 import { ALL_REASONS } from '../../protocol/errors';
 import type { LogState } from '../../protocol/log-states';
+import { BATCH } from '../../protocol/paths';
 import { KEY_INDEX, type LogEntry } from './entry-model';
 
 export interface LogFilter {
@@ -9,6 +10,8 @@ export interface LogFilter {
   readonly clientId?: string | undefined;
   /** 24 hex digits. */
   readonly requestId?: string | undefined;
+  /** The same of a batch: its lines, or the batch itself where it was rejected as a whole. */
+  readonly batchId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly externalId?: string | undefined;
   readonly operation?: string | undefined;
@@ -38,9 +41,16 @@ interface IndexUse {
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(asked(filter)).every(([field, value]) => {
     if (field === 'failed' || field === 'stillFailed') return hasFailed(entry);
+    if (field === 'batchId') return batchOf(entry) === value;
     const own = entry[field as keyof LogEntry];
     return Array.isArray(value) ? value.includes(own) : own === value;
   });
+}
+
+/** The id of its batch, 24 hex digits. */
+function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
+  if (batchId) return String(batchId);
+  return operation === BATCH ? String(_id) : undefined;
 }
 
 /** Of what ended without an effect. */
@@ -57,6 +67,8 @@ export function indexUse(filter: LogFilter): IndexUse {
   const { systemCode, externalId, idempotencyKey, result } = filter;
   const failed = filter.failed || filter.stillFailed;
   if (filter.requestId !== undefined || systemCode === undefined) return byId(systemCode);
+  // The ids of its lines are few, and beside its own: no other index would leave fewer.
+  if (filter.batchId !== undefined) return alongField('system_newest', { systemCode });
   if (externalId !== undefined) return alongField('matter_history', { systemCode, externalId });
   if (idempotencyKey !== undefined) {
     return alongField(KEY_INDEX, { systemCode, idempotencyKey });
@@ -88,6 +100,7 @@ const MENDED_BY = [
 export function fieldsLookedAt(filter: LogFilter): readonly string[] {
   const fields = Object.keys(asked(filter)).flatMap((part) => {
     if (part === 'failed') return 'state';
+    if (part === 'batchId') return ['batchId', 'operation'];
     return part === 'stillFailed' ? MENDED_BY : part;
   });
   return [...new Set(fields)];

@@ -68,7 +68,7 @@ export interface Settling {
 /** An entry with the body that was sent. */
 export interface UnloggedPush {
   readonly entry: LogEntry;
-  readonly body: Uint8Array;
+  readonly body: Uint8Array | undefined;
 }
 
 /** A document has a limit; a larger body is logged with its hash and size alone. */

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 /** Distinguishes the processes; with the counter no two ids are the same. */
 const PROCESS_BYTES = 4;
 const COUNTER_END = 0x10000;
+const COUNTER_DIGITS = 4;
 const DIGITS = 24;
 const SECONDS_DIGITS = 8;
 const LAST_SECOND = 0xffff_ffff;
@@ -18,24 +19,45 @@ const LAST_SECOND = 0xffff_ffff;
  * @param ahead by how much the queue's clock is ahead of the one that tells the time of receipt
  * @returns a function that makes an id from the time of receipt, epoch milliseconds
  */
-export function createRequestIds(ahead: () => number = () => 0): (receivedAt: number) => string {
-  const newIds = createRequestIdBlocks(ahead);
-  return (receivedAt) => newIds(receivedAt, 1)[0] ?? '';
+export function createRequestIds(ahead?: () => number): (receivedAt: number) => string {
+  return createIdSource(ahead).ofRequest;
 }
 
-/** The same, of many requests that came together: their ids ascend in their order. */
-export function createRequestIdBlocks(
-  ahead: () => number = () => 0,
-): (receivedAt: number, size: number) => string[] {
+/** The ids of one process: of requests, and of the lines of batches among them. */
+export interface IdSource {
+  /** @param receivedAt epoch milliseconds */
+  ofRequest(receivedAt: number): string;
+  /**
+   * Of the lines of a batch, ascending in their order. They have time and process of the id of their batch, so
+   * that `idsBeside` that one finds them.
+   */
+  ofLines(batchId: string, count: number): string[];
+}
+
+export function createIdSource(ahead: () => number = () => 0): IdSource {
   const process = randomBytes(PROCESS_BYTES).toString('hex');
   let counter = 0;
-  return (receivedAt, size) => {
+  const take = (count: number) => {
     // A block does not go over the end of the counter.
-    const first = counter + size < COUNTER_END ? counter + 1 : 0;
-    counter = first + size - 1;
-    const begin = timePart(receivedAt + ahead()) + process;
-    return Array.from({ length: size }, (_, index) => begin + hex(first + index, 4));
+    const first = counter + count < COUNTER_END ? counter + 1 : 0;
+    counter = first + count - 1;
+    return first;
   };
+  return {
+    ofRequest: (receivedAt) =>
+      timePart(receivedAt + ahead()) + process + hex(take(1), COUNTER_DIGITS),
+    ofLines: (batchId, count) => {
+      const begin = batchId.slice(0, -COUNTER_DIGITS);
+      const first = take(count);
+      return Array.from({ length: count }, (_, at) => begin + hex(first + at, COUNTER_DIGITS));
+    },
+  };
+}
+
+/** @returns the first and the last id that share time and process with this one: few, of one millisecond */
+export function idsBeside(id: string): readonly [first: string, last: string] {
+  const begin = id.slice(0, -COUNTER_DIGITS);
+  return [begin.padEnd(DIGITS, '0'), begin.padEnd(DIGITS, 'f')];
 }
 
 /** The smallest id of an instant: where a window begins or ends. @param at epoch milliseconds */

@@ -8,7 +8,7 @@ import { nativeCollection } from '../mongo';
 import { entryModel, type LogEntry } from './entry-model';
 import { fieldsLookedAt, indexUse, isCovered, type LogFilter, matchesFilter } from './log-filter';
 import { createFindMended, type FindMended } from './mended';
-import { firstIdAt, idAfter } from './request-id';
+import { firstIdAt, idAfter, idsBeside } from './request-id';
 
 export interface LogPage {
   readonly entries: readonly LogEntry[];
@@ -161,10 +161,15 @@ class IndexedSearch implements LogSearch {
   }
 }
 
-/** The ids that window, request id and place of the page leave. */
-function idsOf({ requestId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
+/** The ids that window, request id, batch and place of the page leave. */
+function idsOf({ requestId, batchId, from, to }: LogFilter, { after, oldestFirst }: Reading): Ids {
   const lowers = [from === undefined ? undefined : firstIdAt(from), requestId];
   const uppers = [to === undefined ? undefined : firstIdAt(to), requestId && idAfter(requestId)];
+  if (batchId !== undefined) {
+    const [first, last] = idsBeside(batchId);
+    lowers.push(first);
+    uppers.push(idAfter(last));
+  }
   if (oldestFirst) lowers.push(after && idAfter(after));
   else uppers.push(after);
   return [given(lowers).sort().at(-1), given(uppers).sort()[0]];

@@ -47,10 +47,12 @@ async function resend(options: Options, tool: Tool): Promise<void> {
   const { limit } = options;
   // What is sent again is logged again: nothing from here on is looked at.
   const { to = Date.now(), ...narrowed } = toLogFilter(options);
-  const { from, requestId, externalId, idempotencyKey } = narrowed;
-  if ([from, requestId, externalId, idempotencyKey].every((given) => given === undefined)) {
+  const { from, requestId, batchId, externalId, idempotencyKey } = narrowed;
+  if (
+    [from, requestId, batchId, externalId, idempotencyKey].every((given) => given === undefined)
+  ) {
     throw new CommandFailure(
-      'the whole log is never sent again: give --from, --request-id, --external-id or --key',
+      'the whole log is never sent again: give --from, --request-id, --batch, --external-id or --key',
       EXIT_USAGE,
     );
   }
@@ -76,10 +78,10 @@ async function resend(options: Options, tool: Tool): Promise<void> {
 
 /** A resend as the audit trail tells it: what was selected. @param options that decide with the filter what is sent */
 function resendChange({ from, to, ...filter }: LogFilter, options: AuditDetails): Change {
-  const { clientId, requestId, externalId, systemCode } = filter;
+  const { clientId, requestId, batchId, externalId, systemCode } = filter;
   return {
     command: 'log resend',
-    subject: requestId ?? externalId ?? clientId ?? systemCode ?? null,
+    subject: requestId ?? batchId ?? externalId ?? clientId ?? systemCode ?? null,
     ...(clientId !== undefined && { clientId }),
     details: { ...filter, from: iso(from), to: iso(to), ...options },
   };

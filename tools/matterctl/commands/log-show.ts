@@ -7,7 +7,7 @@ import { timelineLines, timelineOf } from '../log/timeline';
 import { toRequestId } from '../option-values';
 import { escapeUnprintable, printFields, printJson, printLine } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
-import type { EntryDetail } from '../source/sources';
+import type { EntryDetail, LogSource } from '../source/sources';
 import { withSources } from '../source/with-sources';
 import type { Tool } from '../tool';
 
@@ -37,6 +37,11 @@ export function addLogShow(parent: Command, tool: Tool): void {
 async function show(requestId: string, options: Options, tool: Tool): Promise<void> {
   const timeZone = tool.settings.timeZone();
   const found = await find(requestId, options, tool);
+  if (found === 'batch') {
+    throw new CommandFailure(
+      `${requestId} is a batch, whose lines are pushes of their own: matterctl log query --batch ${requestId} lists them`,
+    );
+  }
   if (!found) {
     const at = localTime(receivedAtOf(requestId), timeZone);
     throw new CommandFailure(
@@ -47,16 +52,27 @@ async function show(requestId: string, options: Options, tool: Tool): Promise<vo
   else await print(found, timeZone, tool);
 }
 
-function find(requestId: string, options: Options, tool: Tool): Promise<Found | undefined> {
+/** @returns `batch` where it is the id of one, of which only the lines have entries */
+function find(
+  requestId: string,
+  options: Options,
+  tool: Tool,
+): Promise<Found | 'batch' | undefined> {
   const { body = false } = options;
   return withSources(tool, options, async ({ log }) => {
     const found = await log.detail(requestId, { body });
-    if (!found) return undefined;
+    if (!found) return (await hasLines(log, requestId)) ? 'batch' : undefined;
     const { attemptsOf } = await import('../log/entry-details.js');
     const attempts = await attemptsOf(found.view, log);
     const own = attempts.find((one) => one.requestId === requestId);
     return { ...found, view: { ...found.view, attempt: own?.attempt ?? null }, attempts };
   });
+}
+
+/** @param batchId perhaps */
+async function hasLines(log: LogSource, batchId: string): Promise<boolean> {
+  const { entries } = await log.page({ batchId }, { limit: 1 });
+  return entries.length > 0;
 }
 
 function toJson({ view, attempts, body, diagnosis }: Found) {

@@ -16,6 +16,7 @@ export interface FilterOptions {
   /** With it the client signs, and the log is that of its own system. */
   readonly secretFile?: string;
   readonly requestId?: string;
+  readonly batch?: string;
   readonly key?: string;
   readonly externalId?: string;
   readonly operation?: string;
@@ -48,6 +49,7 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
       'of one client; with --secret-file: who signs, for all pushes of its system',
     )
     .option('--request-id <id>', 'the one with this request id', toRequestId)
+    .option('--batch <id>', 'the lines of the batch whose answer had this request id', toRequestId)
     .option('--key <key>', 'with this idempotency key (needs --system-code)')
     .option('--external-id <id>', 'of one matter (needs --system-code)')
     .option('--operation <op>', 'upsert, status, reopen or delete')
@@ -64,7 +66,7 @@ export function withLogFilters(command: Command, { settings }: Tool): Command {
 
 /** @throws CommandFailure with exit code 2 where options do not go together */
 export function toLogFilter(options: FilterOptions): LogFilter {
-  const { systemCode, requestId, key, externalId, operation, state } = options;
+  const { systemCode, requestId, batch: batchId, key, externalId, operation, state } = options;
   const { outcome, reason, failed, stillFailed } = options;
   const isSigned = options.secretFile !== undefined;
   const clientId = isSigned ? undefined : options.clientId;
@@ -84,7 +86,7 @@ export function toLogFilter(options: FilterOptions): LogFilter {
   }
   const results = outcome ?? reason;
   const result = results?.length === 1 ? results[0] : results;
-  const asked = { systemCode, clientId, requestId, idempotencyKey: key, externalId };
+  const asked = { systemCode, clientId, requestId, batchId, idempotencyKey: key, externalId };
   return { ...asked, operation, result, failed, stillFailed, state, from, to };
 }
 
