@@ -3,6 +3,7 @@ import { Entrance } from './entrance.js';
 import { Frame } from './frame.js';
 import { useEffect } from './lib/hooks.js';
 import { Component, h } from './lib/preact.js';
+import { Overview } from './overview.js';
 import { Push } from './push.js';
 import { Pushes } from './pushes.js';
 import { route } from './route.js';
@@ -11,12 +12,16 @@ import { isEnglish, say } from './speech.js';
 import { WORDS } from './words.js';
 
 /** By their names in the address; those in the navigation first. */
-const SCREENS = { pushes: Pushes, push: Push };
-const IN_NAVIGATION = ['pushes'];
+const SCREENS = {
+  overview: Overview,
+  pushes: Pushes,
+  push: Push,
+};
+const IN_NAVIGATION = ['overview', 'pushes'];
 
 export function App() {
   const { screen } = route.value;
-  const name = Object.hasOwn(SCREENS, screen) ? screen : 'pushes';
+  const name = Object.hasOwn(SCREENS, screen) ? screen : 'overview';
   useEffect(() => {
     document.documentElement.lang = isEnglish() ? 'en' : 'zh-CN';
     document.title = `${say(WORDS[/** @type {'pushes'} */ (name)])} – ${say(WORDS.title)}`;

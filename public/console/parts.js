@@ -27,6 +27,9 @@ export const Waiting = () => h('p', { class: 'quiet', role: 'status' }, say(WORD
 /** @param {{ text: string }} props */
 export const Nothing = ({ text }) => h('p', { class: 'nothing' }, text);
 
+/** @param {number} value */
+export const numberText = (value) => new Intl.NumberFormat('en').format(value);
+
 /** An instant in the time zone of the portal. @param {string | null | undefined} at @param {boolean} [isExact] with milliseconds */
 export function timeText(at, isExact = false) {
   if (!at) return '–';

@@ -61,3 +61,11 @@ export function reasonWords(reason) {
 
 /** @param {string} reason @returns {Act} */
 export const actFor = (reason) => REASONS[reason]?.[0] ?? 'ask';
+
+/** Who knows a client's id can cause them: they are not counted as failures of its own. */
+const BY_ANYBODY = ['SIGNATURE_MISMATCH', 'TIMESTAMP_OUT_OF_WINDOW', 'NO_USABLE_SECRET'];
+
+/** @param {string} reason */
+export const isByAnybody = (reason) => BY_ANYBODY.includes(reason);
+
+export const OWN_REASONS = Object.keys(REASONS).filter((reason) => !isByAnybody(reason));
