@@ -72,7 +72,11 @@ function Bars({ bars, most, title, by }) {
       { class: 'labels quiet', 'aria-hidden': 'true' },
       bars
         .filter((_, at) => at % every === 0)
-        .map(({ start }) => h('span', { key: start }, startText(start, by))),
+        .map(({ start }, at) => {
+          // As wide as the bars that it stands below.
+          const flexGrow = Math.min(every, bars.length - at * every);
+          return h('span', { key: start, style: { flexGrow } }, labelText(start, by, bars.length));
+        }),
     ),
   );
 }
@@ -127,6 +131,10 @@ const AsTable = ({ bars, by, title }) =>
       ),
     ),
   );
+
+/** Within one day the hour is enough. @param {number} at @param {Stats['by']} by @param {number} bars */
+const labelText = (at, by, bars) =>
+  by === 'hour' && bars <= 24 ? startText(at, by).slice(-5) : startText(at, by);
 
 /** Where an hour or a day begins. @param {number} at @param {Stats['by']} by */
 function startText(at, by) {
