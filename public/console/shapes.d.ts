@@ -26,6 +26,8 @@ export interface Self {
     readonly endsAt: string | null;
   };
   readonly timeZone: string;
+  readonly concludedStatuses: readonly string[];
+  readonly limits: { readonly batchLines: number; readonly batchBytes: number };
 }
 
 export interface Change {

@@ -11,6 +11,16 @@ import { readConsoleFiles } from '../../src/http/routes/console-files';
 import { ALL_REASONS } from '../../src/protocol/errors';
 import { NOW } from '../support/builders';
 
+/** Modules of the service that the console runs too. */
+const SHARED = [
+  'matter',
+  'operation',
+  'parties',
+  'decide',
+  'fold',
+  'full-upsert',
+  'compare',
+].concat('expected', 'find', 'repush');
 const FOLDER = join(__dirname, '../../public/console');
 const CHINESE = /[\u4e00-\u9fff]/;
 
@@ -62,6 +72,7 @@ describe('its files', () => {
       'hooks',
       'signals',
       'signals-core',
+      ...SHARED,
     ];
     expect([...files.keys()].sort()).toEqual(
       [

@@ -1,9 +1,9 @@
 /** What is pushed for which difference, and why nothing is where nothing is. */
 
 import type { Matter } from '../../src/domain/matter';
-import { find } from '../../tools/matterctl/reconcile/find';
-import { type Obstacle, type RepushLine, repush } from '../../tools/matterctl/reconcile/repush';
-import type { ExpectedMatter, Row } from '../../tools/matterctl/reconcile/source';
+import type { ExpectedMatter, Row } from '../../src/queries/reconcile/expected';
+import { find } from '../../src/queries/reconcile/find';
+import { type Obstacle, type RepushLine, repush } from '../../src/queries/reconcile/repush';
 import { aMatter, aParty, NOW } from '../support/builders';
 
 const MINUTE = 60_000;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import type { ExpectedMatter } from '../../src/queries/reconcile/expected';
 import { openSource } from '../../tools/matterctl/reconcile/open-source';
-import type { ExpectedMatter } from '../../tools/matterctl/reconcile/source';
 import { createSettings } from '../../tools/matterctl/settings';
 import { aRef } from '../support/builders';
 

@@ -1,9 +1,10 @@
-/** What /console serves: the files of public/console, and of packages the modules that it runs on. */
+/** What /console serves: the files of public/console, the modules of packages that it runs on, and pure ones of ours. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CONSOLE_PATH } from '../../protocol/paths';
 import type { PlainDocument } from '../request-state';
 import { type DocsFiles, fileOf, NOBLE, TYPES } from './docs-files';
+import { readSharedModules } from './shared-modules';
 
 /** Where a package's module lies, and what the console calls it. */
 interface Library {
@@ -31,6 +32,9 @@ function libraries(): readonly Library[] {
   ];
 }
 
+/** Where the compiled service lies, seen from public/console. */
+const COMPILED = '../../dist/src';
+
 /** A browser finds modules by their addresses: the bare names in the libraries become relative ones. */
 const BARE = /\b(from|import)\s*"([^"./][^"]*)"/g;
 
@@ -51,7 +55,10 @@ export function readConsoleFiles(folder: string): DocsFiles {
   const noble = NOBLE.map((name) => served(name, readFileSync(path.join(nobleFolder, name))));
   const all = libraries();
   const others = all.map(({ name, file }) => served(name, withAddresses(file, all)));
-  return new Map([...own, ...noble, ...others]);
+  const shared = Array.from(readSharedModules(path.join(folder, COMPILED)), ([name, bytes]) =>
+    served(name, bytes),
+  );
+  return new Map([...own, ...noble, ...others, ...shared]);
 }
 
 const served = (name: string, bytes: Buffer): [string, PlainDocument] => [

@@ -1,5 +1,6 @@
 /** One run: a checked file against the ledger, with progress, report and re-push file. */
 import { formatLocal, parseDateTime } from '../../../src/protocol/time';
+import type { RepushLine } from '../../../src/queries/reconcile/repush';
 import { showProgress } from '../progress';
 import type { SourceOptions } from '../source/options';
 import type { MatterSource } from '../source/sources';
@@ -12,7 +13,6 @@ import {
   type Summary,
   summarize,
 } from './report';
-import type { RepushLine } from './repush';
 import { createCheckRepush, createRepushFile, type RepushFile } from './repush-file';
 import { listOrphans, reconcile } from './run-reconcile';
 import { createProblems, type Problems, type Source } from './source';

@@ -9,9 +9,10 @@ import type { Matter } from '../../../src/domain/matter';
 import { PushError } from '../../../src/protocol/errors';
 import { fieldErrors, parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers, type ParsedBody } from '../../../src/protocol/requests';
+import type { Folded } from '../../../src/queries/reconcile/expected';
 import { type PushLine, parsePushLine } from '../push/push-line';
 import { readLines } from '../streams';
-import type { Folded, Problems, Source } from './source';
+import type { Problems, Source } from './source';
 
 export interface PushFile {
   readonly file: string;

@@ -1,8 +1,9 @@
 /** What a comparison prints: its differences, all of them as NDJSON or a table of the first ones, and its end. */
+
+import type { Side } from '../../../src/queries/reconcile/find';
+import type { Obstacle } from '../../../src/queries/reconcile/repush';
 import { type Cell, printJson, printLine, printTable } from '../print';
 import type { Tool } from '../tool';
-import type { Side } from './find';
-import type { Obstacle } from './repush';
 import type { Entry } from './run-reconcile';
 import type { Source } from './source';
 import type { Counts } from './tally';

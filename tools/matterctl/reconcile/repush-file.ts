@@ -4,7 +4,7 @@ import { PushError } from '../../../src/protocol/errors';
 import { username } from '../../../src/protocol/fields';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { createCheckBody } from '../../../src/pushes/validate-push';
-import type { RepushLine } from './repush';
+import type { RepushLine } from '../../../src/queries/reconcile/repush';
 
 /** It is there only once it is whole. */
 export interface RepushFile {

@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import * as rules from '../../../src/protocol/fields';
+import { PUSHED_FIELDS, type Row } from '../../../src/queries/reconcile/expected';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import type { FieldLine } from './field-lines';
-import { type Problems, PUSHED_FIELDS, type Row, type Source } from './source';
+import type { Problems, Source } from './source';
 
 export interface RowFile {
   readonly file: string;

@@ -1,11 +1,18 @@
 /** The whole comparison: the expected matters of the file, in batches, against the ledger, then orphans. */
 import type { Matter } from '../../../src/domain/matter';
 import { ASSIGNED_ID_PREFIX, type OperationName } from '../../../src/domain/operation';
+import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
+import { find, type Side, toSide } from '../../../src/queries/reconcile/find';
+import {
+  isNewerHere,
+  type Obstacle,
+  type RepushLine,
+  type RepushOptions,
+  repush,
+} from '../../../src/queries/reconcile/repush';
 import type { MatterSource } from '../source/sources';
 import { inBatches } from '../streams';
-import { find, type Side, toSide } from './find';
-import { isNewerHere, type Obstacle, type RepushLine, type RepushOptions, repush } from './repush';
-import type { ExpectedMatter, Source } from './source';
+import type { Source } from './source';
 import type { Kind, Tally } from './tally';
 
 /** One difference, as it is printed. */

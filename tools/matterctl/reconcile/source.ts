@@ -1,7 +1,6 @@
 /** A file to reconcile, whatever its form: checked, and ready to be compared; its bad lines are named. */
 
-import { CONTENT_FIELDS, type Matter } from '../../../src/domain/matter';
-import type { ExpectedFields } from '../../../src/queries/compare';
+import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
 import { escapeUnprintable } from '../print';
 import type { MatterList } from '../source/sources';
 import type { Tool } from '../tool';
@@ -23,32 +22,6 @@ export interface Source extends MatterList {
   /** Those of them that name no matter: nobody knows what they are about. */
   readonly leftOutUnnamed: number;
 }
-
-/** Fields of one line, as far as it states them. */
-export interface Row {
-  readonly kind: 'row';
-  readonly expected: ExpectedFields;
-  /** The stated ones of PUSHED_FIELDS, as they stand in the file. */
-  readonly pushed: Readonly<Record<string, unknown>>;
-}
-
-/** A whole matter: what all pushes of it come to. */
-export interface Folded {
-  readonly kind: 'folded';
-  readonly expected: Matter;
-}
-
-/** What a file says that a matter of its system should be. */
-export type ExpectedMatter = Row | Folded;
-
-/** Fields of a row that only a re-push uses: what an upsert takes and nobody compares. */
-export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
-  'matterType',
-  'title',
-  ...CONTENT_FIELDS.filter((field) => field !== 'externalStatusCode'),
-  'parties',
-  'replaceParties',
-]);
 
 /** Problems that are written out. */
 const MAX_SHOWN = 20;

@@ -1,7 +1,7 @@
 /** What came out of a comparison, in numbers. */
 import type { OperationName } from '../../../src/domain/operation';
-import type { Finding } from './find';
-import type { Obstacle, RepushLine } from './repush';
+import type { Finding } from '../../../src/queries/reconcile/find';
+import type { Obstacle, RepushLine } from '../../../src/queries/reconcile/repush';
 
 /** How what the file names and the ledger holds differ; ORPHAN: open here and not in the file. */
 export type Kind = Finding | 'ORPHAN';

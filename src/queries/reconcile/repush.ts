@@ -1,10 +1,10 @@
 /** What has to be pushed so that the ledger says what the file says; or why nothing can. */
 
-import { toFullUpsert } from '../../../src/domain/full-upsert';
-import type { Matter } from '../../../src/domain/matter';
-import type { OperationName } from '../../../src/domain/operation';
+import { toFullUpsert } from '../../domain/full-upsert';
+import type { Matter } from '../../domain/matter';
+import type { OperationName } from '../../domain/operation';
+import type { ExpectedMatter, Folded, Row } from './expected';
 import type { Finding } from './find';
-import type { ExpectedMatter, Folded, Row } from './source';
 
 /** A line of a push file. */
 export interface RepushLine {

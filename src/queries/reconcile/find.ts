@@ -1,10 +1,10 @@
 /** How one matter of the file differs from the ledger's, with both sides of each difference. */
 
-import { type ContentField, contentDifferences, nameOf } from '../../../src/domain/full-upsert';
-import type { Matter } from '../../../src/domain/matter';
-import type { MatterDifference } from '../../../src/protocol/comparison';
-import { compare } from '../../../src/queries/compare';
-import type { ExpectedMatter } from './source';
+import { type ContentField, contentDifferences, nameOf } from '../../domain/full-upsert';
+import type { Matter } from '../../domain/matter';
+import type { MatterDifference } from '../../protocol/comparison';
+import { compare } from '../compare';
+import type { ExpectedMatter } from './expected';
 
 export type Finding = MatterDifference | 'CONTENT_DIFFERS';
 
