@@ -6,5 +6,8 @@ export const TIMESTAMP = /^\d{1,12}$/;
 export const TIMESTAMP_WINDOW = 300;
 /** HMAC-SHA256 in hex, either case. */
 export const SIGNATURE = /^[0-9a-fA-F]{64}$/;
-/** 1 to 255 printable characters (decisions, "Idempotency key"). */
-export const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/;
+/**
+ * 1 to 255 printable characters (decisions, "Idempotency key"). Blanks at its ends are no part of a header, so a key
+ * that had them in a line of a batch would be another one where its push comes alone.
+ */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;

@@ -88,8 +88,8 @@ export const TEXTS = {
   keyRepeated: (line: number) => text(`与第 ${line} 行重复`, `is that of line ${line} too`),
   onlyOnce: text('只能出现一次', 'must be sent once'),
   idempotencyKey: text(
-    '必须是 1 到 255 个可打印的 ASCII 字符',
-    'must be 1 to 255 printable ASCII characters',
+    '必须是 1 到 255 个可打印的 ASCII 字符，首尾不能是空格',
+    'must be 1 to 255 printable ASCII characters, without a blank at either end',
   ),
   trueOrFalse: text('必须是 true 或 false', 'must be true or false'),
   unknownUser: (username: string) =>

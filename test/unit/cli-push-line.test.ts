@@ -54,6 +54,8 @@ describe('a line of a push file', () => {
     ['{"op":"status"}', 'MALFORMED_LINE', 'body must be an object'],
     ['{"op":"status","body":[]}', 'MALFORMED_LINE', 'body must be an object'],
     ['{"op":"status","body":{},"key":"é"}', 'MALFORMED_LINE', 'key must be'],
+    ['{"op":"status","body":{},"key":" k"}', 'MALFORMED_LINE', 'without a blank at either end'],
+    ['{"op":"status","body":{},"key":"k "}', 'MALFORMED_LINE', 'without a blank at either end'],
     ['{"op":"status","body":{}', 'MALFORMED_LINE', 'not JSON'],
     ['7', 'MALFORMED_LINE', ''],
     [Buffer.from([0x22, 0xff, 0x22]), 'MALFORMED_LINE', ''],

@@ -57,6 +57,25 @@ const BUSY = { 'Retry-After': '0' };
 const away = reject(503, 'DATABASE_UNAVAILABLE', true, BUSY);
 const skipped = reject(503, 'SKIPPED_AFTER_FAILURE', true, BUSY);
 
+test('a key with a blank at an end, which would be another one alone than in a batch, is not sent', async () => {
+  const results = await withClient({}, (client) =>
+    client.batch([
+      { ...status('A'), idempotencyKey: 'k ' },
+      status('B'),
+      { ...status('C'), idempotencyKey: ' k' },
+    ]),
+  );
+  const rejected = { code: 0, reason: 'INVALID_KEY', retryable: false, tries: 0 };
+  const errors = [{ field: 'idempotencyKey', message: expect.stringContaining('blank') }];
+  expect(results).toMatchObject([{ ...rejected, errors }, { tries: 1 }, { ...rejected, errors }]);
+  expect(server.received.map(({ id }) => id)).toEqual(['B']);
+  const single = withClient({}, (client) =>
+    client.status({ externalId: 'D', bizStatus: 'DONE' }, { idempotencyKey: ' k' }),
+  );
+  await expect(single).rejects.toMatchObject(rejected);
+  expect(server.received).toHaveLength(1);
+});
+
 describe('batch', () => {
   test('is one signed request, each push with a key, each result in its place', async () => {
     server.reply = ({ id }) => (id === 'B' ? reject(400, 'UNKNOWN_USER', false) : ok);

@@ -58,7 +58,7 @@ export interface CallOptions {
 }
 
 export interface PushOptions extends CallOptions {
-  /** One per change, 1 to 255 printable ASCII characters; a push without one is given one. */
+  /** One per change, 1 to 255 printable ASCII characters, no blank at its ends; a push without one is given one. */
   readonly idempotencyKey?: string;
 }
 
@@ -67,7 +67,7 @@ export interface BatchPush {
   readonly operation: OperationName;
   /** A value, or its JSON as bytes. */
   readonly body: object | Uint8Array;
-  /** One per change, 1 to 255 printable ASCII characters; a push without one is given one. */
+  /** One per change, 1 to 255 printable ASCII characters, no blank at its ends; a push without one is given one. */
   readonly idempotencyKey?: string;
 }
 

@@ -39,6 +39,20 @@ export const OWN = {
   QUEUE_FULL: own('QUEUE_FULL', 'too many calls wait for their turn'),
 };
 
+/** HTTP takes blanks off the ends of a header: in a batch such a key would be another one than alone. */
+const KEY_MESSAGE = 'must not begin or end with a blank';
+const INVALID_KEY: Rejection = {
+  ...own('INVALID_KEY', `idempotencyKey: ${KEY_MESSAGE}`),
+  retryable: false,
+  errors: [{ field: 'idempotencyKey', message: KEY_MESSAGE }],
+};
+
+/** @returns why nothing is sent with this key; undefined: it may be */
+export const keyProblem = (idempotencyKey: string): MatterPushError | undefined =>
+  /^ | $/.test(idempotencyKey)
+    ? new MatterPushError(INVALID_KEY, { tries: 0, idempotencyKey })
+    : undefined;
+
 export interface ErrorContext {
   /** How often it was sent. */
   readonly tries: number;

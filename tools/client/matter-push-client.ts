@@ -15,7 +15,7 @@ import type {
   QueryAnswers,
 } from './api';
 import { type Call, createCall } from './call';
-import { MatterPushError, OWN } from './error';
+import { keyProblem, MatterPushError, OWN } from './error';
 import { createGate } from './gate';
 import { checkOptions } from './options';
 import { bytesOf } from './push-bytes';
@@ -98,6 +98,8 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
   };
   const push: MatterPushClient['push'] = async (operation, body, more = {}) => {
     const { idempotencyKey = randomUUID() } = more;
+    const problem = keyProblem(idempotencyKey);
+    if (problem) throw problem;
     const keyed = { operation, body, idempotencyKey };
     return inCall({ ...more, idempotencyKey }, (call) =>
       maxWait === undefined ? pushes.alone(keyed, call) : pushes.gathered(keyed, call),

@@ -3,7 +3,7 @@ import type { PushData } from '../../src/protocol/envelope';
 import { pushPath } from '../../src/protocol/paths';
 import type { BatchPush, PushResult } from './api';
 import type { Call } from './call';
-import { MatterPushError } from './error';
+import { keyProblem, MatterPushError } from './error';
 import type { PushEnd } from './pending-push';
 import { type BatchBody, bodyInBatch, bytesOf, externalIdOf } from './push-bytes';
 import type { KeyedPush, PushQueue } from './push-queue';
@@ -55,6 +55,8 @@ export class Pushes {
   ): Promise<(PushResult | MatterPushError)[]> {
     const joined: KeyedPush[] = [];
     const results = pushes.map((push) => {
+      const problem = keyProblem(push.idempotencyKey);
+      if (problem) return problem;
       const body = bodyInBatch(push.body);
       if (!body) return this.alone(push, call).catch(asResult);
       return new Promise<PushResult | MatterPushError>((settled, failed) => {

@@ -6,6 +6,7 @@
 import { closeSync, existsSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../../../src/domain/operation';
+import { IDEMPOTENCY_KEY } from '../../../src/protocol/headers';
 import type { MatterPushError } from '../../client/error';
 import type { RawLine } from '../streams';
 
@@ -35,7 +36,10 @@ const SHAPE = z.object({
   body: z.record(z.string(), z.unknown(), { error: 'body must be an object' }),
   key: z
     .string()
-    .regex(/^[\x20-\x7e]{1,255}$/, 'key must be 1 to 255 printable ASCII characters')
+    .regex(
+      IDEMPOTENCY_KEY,
+      'key must be 1 to 255 printable ASCII characters, without a blank at either end',
+    )
     .optional(),
 });
 const utf8 = new TextDecoder('utf-8', { fatal: true });
