@@ -3,6 +3,8 @@ import { Entrance } from './entrance.js';
 import { Frame } from './frame.js';
 import { useEffect } from './lib/hooks.js';
 import { Component, h } from './lib/preact.js';
+import { Matter } from './matter.js';
+import { Matters } from './matters.js';
 import { Overview } from './overview.js';
 import { Push } from './push.js';
 import { Pushes } from './pushes.js';
@@ -16,8 +18,10 @@ const SCREENS = {
   overview: Overview,
   pushes: Pushes,
   push: Push,
+  matters: Matters,
+  matter: Matter,
 };
-const IN_NAVIGATION = ['overview', 'pushes'];
+const IN_NAVIGATION = ['overview', 'pushes', 'matters'];
 
 export function App() {
   const { screen } = route.value;

@@ -1,6 +1,7 @@
 /** One push: its way in time, what its caller was told, what it changed, its body, and the ones beside it. */
 
 import { OPERATIONS, prettyOf } from './bodies.js';
+import { ChangeItems } from './change-items.js';
 import { commandOf } from './curl.js';
 import { useState } from './lib/hooks.js';
 import { Fragment, h } from './lib/preact.js';
@@ -19,7 +20,7 @@ import {
   Waiting,
 } from './parts.js';
 import { hrefOf, route } from './route.js';
-import { say, sayWith } from './speech.js';
+import { say } from './speech.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
@@ -40,7 +41,7 @@ export function Push() {
   return h(
     'section',
     { class: 'push', key: entry.requestId },
-    heading(entry.externalId ?? id),
+    heading(entry.externalId ?? id, entry.externalId),
     h(
       'p',
       { class: `verdict ${toneOf(entry)}` },
@@ -58,8 +59,12 @@ export function Push() {
   );
 }
 
-const heading = (/** @type {string} */ name) =>
-  h('h1', {}, `${say(WORDS.push)} `, h('bdi', { class: 'quiet' }, name));
+/** @param {string} name @param {string | null} [externalId] of the matter that the name leads to */
+function heading(name, externalId = null) {
+  const shown = h('bdi', { class: 'quiet' }, name);
+  const href = externalId === null ? undefined : hrefOf('matter', { externalId });
+  return h('h1', {}, `${say(WORDS.push)} `, href ? h('a', { href }, shown) : shown);
+}
 
 /** The stages that took it there. @param {Entry} entry */
 function stagesOf({ receivedAt, queuedAt, startedAt, settledAt }) {
@@ -158,34 +163,10 @@ function Diagnosis({ entry: { reason, diagnosis } }) {
 }
 
 /** @param {{ entry: Entry }} props */
-function Changes({ entry: { changes, state } }) {
-  if (state !== 'PERSISTED') return null;
-  const names = (
-    /** @type {import('./speech.js').Words} */ words,
-    /** @type {readonly string[]} */ all = [],
-  ) => (all.length > 0 ? ` ${sayWith(words, all.join(', '))}` : '');
-  return h(
-    'div',
-    { class: 'card' },
-    h('h2', {}, say(WORDS.changes)),
-    changes.length === 0 && h('p', {}, say(WORDS.noChanges)),
-    h(
-      'ul',
-      {},
-      changes.map(({ field, from, to, added, removed, unread }) =>
-        h(
-          'li',
-          { key: field },
-          h('code', {}, field),
-          from !== undefined || to !== undefined ? ` ${from ?? '–'} → ${to ?? '–'}` : '',
-          names(WORDS.added, added),
-          names(WORDS.removed, removed),
-          names(WORDS.unread, unread),
-        ),
-      ),
-    ),
-  );
-}
+const Changes = ({ entry: { changes, state } }) =>
+  state !== 'PERSISTED'
+    ? null
+    : h('div', { class: 'card' }, h('h2', {}, say(WORDS.changes)), h(ChangeItems, { changes }));
 
 /** @param {{ entry: Entry }} props */
 function Body({ entry }) {

@@ -124,8 +124,8 @@ function Filters() {
   );
 }
 
-/** @param {{ label: string, value: string, options: readonly (readonly string[])[], onChoose: (value: string) => void }} props */
-const Choice = ({ label, value, options, onChoose }) =>
+/** @param {{ label: string, value: string, none?: string, options: readonly (readonly string[])[], onChoose: (value: string) => void }} props */
+export const Choice = ({ label, value, none = say(WORDS.any), options, onChoose }) =>
   h(
     'label',
     {},
@@ -133,7 +133,7 @@ const Choice = ({ label, value, options, onChoose }) =>
     h(
       'select',
       { value, onChange: (/** @type {any} */ event) => onChoose(event.currentTarget.value) },
-      h('option', { value: '' }, say(WORDS.any)),
+      h('option', { value: '' }, none),
       options.map(([name, text]) => h('option', { value: name, key: name }, text)),
     ),
   );

@@ -27,6 +27,8 @@ export const WORDS = {
   failures: w('Failures', '失败'),
   pushes: w('Pushes', '推送'),
   push: w('Push', '推送详情'),
+  matters: w('Matters', '事项'),
+  setup: w('Set-up', '配置'),
   loading: w('Loading …', '正在加载…'),
   tryAgain: w('Try again', '重试'),
   noAnswer: w('The service does not answer.', '服务没有响应。'),

@@ -1,0 +1,94 @@
+/** The history of a matter: its pushes as a timeline, the newest first; each entry leads to its push. */
+import { ask } from './ask.js';
+import { ChangeItems } from './change-items.js';
+import { useEffect, useState } from './lib/hooks.js';
+import { h } from './lib/preact.js';
+import { MATTER_WORDS } from './matters-words.js';
+import { Failure, resultText, timeText, toneOf, Waiting } from './parts.js';
+import { hrefOf } from './route.js';
+import { self } from './self.js';
+import { say, sayWith } from './speech.js';
+
+/** @typedef {import('./shapes').Entry} Entry */
+/** @typedef {import('./shapes').LogPage} LogPage */
+
+const PAGE = 50;
+const DAY = 86_400;
+
+/** @type {{ entries: readonly Entry[], cursor: string | null, isLoading: boolean, error?: unknown }} */
+const NONE = { entries: [], cursor: null, isLoading: false };
+
+/** @param {string} externalId */
+function useHistory(externalId) {
+  const [history, setHistory] = useState({ ...NONE, isLoading: true });
+  const [wanted, setWanted] = useState(1);
+  useEffect(() => {
+    const stop = new AbortController();
+    const { error: _, ...before } = history;
+    setHistory({ ...before, isLoading: true });
+    const body = { externalId, limit: PAGE, cursor: before.cursor };
+    ask('push-logs/query', body, stop.signal).then(
+      ({ entries, nextCursor }) =>
+        setHistory({
+          entries: [...before.entries, ...entries],
+          cursor: nextCursor,
+          isLoading: false,
+        }),
+      (error) => {
+        if (!stop.signal.aborted) setHistory({ ...before, error, isLoading: false });
+      },
+    );
+    return () => stop.abort();
+  }, [externalId, wanted]);
+  return { ...history, more: () => setWanted(wanted + 1) };
+}
+
+/** @param {{ externalId: string }} props */
+export function History({ externalId }) {
+  const { entries, cursor, isLoading, error, more } = useHistory(externalId);
+  const kept = /** @type {{ retentions?: { pushLog: number } } | undefined} */ (self.value);
+  return h(
+    'div',
+    { class: 'card' },
+    h('h2', {}, say(MATTER_WORDS.history)),
+    kept?.retentions &&
+      h(
+        'p',
+        { class: 'quiet' },
+        sayWith(
+          MATTER_WORDS.historyKept,
+          sayWith(MATTER_WORDS.days, Math.round(kept.retentions.pushLog / DAY)),
+        ),
+      ),
+    !isLoading && !error && entries.length === 0 && h('p', {}, say(MATTER_WORDS.noHistory)),
+    h(
+      'ol',
+      { class: 'history' },
+      entries.map((entry) => h(Step, { key: entry.requestId, entry })),
+    ),
+    error ? h(Failure, { error, again: more }) : null,
+    isLoading && h(Waiting, {}),
+    cursor !== null &&
+      !isLoading &&
+      h('button', { type: 'button', onClick: more }, say(MATTER_WORDS.older)),
+  );
+}
+
+/** @param {{ entry: Entry }} props */
+const Step = ({ entry }) =>
+  h(
+    'li',
+    { class: toneOf(entry) },
+    h(
+      'p',
+      {},
+      h('a', { href: hrefOf('push', { id: entry.requestId }) }, timeText(entry.receivedAt, true)),
+      ` ${entry.operation} · `,
+      h('strong', { class: 'result' }, resultText(entry)),
+      ' ',
+      h('bdi', { class: 'quiet' }, entry.clientId),
+    ),
+    entry.state === 'PERSISTED' && entry.outcome !== 'STALE_IGNORED'
+      ? h(ChangeItems, { changes: entry.changes })
+      : null,
+  );

@@ -1,0 +1,90 @@
+/** The matters that a search has loaded: page by page, the last changed first, each once. */
+import { ask } from './ask.js';
+import { useEffect, useRef, useState } from './lib/hooks.js';
+import { route } from './route.js';
+
+/** @typedef {import('./matter-shapes').Matter} Matter */
+/** @typedef {import('./matter-shapes').MattersPage} MattersPage */
+/**
+ * @typedef {Pick<Matter, 'externalId' | 'title' | 'matterType' | 'phase' | 'bizStatus' | 'externalStatusLabel' |
+ *   'updatedAt'> & { readonly parties: number, readonly unread: number }} MatterRow
+ */
+
+/** Rows that are kept; some hundred bytes each. */
+export const MAX_MATTERS = 50_000;
+const PAGE = 100;
+/** A page may be empty and not be the last: so many of them are gone through without being asked. */
+const UNASKED = 25;
+
+/** Of what is listed only what is shown is kept. @param {Matter} matter @returns {MatterRow} */
+const rowOf = ({ parties, ...matter }) => ({
+  externalId: matter.externalId,
+  title: matter.title,
+  matterType: matter.matterType,
+  phase: matter.phase,
+  bizStatus: matter.bizStatus,
+  externalStatusLabel: matter.externalStatusLabel,
+  updatedAt: matter.updatedAt,
+  parties: parties.length,
+  unread: parties.filter(({ unread }) => unread).length,
+});
+
+/** What changes while pages are read stands on two of them: its first word is the newer one. @param {readonly MatterRow[]} rows */
+export function eachOnce(rows) {
+  const seen = new Set();
+  return rows.filter(({ externalId }) => !seen.has(externalId) && seen.add(externalId));
+}
+
+/**
+ * `isPaused`: so many pages were empty that somebody has to say whether it is to go on.
+ *
+ * @type {{ rows: readonly MatterRow[], cursor: string | null, isLoading: boolean, isPaused: boolean, error?: unknown }}
+ */
+const NONE = { rows: [], cursor: null, isLoading: false, isPaused: false };
+
+/** @param {Record<string, unknown> | undefined} question of matters/query; undefined: none yet */
+export function useMatterList(question) {
+  const asked = question && JSON.stringify([question, route.value.params.lang]);
+  const [turn, setTurn] = useState(0);
+  const [list, setList] = useState(NONE);
+  const stop = useRef(new AbortController());
+  const isBusy = useRef(false);
+
+  /** Until something is found, or enough was looked at. @param {typeof NONE} before */
+  const load = async (before) => {
+    const { signal } = stop.current;
+    isBusy.current = true;
+    let { cursor } = before;
+    try {
+      for (let pages = 1; ; pages += 1) {
+        const body = { ...question, newestFirst: true, limit: PAGE, cursor };
+        const page = /** @type {MattersPage} */ (await ask('matters/query', body, signal));
+        if (signal.aborted) return;
+        const rows = eachOnce([...before.rows, ...page.matters.map(rowOf)]).slice(0, MAX_MATTERS);
+        cursor = page.nextCursor;
+        const isDone = page.matters.length > 0 || cursor === null;
+        const isEnough = isDone || pages >= UNASKED;
+        setList({ rows, cursor, isLoading: !isEnough, isPaused: isEnough && !isDone });
+        if (isEnough) return;
+      }
+    } catch (error) {
+      if (!signal.aborted) setList({ ...before, cursor, isLoading: false, error });
+    } finally {
+      if (!signal.aborted) isBusy.current = false;
+    }
+  };
+  useEffect(() => {
+    stop.current = new AbortController();
+    setList({ ...NONE, isLoading: true });
+    if (question) void load(NONE);
+    return () => stop.current.abort();
+  }, [asked, turn]);
+
+  const more = () => {
+    if (isBusy.current || list.cursor === null || list.rows.length >= MAX_MATTERS) return;
+    const { error: _, ...before } = list;
+    setList({ ...before, isLoading: true });
+    void load(before);
+  };
+  return { ...list, more, again: () => (list.rows.length > 0 ? more() : setTurn(turn + 1)) };
+}

@@ -1,0 +1,203 @@
+/** The matters of the system: a search by what is known of them, the last changed first. */
+import { useRef, useState } from './lib/hooks.js';
+import { h } from './lib/preact.js';
+import { MAX_MATTERS, useMatterList } from './matter-list.js';
+import { MATTER_WORDS } from './matters-words.js';
+import { Failure, Nothing, timeText, Waiting } from './parts.js';
+import { Choice } from './pushes.js';
+import { windowOf } from './range.js';
+import { hrefOf, route, show } from './route.js';
+import { self } from './self.js';
+import { say, sayWith } from './speech.js';
+import { Table } from './table.js';
+import { WORDS } from './words.js';
+
+/** @typedef {import('./matter-list.js').MatterRow} MatterRow */
+/** @typedef {import('./speech.js').Words} Words */
+
+const ROW_HEIGHT = 36;
+/** Of three lines. */
+const NARROW_ROW_HEIGHT = 80;
+const NARROW = matchMedia('(max-width: 40rem)');
+
+/** What is typed in: its name in the address is that in the question. The longest that the service takes. */
+const TEXTS = {
+  externalIdPrefix: { words: MATTER_WORDS.prefix, max: 128 },
+  username: { words: MATTER_WORDS.username, max: 64 },
+  bizType: { words: MATTER_WORDS.bizType, max: 64 },
+  bizStatus: { words: MATTER_WORDS.status, max: 64 },
+};
+
+/**
+ * @param {import('./route.js').Params} params
+ * @param {string} timeZone
+ * @param {number} now epoch milliseconds
+ * @returns {Record<string, string>} for matters/query
+ */
+export function questionOf(params, timeZone, now) {
+  const names = [...Object.keys(TEXTS), 'matterType', 'phase'];
+  const given = names.map((name) => [name, (params[name] ?? '').trim()]);
+  const { from, to } =
+    params.changed === 'range' ? windowOf(params, timeZone, now) : { from: '', to: '' };
+  const all = [...given, ['updatedFrom', from], ['updatedTo', to]];
+  return Object.fromEntries(all.filter(([, value]) => value !== ''));
+}
+
+export function Matters() {
+  const { params } = route.value;
+  const zone = self.value?.timeZone;
+  const at = useRef(Date.now());
+  const list = useMatterList(zone ? questionOf(params, zone, at.current) : undefined);
+  // Who goes back, or follows a link, finds in the boxes what is asked for.
+  const typed = Object.keys(TEXTS).map((name) => params[name] ?? '');
+  return h(
+    'section',
+    { class: 'matters' },
+    h('h1', {}, say(WORDS.matters)),
+    h(Search, { key: JSON.stringify(typed) }),
+    list.error ? h(Failure, { error: list.error, again: list.again }) : null,
+    h(Rows, { list }),
+  );
+}
+
+function Search() {
+  const { params } = route.value;
+  const [texts, setTexts] = useState(
+    Object.fromEntries(Object.keys(TEXTS).map((name) => [name, params[name] ?? ''])),
+  );
+  const search = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    show(Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.trim()])));
+  };
+  return h(
+    'form',
+    { class: 'search', onSubmit: search },
+    Object.entries(TEXTS).map(([name, { words, max }]) =>
+      h(
+        'label',
+        { key: name },
+        say(words),
+        h('input', {
+          type: 'text',
+          name,
+          value: texts[name],
+          maxLength: max,
+          spellcheck: false,
+          autocomplete: 'off',
+          onInput: (event) => setTexts({ ...texts, [name]: event.currentTarget.value }),
+        }),
+      ),
+    ),
+    h(Choices, {}),
+    h(
+      'p',
+      { class: 'buttons' },
+      h('button', { type: 'submit', class: 'main' }, say(MATTER_WORDS.search)),
+      h('button', { type: 'button', onClick: () => show(NOTHING) }, say(MATTER_WORDS.clear)),
+    ),
+  );
+}
+
+const NOTHING = {
+  ...Object.fromEntries(Object.keys(TEXTS).map((name) => [name, ''])),
+  ...{ matterType: '', phase: '', changed: '' },
+};
+
+function Choices() {
+  const { matterType = '', phase = '', changed = '' } = route.value.params;
+  const optionsOf = (/** @type {Readonly<Record<string, Words>>} */ words) =>
+    Object.entries(words).map(([name, text]) => [name, say(text)]);
+  return [
+    h(Choice, {
+      key: 'matterType',
+      label: say(MATTER_WORDS.kind),
+      value: matterType,
+      options: optionsOf(MATTER_WORDS.kinds),
+      onChoose: (value) => show({ matterType: value }),
+    }),
+    h(Choice, {
+      key: 'phase',
+      label: say(MATTER_WORDS.phase),
+      value: phase,
+      options: optionsOf(MATTER_WORDS.phases),
+      onChoose: (value) => show({ phase: value }),
+    }),
+    h(Choice, {
+      key: 'changed',
+      label: say(MATTER_WORDS.changed),
+      value: changed,
+      none: say(MATTER_WORDS.anyTime),
+      options: [['range', say(MATTER_WORDS.inRange)]],
+      onChoose: (value) => show({ changed: value }),
+    }),
+  ];
+}
+
+/** @param {{ list: ReturnType<typeof useMatterList> }} props */
+function Rows({ list }) {
+  const { rows, cursor, isLoading, error } = list;
+  if (rows.length === 0 && isLoading) {
+    return h('div', {}, h(Waiting, {}), h('p', { class: 'quiet' }, say(MATTER_WORDS.looking)));
+  }
+  if (rows.length === 0) {
+    if (error) return null;
+    return cursor === null
+      ? h(Nothing, { text: say(MATTER_WORDS.noMatters) })
+      : h(LookOn, { list });
+  }
+  return h(
+    'div',
+    {},
+    h('p', { class: 'quiet', role: 'status' }, countText(list)),
+    h(Table, {
+      rows,
+      rowHeight: NARROW.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
+      label: say(WORDS.matters),
+      head: [
+        { name: 'changed', title: say(MATTER_WORDS.changed) },
+        { name: 'id', title: say(MATTER_WORDS.facts.externalId) },
+        { name: 'title', title: say(MATTER_WORDS.title) },
+        { name: 'kind', title: say(MATTER_WORDS.kind) },
+        { name: 'phase', title: say(MATTER_WORDS.phase) },
+        { name: 'parties', title: say(MATTER_WORDS.parties) },
+      ],
+      keyOf: (/** @type {MatterRow} */ row) => row.externalId,
+      cells: cellsOf,
+      onNearEnd: list.more,
+    }),
+    list.isPaused && h(LookOn, { list }),
+  );
+}
+
+/** @param {ReturnType<typeof useMatterList>} list */
+function countText({ rows, cursor, isLoading }) {
+  if (rows.length >= MAX_MATTERS) return sayWith(MATTER_WORDS.tooMany, rows.length);
+  const words = cursor === null ? MATTER_WORDS.count : MATTER_WORDS.countMore;
+  return `${sayWith(words, rows.length)}${isLoading ? ` – ${say(MATTER_WORDS.looking)}` : ''}`;
+}
+
+/** @param {{ list: ReturnType<typeof useMatterList> }} props */
+const LookOn = ({ list }) =>
+  h(
+    'p',
+    { class: 'buttons' },
+    list.rows.length === 0 && h('span', {}, say(MATTER_WORDS.paused)),
+    list.rows.length < MAX_MATTERS &&
+      h('button', { type: 'button', onClick: list.more }, say(MATTER_WORDS.lookOn)),
+  );
+
+/** @param {MatterRow} row */
+const cellsOf = (row) => [
+  timeText(row.updatedAt),
+  h('a', { href: hrefOf('matter', { externalId: row.externalId }) }, h('bdi', {}, row.externalId)),
+  h('bdi', { title: row.title }, row.title),
+  say(MATTER_WORDS.kinds[row.matterType]),
+  h('span', { class: `phase ${row.phase.toLowerCase()}` }, phaseText(row)),
+  row.parties === 0
+    ? say(MATTER_WORDS.nobody)
+    : sayWith(MATTER_WORDS.unreadOf, row.parties, row.unread),
+];
+
+/** Its phase in words, and what the source says of it. @param {Pick<MatterRow, 'phase' | 'bizStatus' | 'externalStatusLabel'>} matter */
+export const phaseText = ({ phase, bizStatus, externalStatusLabel }) =>
+  `${say(MATTER_WORDS.phases[phase])} · ${externalStatusLabel ?? bizStatus}`;
