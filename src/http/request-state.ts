@@ -30,7 +30,7 @@ export interface RequestState {
   /** By the route: becomes `data`. */
   data?: unknown;
   /** By the route, beside `data`, where some lines of a batch failed. */
-  partial?: { readonly isRetryable: boolean };
+  partial?: PartialFailure;
   /** By the route: lines of a batch; for the log line. */
   lineCounts?: { readonly total: number; readonly failed: number };
   /** By the route, in place of `data` where it is too long for one document. */
@@ -47,6 +47,13 @@ export interface RequestState {
   traceId?: string;
   /** By koaAccessLog, where LOG_REQUESTS is on. */
   stages?: StageTimes;
+}
+
+/** What the lines of a batch that failed have in common. */
+export interface PartialFailure {
+  readonly isRetryable: boolean;
+  /** Seconds: the longest of those that may succeed later, where one is to wait at all. */
+  readonly retryAfter?: number | undefined;
 }
 
 /** What is sent as it is, without an envelope. */

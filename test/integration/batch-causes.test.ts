@@ -99,6 +99,7 @@ describe('of a line', () => {
   test('a line that fails by its own fault takes nothing from those behind it', async () => {
     const reopen = JSON.stringify({ op: 'reopen', body: { externalId: 'O-2' } });
     const answer = await send([reopen, upsert('O-2', { title: '' }), upsert('O-2')]);
+    expect(answer.headers['retry-after']).toBeUndefined();
     expect(shortly(answer)).toEqual(['1 MATTER_NOT_FOUND', '2 VALIDATION_FAILED', '3 CREATED']);
   });
 
@@ -203,7 +204,9 @@ describe('while no worker goes on', () => {
     stopWorkers();
     const same = Array.from({ length: ROOM + 2 }, (_, n) => upsert('P-1', { title: `${n}` }));
     const answer = await send([...same, upsert('P-2'), '{']);
-    expect(answer).toMatchObject({ status: 207, retryable: true });
+    // As of the push alone whose partition is full.
+    const headers = { 'retry-after': '1' };
+    expect(answer).toMatchObject({ status: 207, retryable: true, headers });
     expect(answer.data?.results.map(({ code, reason }) => `${code} ${reason}`)).toEqual([
       ...Array(ROOM).fill('504 CONFIRMATION_TIMEOUT'),
       '503 PARTITION_FULL',

@@ -204,6 +204,17 @@ test('a service of an older version, which takes no batches, gets every line alo
   expectOrder(100);
 });
 
+test('lines that a batch is to send again wait as long as its answer says', async () => {
+  await writeMany(20);
+  const full = reject(503, 'PARTITION_FULL', true, { 'Retry-After': '1' });
+  server.reply = ({ id }, nth) => (id === 'K3' && nth === 1 ? full : ok);
+  const { stdout } = await push();
+  expect(JSON.parse(stdout)).toMatchObject({ ok: 20, failed: 0 });
+  const { key } = server.received.find(({ id }) => id === 'K3') ?? {};
+  const [first, second] = server.received.filter((one) => one.key === key);
+  expect(Number(second?.at) - Number(first?.at)).toBeGreaterThanOrEqual(1_000);
+});
+
 test('a 429 slows the run down, and costs no line anything', async () => {
   await writeMany(60);
   const limited = reject(429, 'RATE_LIMITED', true, {

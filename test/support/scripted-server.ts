@@ -98,17 +98,21 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
       whole(response);
       return;
     }
-    const results: object[] = [];
+    const results: (Omit<LineResult, 'retryAfter'> & { readonly line: number })[] = [];
+    const waits: number[] = [];
     for (const [index, line] of lines.entries()) {
       const result = resultOf(await replyTo(line));
       if (!result) {
         response.destroy();
         return;
       }
-      results.push({ line: index + 1, requestId: 'r1', ...result });
+      const { retryAfter, ...told } = result;
+      if (retryAfter !== undefined) waits.push(Number(retryAfter));
+      results.push({ line: index + 1, ...{ requestId: 'r1' }, ...told });
     }
-    const code = results.every((result) => 'code' in result && result.code === 0) ? 0 : 207;
-    answer(response, code || 200, { code, data: { results } });
+    const code = results.every(({ code }) => code === 0) ? 0 : 207;
+    const headers = waits.length > 0 ? { 'Retry-After': String(Math.max(...waits)) } : {};
+    answer(response, code || 200, { code, data: { results } }, headers);
   }
   return scripted;
 }
@@ -123,18 +127,26 @@ function linesOf(batch: Received): Received[] {
   });
 }
 
+interface LineResult {
+  readonly code: number;
+  /** Its header, which the answer to the batch has once. */
+  readonly retryAfter: string | undefined;
+}
+
 /** What a reply says, as a line of the answer to a batch; undefined: it breaks the connection. */
-function resultOf(reply: Reply): object | undefined {
-  let result: object | undefined;
+function resultOf(reply: Reply): LineResult | undefined {
+  let result: LineResult | undefined;
   let isReplay = false;
+  let retryAfter: string | undefined;
   const response = {
     writeHead: (_: number, headers: Record<string, string> = {}) => {
       isReplay = headers['Idempotency-Replayed'] === 'true';
+      retryAfter = headers['Retry-After'];
       return response;
     },
     end: (text: string) => {
       const { data, ...told } = JSON.parse(text);
-      result = { ...told, ...data, ...(isReplay && { replayed: true }) };
+      result = { ...told, ...data, ...(isReplay && { replayed: true }), retryAfter };
     },
     destroy: () => {},
   };

@@ -76,6 +76,15 @@ test('a key with a blank at an end, which would be another one alone than in a b
   expect(server.received).toHaveLength(1);
 });
 
+test('lines that are to be sent again wait as long as the answer says', async () => {
+  const full = reject(503, 'PARTITION_FULL', true, { 'Retry-After': '1' });
+  server.reply = ({ id }, nth) => (id === 'B' && nth === 1 ? full : ok);
+  const results = await withClient({}, (client) => client.batch([status('A'), status('B')]));
+  expect(failures(results)).toEqual([]);
+  const [first, second] = server.received.filter(({ id }) => id === 'B');
+  expect(Number(second?.at) - Number(first?.at)).toBeGreaterThanOrEqual(1_000);
+});
+
 describe('batch', () => {
   test('is one signed request, each push with a key, each result in its place', async () => {
     server.reply = ({ id }) => (id === 'B' ? reject(400, 'UNKNOWN_USER', false) : ok);

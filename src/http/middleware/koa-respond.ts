@@ -19,8 +19,9 @@ export interface RespondOptions extends Omit<Listeners, 'logger'> {
 export function koaRespond(options: RespondOptions): Middleware<RequestState> {
   return async (ctx, next) => {
     await next();
-    const { data, lines, document, location, rate } = ctx.state;
+    const { data, lines, document, location, rate, partial } = ctx.state;
     if (rate) ctx.set(rateHeaders(rate));
+    if (partial?.retryAfter !== undefined) ctx.set('Retry-After', String(partial.retryAfter));
     if (lines) sendLines(ctx, lines, options);
     else if (document) sendDocument(ctx, document);
     else if (location) sendLocation(ctx, location);

@@ -60,10 +60,8 @@ export function batchRoute(
     arrivalOf(req)?.complete();
     const results = await submit(requestOf(ctx));
     countLines(listeners, ctx, results);
-    leave(
-      state,
-      results.map((one) => renderResult(one, state.language)),
-    );
+    const rendered = results.map((one) => renderResult(one, state.language));
+    leave(state, rendered, longestWait(results));
   };
 }
 
@@ -150,13 +148,25 @@ function told(result: PushError | Pick<PushError, 'warnings'>, language: Languag
   };
 }
 
+/** @returns seconds until all that may succeed later may be sent again; as a push alone is told, if at all */
+function longestWait(results: readonly LineResult[]): number | undefined {
+  const waits = results.flatMap(({ result }) =>
+    result instanceof PushError && result.retryable ? (result.retryAfter ?? []) : [],
+  );
+  return waits.length > 0 ? Math.max(...waits) : undefined;
+}
+
 /** The answer: a success only where every line is one. */
-function leave(state: RequestState, results: BatchResult[] | VerifiedLine[]): void {
+function leave(
+  state: RequestState,
+  results: BatchResult[] | VerifiedLine[],
+  retryAfter?: number,
+): void {
   const total = results.length;
   const succeeded = results.filter(({ code }) => code === 0).length;
   const failed = total - succeeded;
   const isRetryable = results.some(({ retryable }) => retryable === true);
   state.lineCounts = { total, failed };
   state.data = { total, succeeded, failed, results };
-  if (failed > 0) state.partial = { isRetryable };
+  if (failed > 0) state.partial = { isRetryable, retryAfter };
 }

@@ -1,7 +1,7 @@
 /** Many pushes in one request, and their dry run (decisions, "Batches"). */
 
 import { BATCH_BODY_LIMIT, BATCH_MAX_ITEMS, partialEnvelope } from '../../protocol/batch';
-import type { Bilingual } from '../../protocol/bilingual';
+import { type Bilingual, bilingual } from '../../protocol/bilingual';
 import type { Reason } from '../../protocol/errors';
 import { BATCH_PATH, queryPath, VERIFY_BATCH } from '../../protocol/paths';
 import { BATCH_ANSWER, BATCH_LINES, PARTIAL_ANSWER, VERIFY_BATCH_ANSWER } from '../examples/batch';
@@ -35,6 +35,20 @@ const PARTIAL = {
     },
   },
 };
+/** With the header of a push that is to be sent again later, where a line is. */
+const mayBeRetried = (response: ReturnType<typeof admitted>) => ({
+  ...response,
+  headers: {
+    ...response.headers,
+    'Retry-After': {
+      description: bilingual([
+        'Where a line may succeed later: seconds to wait before those lines are sent again, the longest of them',
+        '存在可重试的行时：重发这些行前应等待的秒数（取最长）',
+      ]),
+      schema: { type: 'integer', minimum: 1 },
+    },
+  },
+});
 /** Of all that a batch may be rejected for as a whole. */
 const AS_A_WHOLE: readonly Reason[] = ['EMPTY_BATCH', 'TOO_MANY_LINES'];
 
@@ -55,7 +69,7 @@ export function batchPaths(): Record<string, Json> {
         '每一行都是一次独立的推送，有各自的推送日志、幂等键和结果。同一事项的各行按顺序生效。某行失败不影响其他行；但同一事项前面的行因服务不可用或超时失败时，后面的行不会执行，返回 SKIPPED_AFTER_FAILURE。批次的 X-Idempotency-Key 会为没有键的行生成“键/行号”，因此整个批次可以放心重发。',
       ],
       success: admitted(ALL_WRITTEN, success('BatchAnswer', { batch: BATCH_ANSWER })),
-      more: { 207: admitted(SOME_FAILED, PARTIAL) },
+      more: { 207: mayBeRetried(admitted(SOME_FAILED, PARTIAL)) },
       rejections: [...AS_A_WHOLE, 'SCOPE_NOT_ALLOWED', 'BACKLOG_FULL', 'CLIENT_PAUSED'],
     }),
     [queryPath(VERIFY_BATCH)]: signedOperation({
