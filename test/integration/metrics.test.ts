@@ -304,6 +304,9 @@ describe('a port', () => {
   });
 
   test('goes with its process', async () => {
+    // While the other test waited for its processes, the proxies before the servers stood still: a drain
+    // without its servers ends with 1.
+    await allToAnswer(200);
     const [url] = service.metricsUrls;
     await service.webs[0]?.stop();
     await expect(fetch(String(url))).rejects.toThrow();
