@@ -1,5 +1,6 @@
 /** The page: the entrance, or a screen in its frame. What goes wrong in a screen is told in words. */
 import { Entrance } from './entrance.js';
+import { Failures } from './failures.js';
 import { Frame } from './frame.js';
 import { useEffect } from './lib/hooks.js';
 import { Component, h } from './lib/preact.js';
@@ -16,12 +17,13 @@ import { WORDS } from './words.js';
 /** By their names in the address; those in the navigation first. */
 const SCREENS = {
   overview: Overview,
+  failures: Failures,
   pushes: Pushes,
   push: Push,
   matters: Matters,
   matter: Matter,
 };
-const IN_NAVIGATION = ['overview', 'pushes', 'matters'];
+const IN_NAVIGATION = ['overview', 'failures', 'pushes', 'matters'];
 
 export function App() {
   const { screen } = route.value;

@@ -64,7 +64,8 @@ export async function send(name, request) {
       continue;
     }
     if (reason && ENDS.includes(reason)) end(reason);
-    return envelope;
+    const retryAfter = Number(headers.get('Retry-After'));
+    return retryAfter > 0 ? { ...envelope, retryAfter } : envelope;
   }
 }
 

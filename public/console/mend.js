@@ -4,6 +4,7 @@ import { OPERATIONS, prettyOf } from './bodies.js';
 import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
 import { Failure, Fields } from './parts.js';
+import { route } from './route.js';
 import { mayPush } from './self.js';
 import { sendPush, verify } from './send-push.js';
 import { say } from './speech.js';
@@ -18,7 +19,8 @@ export function Mend({ entry, onSent }) {
   if (!reason || !OPERATIONS.includes(operation) || typeof body !== 'string') return null;
   return h(
     'details',
-    { class: 'card mend' },
+    // A link from the failures leads here.
+    { class: 'card mend', open: route.value.params.mend === '1' },
     h('summary', {}, h('h2', {}, say(WORDS.mend))),
     mayPush() ? h(Editor, { entry, body, onSent }) : h('p', {}, say(WORDS.mayNotPush)),
   );

@@ -1,12 +1,12 @@
 /** Pushes over time by outcome: bars, and the same as a table. */
 import { h } from './lib/preact.js';
-import { barsOf } from './overview-data.js';
+import { barsOf } from './overview-sums.js';
 import { OVERVIEW } from './overview-words.js';
 import { numberText, timeText } from './parts.js';
 import { self } from './self.js';
 import { isEnglish, say, sayWith } from './speech.js';
 
-/** @typedef {import('./overview-data.js').Bar} Bar */
+/** @typedef {import('./overview-sums.js').Bar} Bar */
 /** @typedef {import('./shapes-stats').Stats} Stats */
 
 /** From the ground up. @type {readonly ('written' | 'unchanged' | 'failed')[]} */
@@ -22,7 +22,7 @@ const MOST_LABELS = 5;
 export function Chart({ stats }) {
   const bars = barsOf(stats);
   const most = Math.max(...bars.map(sumOf));
-  const title = `${say(OVERVIEW.chart)}, ${say(stats.by === 'day' ? OVERVIEW.perDay : OVERVIEW.perHour)}`;
+  const title = say(stats.by === 'day' ? OVERVIEW.perDay : OVERVIEW.perHour);
   return h(
     'section',
     { class: 'card chart', 'aria-label': title },

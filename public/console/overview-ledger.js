@@ -2,12 +2,12 @@
 import { ask } from './ask.js';
 import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
-import { ledgerOf } from './overview-data.js';
+import { ledgerOf } from './overview-sums.js';
 import { OVERVIEW } from './overview-words.js';
 import { Failure, numberText, Waiting } from './parts.js';
 import { say } from './speech.js';
 
-/** @typedef {import('./overview-data.js').LedgerRow} LedgerRow */
+/** @typedef {import('./overview-sums.js').LedgerRow} LedgerRow */
 
 /** @returns {Promise<LedgerRow[]>} */
 async function countLedger() {

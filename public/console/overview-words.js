@@ -20,9 +20,8 @@ export const OVERVIEW = {
   dayBefore: w('The day before: {0}', '前一日同期：{0}'),
   daysBefore: w('{0} days before: {1}', '前 {0} 天同期：{1}'),
   atLeast: w('{0} or more', '不少于 {0}'),
-  chart: w('Pushes by outcome', '推送结果分布'),
-  perHour: w('per hour', '每小时'),
-  perDay: w('per day', '每天'),
+  perHour: w('Pushes per hour, by outcome', '每小时推送数（按结果）'),
+  perDay: w('Pushes per day, by outcome', '每天推送数（按结果）'),
   kinds: {
     written: w('Written', '已落库'),
     unchanged: w('Repeated or stale', '重复或过期'),

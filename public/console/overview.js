@@ -2,8 +2,9 @@
 import { useEffect, useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
 import { Chart } from './overview-chart.js';
-import { askOverview, reasonsOf, windowsOf } from './overview-data.js';
+import { askOverview } from './overview-data.js';
 import { Ledger } from './overview-ledger.js';
+import { reasonsOf, windowsOf } from './overview-sums.js';
 import { OVERVIEW } from './overview-words.js';
 import { Failure, Nothing, numberText, Waiting } from './parts.js';
 import { isByAnybody, reasonWords } from './reasons.js';
@@ -70,7 +71,7 @@ function useOverview() {
 }
 
 /** Where a tile leads to. @type {Partial<Record<Tile, () => string>>} */
-const LINKS = { received: () => hrefOf('pushes') };
+const LINKS = { received: () => hrefOf('pushes'), stillFailed: () => hrefOf('failures') };
 
 /** @param {{ data: Data }} props */
 const Tiles = ({ data }) =>
@@ -133,4 +134,4 @@ function Reasons({ data }) {
 const linkOf = (reason) =>
   isByAnybody(reason)
     ? hrefOf('pushes', { view: 'refused', reason })
-    : hrefOf('pushes', { view: 'failed', reason });
+    : hrefOf('failures', { reason, show: 'all' });

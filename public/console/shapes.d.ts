@@ -12,6 +12,8 @@ export interface Envelope {
   readonly requestId: string;
   readonly reason?: string;
   readonly retryable?: boolean;
+  /** Of the answer's head: seconds that the service asks to wait. */
+  readonly retryAfter?: number;
   readonly errors?: readonly FieldProblem[];
   readonly warnings?: readonly FieldProblem[];
 }

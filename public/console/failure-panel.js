@@ -1,0 +1,152 @@
+/** What a selection is about to come to, and what it came to. */
+import { FAILURES } from './failures-words.js';
+import { h } from './lib/preact.js';
+import { Failure, numberText } from './parts.js';
+import { reasonWords } from './reasons.js';
+import { mayPush } from './self.js';
+import { say, sayWith } from './speech.js';
+import { WORDS } from './words.js';
+
+/** @typedef {ReturnType<typeof import('./failure-work.js').useSending>} Sending */
+/** @typedef {import('./failure-planned.js').PlannedMatter} PlannedMatter */
+/** @typedef {import('./failure-planned.js').PlanState} PlanState */
+
+/** @param {{ count: number, plan: () => void }} props */
+export const Plan = ({ count, plan }) =>
+  h(
+    'p',
+    { class: 'buttons' },
+    h(
+      'button',
+      { type: 'button', id: 'plan', class: 'main', disabled: count === 0, onClick: plan },
+      say(FAILURES.plan),
+    ),
+    h('span', { class: 'quiet' }, say(FAILURES.planAbout)),
+  );
+
+/** @param {{ work: Sending, again: () => void }} props */
+export function Work({ work, again }) {
+  const { state, reset } = work;
+  const { phase, error } = state;
+  if (phase === 'idle') return error ? h(Failure, { error }) : null;
+  const done = () => {
+    reset();
+    again();
+  };
+  return h(
+    'div',
+    { class: 'card work' },
+    phase === 'planning' && h(Planning, { work }),
+    phase === 'planned' && h(Planned, { work }),
+    (phase === 'sending' || phase === 'over') && h(Counted, { work }),
+    phase === 'over' && error ? h(Failure, { error }) : null,
+    phase === 'over' && h(Over, { work, done }),
+  );
+}
+
+/** @param {{ work: Sending }} props */
+function Planning({ work: { state, cancel } }) {
+  const { phase = 'planning', done = 0, all = 0 } = state.progress ?? {};
+  const words = phase === 'checking' ? FAILURES.checking : FAILURES.planning;
+  return h(
+    'p',
+    { class: 'buttons', role: 'status' },
+    sayWith(words, numberText(done), numberText(all)),
+    h('button', { type: 'button', onClick: cancel }, say(FAILURES.cancel)),
+  );
+}
+
+/** @param {{ work: Sending }} props */
+function Planned({ work }) {
+  const { matters } = work.state;
+  const sendable = matters.filter(({ state }) => state === 'send');
+  const pushes = sendable.reduce((sum, matter) => sum + matter.pushes.length, 0);
+  const others = /** @type {PlanState[]} */ (['mended', 'bodyless', 'unsendable', 'rejected']).map(
+    (name) => ({ name, count: matters.filter(({ state }) => state === name).length }),
+  );
+  return h(
+    'div',
+    { role: 'status' },
+    h('h2', {}, say(FAILURES.plans)),
+    h(
+      'ul',
+      { class: 'plan' },
+      h(
+        'li',
+        {},
+        pushes > 0
+          ? sayWith(FAILURES.willSend, numberText(pushes), numberText(sendable.length))
+          : say(FAILURES.nothingToSend),
+      ),
+      others
+        .filter(({ count }) => count > 0)
+        .map(({ name, count }) =>
+          h('li', { key: name, class: name }, `${numberText(count)} ${say(FAILURES.states[name])}`),
+        ),
+    ),
+    !mayPush() && h('p', { class: 'note' }, say(WORDS.mayNotPush)),
+    h(
+      'p',
+      { class: 'buttons' },
+      mayPush() &&
+        pushes > 0 &&
+        h(
+          'button',
+          { type: 'button', id: 'send', class: 'main', onClick: () => void work.send(sendable) },
+          sayWith(FAILURES.send, numberText(pushes)),
+        ),
+      h('button', { type: 'button', onClick: work.reset }, say(FAILURES.cancel)),
+    ),
+  );
+}
+
+/** @param {{ work: Sending }} props */
+function Counted({ work: { state, cancel } }) {
+  const { phase, matters, written, failed, wait } = state;
+  const all = matters.filter(({ state: planned }) => planned === 'send').length;
+  const done = written + failed;
+  const isOver = phase === 'over';
+  return h(
+    'div',
+    {},
+    h(
+      'p',
+      { class: 'buttons', role: 'status', id: isOver ? 'done' : 'sending' },
+      isOver
+        ? h('strong', {}, sayWith(FAILURES.done, numberText(written), numberText(failed)))
+        : sayWith(FAILURES.sending, numberText(done), numberText(all)),
+      !isOver && h('button', { type: 'button', onClick: cancel }, say(FAILURES.stop)),
+    ),
+    h('progress', { max: Math.max(1, all), value: done, 'aria-label': say(FAILURES.plans) }),
+    wait &&
+      h(
+        'p',
+        { class: 'note' },
+        sayWith(
+          FAILURES.waiting,
+          say(wait.reason === 'NO_ANSWER' ? WORDS.noAnswer : reasonWords(wait.reason)),
+          wait.wait,
+        ),
+      ),
+  );
+}
+
+/** @param {{ work: Sending, done: () => void }} props */
+const Over = ({ work, done }) =>
+  h(
+    'div',
+    {},
+    work.state.left.length > 0 &&
+      h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(work.state.left.length))),
+    h(
+      'p',
+      { class: 'buttons' },
+      work.state.left.length > 0 &&
+        h(
+          'button',
+          { type: 'button', class: 'main', onClick: () => void work.send(work.state.left) },
+          say(FAILURES.goOn),
+        ),
+      h('button', { type: 'button', id: 'look-again', onClick: done }, say(FAILURES.again)),
+    ),
+  );

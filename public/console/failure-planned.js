@@ -1,0 +1,59 @@
+/** What of one failed matter is sent again, and as what. Pure. */
+import { OPERATIONS } from './bodies.js';
+import { fieldOf, setField } from './set-field.js';
+
+/** @typedef {import('./shapes').Entry} Entry */
+/** @typedef {import('./set-field.js').Change} Change */
+/** @typedef {import('./failure-lines.js').Push} Push */
+/** @typedef {'send' | 'mended' | 'bodyless' | 'unsendable' | 'rejected'} PlanState */
+/** @typedef {{ readonly name: string, readonly state: PlanState, readonly pushes: readonly Push[], readonly why?: string }} PlannedMatter */
+
+/** @param {string} name @param {readonly Entry[]} entries @param {{ field: string, change: Change }} [set] @returns {PlannedMatter} */
+export function plannedOf(name, entries, set) {
+  if (entries.length === 0) return { name, state: 'mended', pushes: [] };
+  if (!entries.every(isKept)) return { name, state: 'bodyless', pushes: [] };
+  const isSendable = (/** @type {Entry} */ { operation, body }) =>
+    OPERATIONS.includes(operation) && isObject(String(body));
+  const last = withoutRepeats(entries);
+  if (!last.every(isSendable)) return { name, state: 'unsendable', pushes: [] };
+  return { name, state: 'send', pushes: last.map((entry) => pushOf(entry, set)) };
+}
+
+/** A signature that nobody looked at is not known to be right; a resend of the operator has none. @param {Entry} entry */
+const isKept = ({ body, secretId, resentFrom }) =>
+  typeof body === 'string' && (secretId !== null || resentFrom !== null);
+
+/** A push that was tried more than once is sent once, where its last try was. @param {readonly Entry[]} entries */
+function withoutRepeats(entries) {
+  const seen = new Set();
+  const kept = [];
+  for (const entry of [...entries].reverse()) {
+    const { operation, idempotencyKey, bodyHash } = entry;
+    const names = [JSON.stringify([operation, null, bodyHash])];
+    if (idempotencyKey !== null) names.push(JSON.stringify([operation, idempotencyKey]));
+    if (!names.some((it) => seen.has(it))) kept.unshift(entry);
+    for (const it of names) seen.add(it);
+  }
+  return kept;
+}
+
+/** @param {string} body */
+function isObject(body) {
+  try {
+    const value = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** @param {Entry} entry @param {{ field: string, change: Change } | undefined} set @returns {Push} */
+function pushOf({ requestId, operation, idempotencyKey, body, problems }, set) {
+  const places = set ? problems.filter(({ field }) => fieldOf(field) === set.field) : [];
+  // From the last place to the first one: what is taken out of a list moves what is behind it.
+  const text = places.reduceRight(
+    (before, { field }) => (set ? setField(before, field, set.change) : before),
+    String(body),
+  );
+  return { operation, body: text, key: idempotencyKey ?? `console/${requestId}` };
+}

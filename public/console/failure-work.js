@@ -1,0 +1,103 @@
+/** Plan, sending and results of a selection of failed matters, one after the other. */
+import { makePlan } from './failure-plan.js';
+import { sendMatters } from './failure-send.js';
+import { FAILURES } from './failures-words.js';
+import { useEffect, useRef, useState } from './lib/hooks.js';
+import { reasonWords } from './reasons.js';
+import { say, sayWith } from './speech.js';
+import { WORDS } from './words.js';
+
+/** @typedef {import('./failure-planned.js').PlannedMatter} PlannedMatter */
+/** @typedef {import('./failure-plan.js').Progress} Progress */
+/** @typedef {import('./failure-send.js').Result} Result */
+/** @typedef {import('./failure-send.js').Wait} Wait */
+/** @typedef {import('./shapes').FailedRow} FailedRow */
+/** @typedef {{ field: string, change: import('./set-field.js').Change }} Setting */
+/** @typedef {{ tone: string, text: string }} TellRow */
+/**
+ * @typedef {{
+ *   phase: 'idle' | 'planning' | 'planned' | 'sending' | 'over',
+ *   matters: readonly PlannedMatter[], progress?: Progress, wait?: Wait | undefined,
+ *   written: number, failed: number, left: readonly PlannedMatter[], error?: unknown,
+ * }} State
+ */
+
+/** @type {State} */
+const IDLE = { phase: 'idle', matters: [], written: 0, failed: 0, left: [] };
+/** @type {ReadonlyMap<string, TellRow>} */
+const NOTHING_TOLD = new Map();
+
+/** @param {{ rows: readonly FailedRow[], window: Record<string, unknown>, isChecked: boolean }} about what is ticked */
+export function useSending({ rows, window, isChecked }) {
+  const [state, setState] = useState(IDLE);
+  const [told, setTold] = useState(NOTHING_TOLD);
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const change = (/** @type {Partial<State>} */ changes) =>
+    setState((before) => ({ ...before, ...changes }));
+  const tell = (/** @type {readonly (readonly [string, TellRow])[]} */ some) =>
+    setTold((before) => new Map([...before, ...some]));
+
+  const plan = async (/** @type {Setting | undefined} */ set) => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setState({ ...IDLE, phase: 'planning' });
+    setTold(NOTHING_TOLD);
+    const report = (/** @type {Progress} */ progress) => change({ progress });
+    const how = { window, set, isChecked: isChecked || set !== undefined, signal, report };
+    try {
+      const matters = await makePlan(rows, how);
+      if (signal.aborted) return;
+      change({ phase: 'planned', matters });
+      tell(matters.map((matter) => [matter.name, planText(matter)]));
+    } catch (error) {
+      if (!signal.aborted) change({ ...IDLE, error });
+    }
+  };
+  const send = async (/** @type {readonly PlannedMatter[]} */ matters) => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    change({ phase: 'sending', left: matters, error: undefined });
+    const onResults = (/** @type {readonly (readonly [string, Result])[]} */ results) => {
+      const written = results.filter(([, { code }]) => code === 0).length;
+      setState((before) => ({
+        ...before,
+        written: before.written + written,
+        failed: before.failed + results.length - written,
+      }));
+      tell(results.map(([name, result]) => [name, resultText(result)]));
+    };
+    const onWait = (/** @type {Wait | undefined} */ wait) => change({ wait });
+    const { left, error } = await sendMatters(matters, { signal, onResults, onWait });
+    change({ phase: 'over', left, error, wait: undefined });
+  };
+  const cancel = () => {
+    stop.current.abort();
+    setState((before) => (before.phase === 'sending' ? before : IDLE));
+  };
+  const reset = () => {
+    setState(IDLE);
+    setTold(NOTHING_TOLD);
+  };
+  return { state, told, plan, send, cancel, reset };
+}
+
+/** @param {PlannedMatter} matter @returns {TellRow} */
+function planText({ state, why = '' }) {
+  if (state === 'rejected') return { tone: 'bad', text: sayWith(FAILURES.wouldFail, why) };
+  return {
+    tone: state === 'send' || state === 'mended' ? 'good' : 'even',
+    text: say(FAILURES.states[state]),
+  };
+}
+
+/** @param {Result} result @returns {TellRow} */
+function resultText({ code, message, reason = '', outcome = '', errors = [] }) {
+  const words = WORDS.outcomes[/** @type {'CREATED'} */ (outcome)] ?? [outcome, outcome];
+  if (code === 0) return { tone: 'good', text: sayWith(FAILURES.written, say(words)) };
+  const fields = errors.map((it) => `${it.field} ${it.message}`).join('; ');
+  return {
+    tone: 'bad',
+    text: `${reason ? say(reasonWords(reason)) : message}${fields && `: ${fields}`}`,
+  };
+}

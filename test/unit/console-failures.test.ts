@@ -1,0 +1,156 @@
+/** The failures of the console: what is grouped, what is sent again and as what, and what is written to files. */
+
+import { groupsOf, isOf, withOlder } from '../../public/console/failure-groups';
+import { chunksOf, lineOf } from '../../public/console/failure-lines';
+import { plannedOf } from '../../public/console/failure-planned';
+import { csvOf } from '../../public/console/save-csv';
+import { setField } from '../../public/console/set-field';
+import type { Entry, FailedRow } from '../../public/console/shapes';
+import { readLine } from '../../src/protocol/batch-lines';
+
+const row = (more: Partial<FailedRow>): FailedRow => ({
+  ...{ requestId: 'a', clientId: 'c', operation: 'upsert', externalId: 'X', idempotencyKey: null },
+  ...{ reason: 'VALIDATION_FAILED', fields: ['title'], failures: 1, mended: null },
+  ...{ firstSeen: '2026-01-02', lastSeen: '2026-01-02' },
+  ...more,
+});
+
+describe('groups', () => {
+  const mended = { requestId: 'b', at: '2026-01-03', outcome: 'CREATED' };
+  const rows = [
+    row({ externalId: 'A', fields: ['title', 'url'], failures: 3 }),
+    row({ externalId: 'B', mended, firstSeen: '2026-01-01' }),
+    row({ externalId: 'C', reason: 'MATTER_NOT_FOUND', fields: [] }),
+  ];
+
+  test('are by reason and field; what has several fields counts with each', () => {
+    expect(groupsOf(rows)).toEqual([
+      expect.objectContaining({
+        ...{ field: 'title', matters: 2, pushes: 4, stillFailed: 1, firstSeen: '2026-01-01' },
+      }),
+      expect.objectContaining({ field: 'url', matters: 1, pushes: 3, stillFailed: 1 }),
+      expect.objectContaining({ reason: 'MATTER_NOT_FOUND', field: null, matters: 1 }),
+    ]);
+    const of = (field: string) => rows.filter((it) => isOf(it, 'VALIDATION_FAILED', field)).length;
+    expect([of('title'), of('url'), of(''), of('-')]).toEqual([2, 1, 2, 0]);
+  });
+
+  test('a matter on two pages is one, and its newest failure counts', () => {
+    const older = row({ externalId: 'A', reason: 'OLD', failures: 2, firstSeen: '2025-12-01' });
+    const all = withOlder(rows, [older, row({ externalId: 'D' })]);
+    expect(all).toHaveLength(4);
+    expect(all[0]).toMatchObject({ failures: 5, firstSeen: '2025-12-01', reason: rows[0]?.reason });
+  });
+});
+
+describe('one field is set, and all else stays byte for byte', () => {
+  const set = (json: string) => ({ json });
+  test.each([
+    [
+      '{ "n": 12345678901234567890, "title" : "" }',
+      'title',
+      '{ "n": 12345678901234567890, "title" : "x" }',
+    ],
+    ['{"title":1,"a":"\\u4e2d","title":2}', 'title', '{"title":1,"a":"\\u4e2d","title":"x"}'],
+    ['{"a":{"title":0}}', 'title', '{"title":"x","a":{"title":0}}'],
+    ['{}', 'title', '{"title":"x"}'],
+    ['{"p":[{"u":"a"},{"u":"b, {"}]}', 'p[1].u', '{"p":[{"u":"a"},{"u":"x"}]}'],
+    ['{"p":[]}', 'p[0].u', '{"p":[]}'],
+    ['{"p":"["}', 'p[0].u', '{"p":"["}'],
+    ['{"a":[[1,2],[3]]}', 'a[1][0]', '{"a":[[1,2],["x"]]}'],
+    ['{"__proto__":1}', 'constructor', '{"constructor":"x","__proto__":1}'],
+  ])('%s: %s', (body, place, expected) => {
+    expect(setField(body, place, set('"x"'))).toBe(expected);
+  });
+
+  test.each([
+    ['{"a":1,"b":2}', 'a', '{"b":2}'],
+    ['{"a":1, "b":[2,3]}', 'b', '{"a":1}'],
+    ['{"a":1}', 'a', '{}'],
+    ['{"a":1}', 'b', '{"a":1}'],
+    ['{"p":[1,2,3]}', 'p[1]', '{"p":[1,3]}'],
+  ])('left out of %s: %s', (body, place, expected) => {
+    expect(setField(body, place, 'remove')).toBe(expected);
+  });
+});
+
+const entry = (more: Partial<Entry>) =>
+  ({
+    ...{
+      requestId: 'a',
+      operation: 'upsert',
+      idempotencyKey: null,
+      bodyHash: String(Math.random()),
+    },
+    ...{ body: '{"title":""}', secretId: 's', resentFrom: null, problems: [] },
+    ...more,
+  }) as unknown as Entry;
+
+describe('of one matter', () => {
+  test('all that failed is sent, in order; what was tried twice once, where it was tried last', () => {
+    const tried = { idempotencyKey: 'k' };
+    const { state, pushes } = plannedOf('x', [
+      entry({ requestId: '1', ...tried }),
+      entry({ requestId: '2', operation: 'status', bodyHash: 'same' }),
+      entry({ requestId: '3', ...tried, body: '{"title":"later"}' }),
+      entry({ requestId: '4', operation: 'status', bodyHash: 'same' }),
+    ]);
+    expect(state).toBe('send');
+    expect(pushes.map(({ operation, key }) => `${operation} ${key}`)).toEqual([
+      'upsert k',
+      'status console/4',
+    ]);
+    expect(pushes[0]?.body).toBe('{"title":"later"}');
+  });
+
+  test.each<[string, Partial<Entry>[]]>([
+    ['mended', []],
+    ['bodyless', [{}, { body: null }]],
+    // Nobody looked at its signature: who wrote it is not known.
+    ['bodyless', [{ secretId: null }]],
+    ['send', [{ secretId: null, resentFrom: 'b' }]],
+    ['unsendable', [{}, { body: '{"title":' }]],
+    ['unsendable', [{ body: 'base64:/w==' }]],
+    ['unsendable', [{ operation: 'matters/batch' }]],
+  ])('it is %s', (state, entries) => {
+    expect(plannedOf('x', entries.map(entry)).state).toBe(state);
+  });
+
+  test('a value goes where the fault was, and nowhere else', () => {
+    const body = '{"parties":[{"username":"a"},{"username":"b"}]}';
+    const problems = [{ field: 'parties[1].username', message: 'no' }];
+    const set = { field: 'parties[].username', change: { json: '"z"' } };
+    const { pushes } = plannedOf('x', [entry({ body, problems }), entry({ body: '{}' })], set);
+    expect(pushes.map((it) => it.body)).toEqual([body.replace('"b"', '"z"'), '{}']);
+  });
+});
+
+describe('lines', () => {
+  test('are such as the service reads, also of a body in many lines', () => {
+    const body = '{\r\n  "title": "a\\nb\u2028"\n}';
+    const bytes = Buffer.from(lineOf({ operation: 'upsert', body, key: 'k "1"' }));
+    expect(bytes.includes(10)).toBe(false);
+    const read = readLine({ number: 1, bytes }, { lines: 9, bodyBytes: 999 });
+    expect(read).toMatchObject({ op: 'upsert', key: 'k "1"', body: JSON.parse(body) });
+  });
+
+  test('fill batches; a matter stays together, and no key is twice in one', () => {
+    const matter = (name: string, keys: string[]) => ({
+      name,
+      pushes: keys.map((key) => ({ operation: 'upsert', body: '{}', key })),
+    });
+    const many = Array.from({ length: 60 }, (_, n) => String(n));
+    const all = [matter('A', many), matter('B', ['b']), matter('C', ['b']), matter('D', many)];
+    const names = chunksOf(all).map((chunk) => chunk.map(({ name }) => name).join(''));
+    expect(names).toEqual(['AB', 'CD']);
+    expect(chunksOf([matter('E', [...many, ...many])])).toHaveLength(1);
+    expect(chunksOf([])).toEqual([]);
+  });
+});
+
+test('no cell of a file is a formula, and each stays one cell', () => {
+  const cells = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', 'a"b', 'a,b', 'a\nb', '张三', ''];
+  expect(csvOf([cells])).toBe(
+    `\ufeff'=1+1,'+1,'-1,'@SUM(A1),"'\t=1","'\r=1","a""b","a,b","a\nb",张三,\r\n`,
+  );
+});
