@@ -9,6 +9,7 @@ import { Matters } from './matters.js';
 import { Overview } from './overview.js';
 import { Push } from './push.js';
 import { Pushes } from './pushes.js';
+import { Reconcile } from './reconcile.js';
 import { route } from './route.js';
 import { session } from './session.js';
 import { isEnglish, say } from './speech.js';
@@ -22,8 +23,9 @@ const SCREENS = {
   push: Push,
   matters: Matters,
   matter: Matter,
+  reconcile: Reconcile,
 };
-const IN_NAVIGATION = ['overview', 'failures', 'pushes', 'matters'];
+const IN_NAVIGATION = ['overview', 'failures', 'pushes', 'matters', 'reconcile'];
 
 export function App() {
   const { screen } = route.value;

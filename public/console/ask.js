@@ -53,9 +53,27 @@ export async function ask(name, body, signal) {
  * @returns {Promise<Envelope>} also one that says no
  * @throws {AskError} NO_ANSWER
  */
-export async function send(name, request) {
+export const send = async (name, request) => (await exchange(name, request)).envelope;
+
+/**
+ * Asks the query that takes lines and answers with lines.
+ *
+ * @param {string} name below /api/open
+ * @param {string} body
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<readonly string[]>} JSON, a line each
+ * @throws {AskError} for everything but success
+ */
+export async function askLines(name, body, signal) {
+  const { envelope, lines } = await exchange(name, { body, signal });
+  if (envelope.code === 0) return lines;
+  throw new AskError({ message: envelope.message, reason: envelope.reason, envelope });
+}
+
+/** @param {string} name @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined }} request */
+async function exchange(name, request) {
   for (let waits = 0; ; waits += 1) {
-    const { envelope, headers } = await once(name, request);
+    const { envelope, headers, lines } = await once(name, request);
     const { reason } = envelope;
     if (reason === 'TIMESTAMP_OUT_OF_WINDOW' && waits === 0 && allowForClock(headers)) continue;
     if (reason === 'RATE_LIMITED' && waits < MAX_WAITS) {
@@ -65,7 +83,7 @@ export async function send(name, request) {
     }
     if (reason && ENDS.includes(reason)) end(reason);
     const retryAfter = Number(headers.get('Retry-After'));
-    return retryAfter > 0 ? { ...envelope, retryAfter } : envelope;
+    return { envelope: retryAfter > 0 ? { ...envelope, retryAfter } : envelope, lines };
   }
 }
 
@@ -93,14 +111,15 @@ async function once(name, { body, headers = {}, signal }) {
     if (signal?.aborted) throw error;
     throw new AskError({ message: String(error.message ?? error) });
   });
-  return { headers: response.headers, envelope: await envelopeOf(response) };
+  return { headers: response.headers, ...(await readAnswer(response)) };
 }
 
-/** @param {Response} response @returns {Promise<Envelope>} */
-async function envelopeOf(response) {
+/** An answer of lines has it as its last one. @param {Response} response @returns {Promise<{ envelope: Envelope, lines: readonly string[] }>} */
+async function readAnswer(response) {
   try {
-    const envelope = await response.json();
-    if (typeof envelope?.code === 'number') return envelope;
+    const lines = (await response.text()).trimEnd().split('\n');
+    const envelope = JSON.parse(lines.pop() ?? '');
+    if (typeof envelope?.code === 'number') return { envelope, lines };
   } catch {
     // Below: a proxy's page, or an answer that broke off.
   }

@@ -29,6 +29,7 @@ export const WORDS = {
   push: w('Push', '推送详情'),
   matters: w('Matters', '事项'),
   setup: w('Set-up', '配置'),
+  reconcile: w('Reconcile', '对账'),
   loading: w('Loading …', '正在加载…'),
   tryAgain: w('Try again', '重试'),
   noAnswer: w('The service does not answer.', '服务没有响应。'),

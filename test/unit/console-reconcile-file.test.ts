@@ -245,7 +245,7 @@ describe('times', () => {
       fc.property(values, zones, (value, zone) => {
         expect(parseInstant(value, zone)).toBe(parseHere(value, zone));
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5_000 },
     );
   });
 
@@ -321,9 +321,9 @@ describe('bodies', () => {
         else expect(JSON.stringify(sorted(read))).toEqual(JSON.stringify(sorted(here.data)));
         if (here.success) passed += 1;
       }),
-      { numRuns: 10_000 },
+      { numRuns: 4_000 },
     );
-    expect(passed).toBeGreaterThan(1_000);
+    expect(passed).toBeGreaterThan(500);
   });
 });
 

@@ -1,0 +1,99 @@
+/** Yours beside here, for each matter that differs; of very many only those in sight are in the document. */
+import { h } from './lib/preact.js';
+import { timeText } from './parts.js';
+import { valueText } from './reconcile-report.js';
+import * as state from './reconcile-state.js';
+import { RECONCILE } from './reconcile-words.js';
+import { say, sayWith } from './speech.js';
+import { Table } from './table.js';
+
+/** @typedef {import('./reconcile-compare.js').Difference} Difference */
+
+const ROW_HEIGHT = 40;
+/** Of several lines. */
+const NARROW_ROW_HEIGHT = 132;
+const NARROW = matchMedia('(max-width: 40rem)');
+/** Letters of a value that are shown: one may be a page long. */
+const LETTERS = 120;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+
+export const Differences = () =>
+  h(Table, {
+    rows: state.shownRows.value,
+    rowHeight: NARROW.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
+    label: say(RECONCILE.table),
+    head: [
+      { name: 'tick', title: say(RECONCILE.ticks) },
+      { name: 'matter', title: say(RECONCILE.id) },
+      { name: 'kind', title: say(RECONCILE.kind) },
+      { name: 'yours', title: say(RECONCILE.yours) },
+      { name: 'here', title: say(RECONCILE.here) },
+      { name: 'mends', title: say(RECONCILE.mends) },
+    ],
+    keyOf: (/** @type {Difference} */ row) => row.externalId,
+    toneOf: (/** @type {Difference} */ row) => state.verdicts.value.get(row.externalId)?.tone ?? '',
+    cells: cellsOf,
+  });
+
+/** @param {Difference} row */
+const cellsOf = (row) => [
+  h(Tick, { row }),
+  h('bdi', { title: row.externalId }, row.externalId),
+  row.kinds.map((kind) => say(RECONCILE.kinds[kind])).join(', '),
+  h(Shown, { side: row.yours, other: row.here, absent: say(RECONCILE.notInFile) }),
+  h(Shown, { side: row.here, other: row.yours, absent: say(RECONCILE.notHere) }),
+  h(Mends, { row }),
+];
+
+/** @param {{ row: Difference }} props */
+const Tick = ({ row }) =>
+  h('input', {
+    type: 'checkbox',
+    'aria-label': sayWith(RECONCILE.tick, row.externalId),
+    disabled: !state.canSend(row),
+    checked: state.ticked.value.has(row.externalId),
+    onChange: (/** @type {any} */ event) => {
+      const after = new Set(state.ticked.value);
+      if (event.currentTarget.checked) after.add(row.externalId);
+      else after.delete(row.externalId);
+      state.ticked.value = after;
+    },
+  });
+
+/** @param {{ side: Difference['yours'], other: Difference['yours'], absent: string }} props */
+function Shown({ side, absent }) {
+  if (!side) return h('span', { class: 'quiet' }, absent);
+  const parts = Object.entries(side).map(([name, value]) => {
+    const words = RECONCILE.fields[/** @type {'title'} */ (name)] ?? [name, name];
+    return h(
+      'span',
+      { class: 'part', key: name },
+      h('span', { class: 'quiet' }, `${say(words)} `),
+      h('bdi', {}, shownValue(value)),
+    );
+  });
+  return h('span', { title: Object.values(side).map(shownValue).join(' · ') }, parts);
+}
+
+/** @param {unknown} value */
+function shownValue(value) {
+  const text = valueText(value);
+  if (INSTANT.test(text)) return timeText(text);
+  return text.length > LETTERS ? `${text.slice(0, LETTERS)}…` : text;
+}
+
+/** @param {{ row: Difference }} props */
+function Mends({ row }) {
+  const verdict = state.verdicts.value.get(row.externalId);
+  if (verdict) {
+    const text = verdict.name ? say(RECONCILE.told[verdict.name]) : (verdict.text ?? '');
+    return h('span', { class: 'told', title: text }, text);
+  }
+  return mendsText(row);
+}
+
+/** @param {Difference} row */
+export function mendsText({ push }) {
+  const name = push === null ? 'none' : typeof push === 'object' ? push.op : push;
+  return say(RECONCILE.push[name]);
+}

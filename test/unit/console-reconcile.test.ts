@@ -1,0 +1,143 @@
+/** What the console's reconciliation makes of a file and of what the service holds. */
+import fc from 'fast-check';
+import { cellsOf, comparableBy, compareDigests } from '../../public/console/reconcile-digest';
+import { csvCell, csvText, sideText } from '../../public/console/reconcile-report';
+import { inBatches, toLines } from '../../public/console/reconcile-send';
+import { toBrowserModule } from '../../src/http/routes/shared-modules';
+import { createDayCalendar } from '../../src/queries/day-calendar';
+import { createBucketDigest } from '../../src/queries/digest';
+import type { ExpectedMatter } from '../../src/queries/reconcile/expected';
+
+const ZONE = 'Europe/Berlin';
+const DAY = 86_400_000;
+
+const row = (fields: object, pushed: object = {}): ExpectedMatter => ({
+  kind: 'row',
+  expected: { externalId: 'A', ...fields },
+  pushed: { ...pushed },
+});
+
+describe('digests', () => {
+  const matters = fc.array(
+    fc.record({
+      externalId: fc.string({ unit: 'binary', minLength: 1 }),
+      bizStatus: fc.constantFrom('PENDING', 'DONE'),
+      externalStatusCode: fc.option(fc.string()),
+      sourceUpdatedAt: fc.option(fc.integer({ min: 0, max: 20 * DAY })),
+      bizType: fc.constantFrom(null, 'a', 'b'),
+    }),
+    { maxLength: 12 },
+  );
+
+  test('of the same matters are the service’s own, whatever they are', async () => {
+    await fc.assert(
+      fc.asyncProperty(matters, async (all) => {
+        const here = createBucketDigest(createDayCalendar(ZONE));
+        for (const matter of all) here.add(matter);
+        const rows = all.map(({ bizType, ...fields }) => row(fields, { bizType }));
+        const { cells, byHash } = await compareDigests(rows, here.buckets(), { timeZone: ZONE });
+        expect(cells.filter((it) => byHash && !it.isSame)).toEqual([]);
+        expect(cells.reduce((sum, { yours }) => sum + yours, 0)).toBe(all.length);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('are others where one matter is another, and where there is one more', async () => {
+    const stated = { bizStatus: 'PENDING', sourceUpdatedAt: DAY };
+    const here = createBucketDigest(createDayCalendar(ZONE));
+    here.add({ externalId: 'A', externalStatusCode: null, bizType: null, ...stated });
+    const compared = async (rows: ExpectedMatter[]) =>
+      (await compareDigests(rows, here.buckets(), { timeZone: ZONE })).cells;
+    const cell = { bizType: null, day: '1970-01-02', yours: 1, here: 1, isSame: true };
+    expect(await compared([row(stated)])).toEqual([cell]);
+    const other = row({ ...stated, bizStatus: 'DONE' });
+    expect(await compared([other])).toEqual([{ ...cell, isSame: false }]);
+    const gone = row({ ...stated, externalId: 'B', deleted: true });
+    expect(await compared([row(stated), gone])).toEqual([cell]);
+    const more = [row(stated), row({ ...stated, externalId: 'B' })];
+    expect(await compared(more)).toEqual([{ ...cell, yours: 2, isSame: false }]);
+    const later = row({ ...stated, sourceUpdatedAt: 3 * DAY });
+    expect(await compared([later])).toEqual([
+      { ...cell, day: '1970-01-04', here: 0, isSame: false },
+      { ...cell, yours: 0, isSame: false },
+    ]);
+  });
+
+  test('compare counts alone where the file states less, and nothing without times', () => {
+    const full = row({ bizStatus: 'DONE', sourceUpdatedAt: 1 });
+    expect(comparableBy([full])).toBe('hash');
+    expect(comparableBy([full, row({ sourceUpdatedAt: 1 })])).toBe('count');
+    expect(comparableBy([full, row({ bizStatus: 'DONE' })])).toBe('count');
+    expect(comparableBy([row({ bizStatus: 'DONE' })])).toBe('none');
+    const bucket = { bizType: null, day: null, count: 1, hash: '0'.repeat(16) };
+    const other = { ...bucket, hash: 'f'.repeat(16) };
+    expect(cellsOf([bucket], [other], false)).toMatchObject([{ isSame: true }]);
+    expect(cellsOf([bucket], [other], true)).toMatchObject([{ isSame: false }]);
+  });
+});
+
+describe('the report', () => {
+  test.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', `"'\t=1"`],
+    [' =1', "' =1"],
+    ['\r\n=1', `"'\r\n=1"`],
+    ['a=1', 'a=1'],
+    ['a,"b"', '"a,""b"""'],
+    ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
+    ['<b>', '<b>'],
+  ])('shows %j as text: %j', (text, cell) => {
+    expect(csvCell(text)).toBe(cell);
+  });
+
+  test('is known as UTF-8, and has both sides in one cell each', () => {
+    expect(csvText([['a', '=b'], ['中']])).toBe("\ufeffa,'=b\r\n中\r\n");
+    expect(sideText({ title: null, parties: ['CC a', 'CC b'], deleted: false })).toBe(
+      'title: –; parties: CC a CC b; deleted: false',
+    );
+    expect(sideText(null)).toBe('');
+  });
+});
+
+describe('batches', () => {
+  const push = (externalId: string, title = 't') => ({
+    op: 'upsert' as const,
+    body: { externalId, title },
+  });
+
+  test('have each line once, in their order, with a key of its own, within both limits', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ maxLength: 60 }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.integer({ min: 600, max: 2_000 }),
+        (titles, batchLines, batchBytes) => {
+          const lines = toLines(
+            titles.map((title, n) => push(`M-${n}`, title)),
+            'run',
+          );
+          const batches = inBatches(lines, { batchLines, batchBytes });
+          expect(batches.flat()).toEqual(lines);
+          for (const batch of batches) {
+            const text = batch.map((line) => `${line.text}\n`).join('');
+            expect(batch.length).toBeLessThanOrEqual(Math.min(200, batchLines));
+            expect(Buffer.byteLength(text)).toBeLessThanOrEqual(batchBytes);
+          }
+        },
+      ),
+    );
+    const [line] = toLines([push('A')], 'run');
+    expect(JSON.parse(line?.text ?? '')).toEqual({ ...push('A'), key: 'run/1' });
+  });
+});
+
+test('a module that is shared may require shared ones only', () => {
+  expect(() => toBrowserModule('m', 'const a = require("node:fs");')).toThrow('node:fs');
+  const text = toBrowserModule('m', 'exports.a = a;\nconst d = require("../domain/decide");\n');
+  expect(text).toContain('import * as import_0 from "./decide.js";');
+  expect(text).toContain('export { export_a as a };');
+});
