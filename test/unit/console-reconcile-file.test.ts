@@ -245,7 +245,7 @@ describe('times', () => {
       fc.property(values, zones, (value, zone) => {
         expect(parseInstant(value, zone)).toBe(parseHere(value, zone));
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 
@@ -276,7 +276,7 @@ describe('times', () => {
         if (!text.endsWith('Z')) expect(text).toBe(formatHere(instant, zone));
         expect(parseHere(text, zone)).toBe(instant);
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 });
@@ -321,9 +321,9 @@ describe('bodies', () => {
         else expect(JSON.stringify(sorted(read))).toEqual(JSON.stringify(sorted(here.data)));
         if (here.success) passed += 1;
       }),
-      { numRuns: 4_000 },
+      { numRuns: 2_000 },
     );
-    expect(passed).toBeGreaterThan(500);
+    expect(passed).toBeGreaterThan(200);
   });
 });
 

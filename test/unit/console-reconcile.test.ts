@@ -3,13 +3,14 @@ import fc from 'fast-check';
 import { cellsOf, comparableBy, compareDigests } from '../../public/console/reconcile-digest';
 import { csvCell, csvText, sideText } from '../../public/console/reconcile-report';
 import { inBatches, toLines } from '../../public/console/reconcile-send';
-import { toBrowserModule } from '../../src/http/routes/shared-modules';
+import { blankComments, toBrowserModule } from '../../src/http/routes/shared-modules';
 import { createDayCalendar } from '../../src/queries/day-calendar';
 import { createBucketDigest } from '../../src/queries/digest';
 import type { ExpectedMatter } from '../../src/queries/reconcile/expected';
 
 const ZONE = 'Europe/Berlin';
 const DAY = 86_400_000;
+const dayOf = createDayCalendar(ZONE);
 
 const row = (fields: object, pushed: object = {}): ExpectedMatter => ({
   kind: 'row',
@@ -32,20 +33,20 @@ describe('digests', () => {
   test('of the same matters are the service’s own, whatever they are', async () => {
     await fc.assert(
       fc.asyncProperty(matters, async (all) => {
-        const here = createBucketDigest(createDayCalendar(ZONE));
+        const here = createBucketDigest(dayOf);
         for (const matter of all) here.add(matter);
         const rows = all.map(({ bizType, ...fields }) => row(fields, { bizType }));
         const { cells, byHash } = await compareDigests(rows, here.buckets(), { timeZone: ZONE });
         expect(cells.filter((it) => byHash && !it.isSame)).toEqual([]);
         expect(cells.reduce((sum, { yours }) => sum + yours, 0)).toBe(all.length);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 300 },
     );
   });
 
   test('are others where one matter is another, and where there is one more', async () => {
     const stated = { bizStatus: 'PENDING', sourceUpdatedAt: DAY };
-    const here = createBucketDigest(createDayCalendar(ZONE));
+    const here = createBucketDigest(dayOf);
     here.add({ externalId: 'A', externalStatusCode: null, bizType: null, ...stated });
     const compared = async (rows: ExpectedMatter[]) =>
       (await compareDigests(rows, here.buckets(), { timeZone: ZONE })).cells;
@@ -140,4 +141,9 @@ test('a module that is shared may require shared ones only', () => {
   const text = toBrowserModule('m', 'exports.a = a;\nconst d = require("../domain/decide");\n');
   expect(text).toContain('import * as import_0 from "./decide.js";');
   expect(text).toContain('export { export_a as a };');
+});
+
+test('comments on lines of their own are blank lines where they are served, and nothing else is', () => {
+  const text = "/** a\n * b */\nconst a = 'x'; // c\n  // d\nconst b = `/** a`; /* e */\n";
+  expect(blankComments(text)).toBe("\n\nconst a = 'x'; // c\n\nconst b = `/** a`; /* e */\n");
 });

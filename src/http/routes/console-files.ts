@@ -4,7 +4,7 @@ import path from 'node:path';
 import { CONSOLE_PATH } from '../../protocol/paths';
 import type { PlainDocument } from '../request-state';
 import { type DocsFiles, fileOf, NOBLE, TYPES } from './docs-files';
-import { readSharedModules } from './shared-modules';
+import { blankComments, readSharedModules } from './shared-modules';
 
 /** Where a package's module lies, and what the console calls it. */
 interface Library {
@@ -48,7 +48,7 @@ export function readConsoleFiles(folder: string): DocsFiles {
   const own = readdirSync(folder)
     .filter((name) => path.extname(name) in TYPES)
     .map((name): [string, PlainDocument] => {
-      const file = fileOf(name, readFileSync(path.join(folder, name)));
+      const file = fileOf(name, withoutComments(name, readFileSync(path.join(folder, name))));
       return [name === 'index.html' ? CONSOLE_PATH : `${CONSOLE_PATH}/${name}`, file];
     });
   const nobleFolder = path.dirname(require.resolve('@noble/hashes/hmac.js'));
@@ -60,6 +60,10 @@ export function readConsoleFiles(folder: string): DocsFiles {
   );
   return new Map([...own, ...noble, ...others, ...shared]);
 }
+
+/** Types and reasons are a third of a module, and for those who work on it. */
+const withoutComments = (name: string, bytes: Buffer) =>
+  path.extname(name) === '.js' ? Buffer.from(blankComments(String(bytes))) : bytes;
 
 const served = (name: string, bytes: Buffer): [string, PlainDocument] => [
   `${CONSOLE_PATH}/lib/${name}`,
