@@ -1,4 +1,7 @@
 /** What the console's reconciliation makes of a file and of what the service holds. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { minifySync } from '@swc/core';
 import fc from 'fast-check';
 import { cellsOf, comparableBy, compareDigests } from '../../public/console/reconcile-digest';
 import { csvCell, csvText, sideText } from '../../public/console/reconcile-report';
@@ -144,6 +147,21 @@ test('a module that is shared may require shared ones only', () => {
 });
 
 test('comments on lines of their own are blank lines where they are served, and nothing else is', () => {
+  const cast = '/** @type {A} */ (b);\n/** c */\n';
+  expect(blankComments(cast)).toBe('/** @type {A} */ (b);\n\n');
   const text = "/** a\n * b */\nconst a = 'x'; // c\n  // d\nconst b = `/** a`; /* e */\n";
   expect(blankComments(text)).toBe("\n\nconst a = 'x'; // c\n\nconst b = `/** a`; /* e */\n");
 });
+
+const CONSOLE = join(__dirname, '../../public/console');
+
+test.each(readdirSync(CONSOLE).filter((name) => name.endsWith('.js')))(
+  '%s is the same program without its comments',
+  (name) => {
+    const text = readFileSync(join(CONSOLE, name), 'utf8');
+    const [whole = '', served = ''] = [text, blankComments(text)].map(
+      (it) => minifySync(it, { module: true, compress: false, mangle: false }).code,
+    );
+    expect(served).toBe(whole);
+  },
+);

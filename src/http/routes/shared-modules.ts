@@ -29,7 +29,7 @@ export const readSharedModules = (compiled: string): ReadonlyMap<string, Buffer>
   );
 
 /** Comments that stand on lines of their own; the lines stay, so that a stack names the right ones. */
-const COMMENT = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/[ \t]*$|\/\/.*$)/gm;
+const COMMENT = /^[ \t]*(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/[ \t]*$|\/\/.*$)/gm;
 
 export const blankComments = (text: string): string =>
   text.replace(COMMENT, (comment) => comment.replace(/[^\n]+/g, ''));
