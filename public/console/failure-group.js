@@ -9,7 +9,7 @@ import { h } from './lib/preact.js';
 import { Nothing, numberText, timeText } from './parts.js';
 import { actFor } from './reasons.js';
 import { hrefOf } from './route.js';
-import { isSettable } from './set-field.js';
+import { fieldOf, isSettable } from './set-field.js';
 import { say, sayWith } from './speech.js';
 import { Table } from './table.js';
 
@@ -40,16 +40,30 @@ export function FailureGroup({ rows, reason, field, window = {}, list }) {
   const tickAll = (/** @type {boolean} */ all) =>
     setTicked(new Set(all ? rows.map(subjectOf) : []));
   const isIdle = work.state.phase === 'idle';
+  const fields = settableOf(work.state, field);
   return h(
     'div',
     { class: 'group' },
     h('p', {}, h('strong', {}, say(FAILURES.acts[act])), ` – ${say(FAILURES.advice[act])}`),
     h(Ticks, { chosen: chosen.length, all: rows.length, tickAll }),
     isIdle && h(Plan, { count: chosen.length, plan: () => work.plan(undefined) }),
-    isIdle && isSettable(field) && h(SetField, { field, count: chosen.length, plan: work.plan }),
     h(Work, { work, again: list.again }),
+    fields.length > 0 && h(SetField, { fields, count: chosen.length, plan: work.plan }),
     h(Rows, { rows, ticked, setTicked, told: work.told }),
   );
+}
+
+/**
+ * Fields for which one value may be set: that of the group, and once there is a plan those by which it fails.
+ *
+ * @param {ReturnType<typeof useSending>['state']} state
+ * @param {string} field
+ */
+function settableOf({ phase, matters }, field) {
+  if (phase === 'idle') return isSettable(field) ? [field] : [];
+  if (phase !== 'planned') return [];
+  const places = matters.flatMap((matter) => [...(matter.places?.values() ?? [])].flat());
+  return [...new Set(places.map(fieldOf))].filter(isSettable);
 }
 
 /** @param {{ chosen: number, all: number, tickAll: (all: boolean) => void }} props */

@@ -5,14 +5,16 @@
 import { ask, send } from './ask.js';
 import { subjectOf } from './failure-groups.js';
 import { chunksOf, lineOf } from './failure-lines.js';
-import { plannedOf } from './failure-planned.js';
+import { nameOf, plannedOf } from './failure-planned.js';
 import { OWN_REASONS } from './reasons.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
 /** @typedef {import('./shapes').FailedRow} FailedRow */
-/** @typedef {import('./set-field.js').Change} Change */
+/** @typedef {import('./failure-planned.js').Setting} Setting */
+/** @typedef {import('./failure-planned.js').Places} Places */
 /** @typedef {import('./failure-planned.js').PlanState} PlanState */
 /** @typedef {import('./failure-planned.js').PlannedMatter} PlannedMatter */
+/** @typedef {import('./failure-lines.js').Push} Push */
 /** @typedef {{ readonly phase: 'planning' | 'checking', readonly done: number, readonly all: number }} Progress */
 
 /** Matters that are asked for one by one; more are found by reading all that still failed. */
@@ -24,14 +26,15 @@ const PAGE = 50;
  * @param {readonly FailedRow[]} rows
  * @param {{
  *   window: Record<string, unknown>,
- *   set?: { field: string, change: Change } | undefined,
+ *   settings: readonly Setting[],
+ *   found: Places,
  *   isChecked: boolean,
  *   signal: AbortSignal,
  *   report: (progress: Progress) => void,
  * }} how `isChecked`: whether the service looks at them first, without writing anything
  * @returns {Promise<PlannedMatter[]>}
  */
-export async function makePlan(rows, { window, set, isChecked, signal, report }) {
+export async function makePlan(rows, { window, settings, found, isChecked, signal, report }) {
   const wanted = new Map(rows.map((row) => [subjectOf(row), /** @type {Entry[]} */ ([])]));
   let done = 0;
   for await (const entries of failedPushes(rows, window, signal)) {
@@ -39,7 +42,7 @@ export async function makePlan(rows, { window, set, isChecked, signal, report })
     done += entries.length;
     report({ phase: 'planning', done, all: done });
   }
-  const matters = [...wanted].map(([name, entries]) => plannedOf(name, entries, set));
+  const matters = [...wanted].map(([name, entries]) => plannedOf(name, entries, settings, found));
   return isChecked ? await checked(matters, signal, report) : matters;
 }
 
@@ -77,26 +80,38 @@ async function* pagesOf(question, signal) {
  */
 async function checked(matters, signal, report) {
   const sendable = matters.filter(({ state }) => state === 'send');
-  const found = new Map(/** @type {[string, string][]} */ ([]));
+  const found = new Map(/** @type {[string, Pick<PlannedMatter, 'why' | 'places'>][]} */ ([]));
   let done = 0;
   for (const chunk of chunksOf(sendable)) {
     report({ phase: 'checking', done, all: sendable.length });
-    const owners = chunk.flatMap(({ name, pushes }) => pushes.map(() => name));
     const lines = chunk.flatMap(({ pushes }) => pushes.map(lineOf));
-    for (const [at, { code, message, errors = [] }] of (await resultsOf(lines, signal)).entries()) {
-      const name = owners[at] ?? '';
-      if (code === 0 || found.has(name)) continue;
-      const told = errors.map((/** @type {any} */ it) => `${it.field} ${it.message}`).join('; ');
-      found.set(name, told === '' ? message : told);
+    const results = await resultsOf(lines, signal);
+    for (const { name, pushes } of chunk) {
+      const faults = faultsOf(pushes, results.splice(0, pushes.length));
+      if (faults) found.set(name, faults);
     }
     done += chunk.length;
   }
   return matters.map((matter) => {
-    const why = found.get(matter.name);
-    return why === undefined
-      ? matter
-      : { ...matter, state: /** @type {PlanState} */ ('rejected'), why };
+    const faults = found.get(matter.name);
+    const state = /** @type {PlanState} */ ('rejected');
+    return faults ? { ...matter, ...faults, state } : matter;
   });
+}
+
+/** @param {readonly Push[]} pushes @param {readonly any[]} results theirs @returns {Pick<PlannedMatter, 'why' | 'places'> | undefined} */
+function faultsOf(pushes, results) {
+  const bad = results.find(({ code }) => code !== 0);
+  if (!bad) return undefined;
+  const { message, errors = [] } = bad;
+  const told = errors.map((/** @type {any} */ it) => `${it.field} ${it.message}`).join('; ');
+  const places = new Map(
+    pushes.map((push, at) => [
+      nameOf(push),
+      (results[at]?.errors ?? []).map((/** @type {any} */ it) => it.field),
+    ]),
+  );
+  return { why: told === '' ? message : told, places };
 }
 
 /** @param {readonly string[]} lines @param {AbortSignal} signal @returns {Promise<any[]>} */

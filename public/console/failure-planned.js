@@ -6,17 +6,28 @@ import { fieldOf, setField } from './set-field.js';
 /** @typedef {import('./set-field.js').Change} Change */
 /** @typedef {import('./failure-lines.js').Push} Push */
 /** @typedef {'send' | 'mended' | 'bodyless' | 'unsendable' | 'rejected'} PlanState */
-/** @typedef {{ readonly name: string, readonly state: PlanState, readonly pushes: readonly Push[], readonly why?: string }} PlannedMatter */
+/** @typedef {{ readonly field: string, readonly change: Change }} Setting */
+/** @typedef {ReadonlyMap<string, readonly string[]>} Places where something is wrong, by the name of a push */
+/** @typedef {{ readonly name: string, readonly state: PlanState, readonly pushes: readonly Push[], readonly why?: string, readonly places?: Places }} PlannedMatter */
 
-/** @param {string} name @param {readonly Entry[]} entries @param {{ field: string, change: Change }} [set] @returns {PlannedMatter} */
-export function plannedOf(name, entries, set) {
+/** @param {Pick<Push, 'operation' | 'key'>} push */
+export const nameOf = ({ operation, key }) => `${operation} ${key}`;
+
+/**
+ * @param {string} name
+ * @param {readonly Entry[]} entries all of its pushes that nothing mended, the oldest first
+ * @param {readonly Setting[]} [settings] values for fields, set where these were wrong and nowhere else
+ * @param {Places} [found] what an earlier plan found wrong besides
+ * @returns {PlannedMatter}
+ */
+export function plannedOf(name, entries, settings = [], found = new Map()) {
   if (entries.length === 0) return { name, state: 'mended', pushes: [] };
   if (!entries.every(isKept)) return { name, state: 'bodyless', pushes: [] };
   const isSendable = (/** @type {Entry} */ { operation, body }) =>
     OPERATIONS.includes(operation) && isObject(String(body));
   const last = withoutRepeats(entries);
   if (!last.every(isSendable)) return { name, state: 'unsendable', pushes: [] };
-  return { name, state: 'send', pushes: last.map((entry) => pushOf(entry, set)) };
+  return { name, state: 'send', pushes: last.map((entry) => pushOf(entry, settings, found)) };
 }
 
 /** A signature that nobody looked at is not known to be right; a resend of the operator has none. @param {Entry} entry */
@@ -47,13 +58,18 @@ function isObject(body) {
   }
 }
 
-/** @param {Entry} entry @param {{ field: string, change: Change } | undefined} set @returns {Push} */
-function pushOf({ requestId, operation, idempotencyKey, body, problems }, set) {
-  const places = set ? problems.filter(({ field }) => fieldOf(field) === set.field) : [];
-  // From the last place to the first one: what is taken out of a list moves what is behind it.
-  const text = places.reduceRight(
-    (before, { field }) => (set ? setField(before, field, set.change) : before),
-    String(body),
-  );
-  return { operation, body: text, key: idempotencyKey ?? `console/${requestId}` };
+/** @param {Entry} entry @param {readonly Setting[]} settings @param {Places} found @returns {Push} */
+function pushOf({ requestId, operation, idempotencyKey, body, problems }, settings, found) {
+  const key = idempotencyKey ?? `console/${requestId}`;
+  const places = new Set([
+    ...problems.map(({ field }) => field),
+    ...(found.get(nameOf({ operation, key })) ?? []),
+  ]);
+  let text = String(body);
+  for (const { field, change } of settings) {
+    // From the last place to the first one: what is taken out of a list moves what is behind it.
+    const own = [...places].filter((place) => fieldOf(place) === field).reverse();
+    for (const place of own) text = setField(text, place, change);
+  }
+  return { operation, body: text, key };
 }

@@ -7,8 +7,10 @@ import { say, sayWith } from './speech.js';
 /** @typedef {import('./set-field.js').Change} Change */
 /** @typedef {keyof typeof FAILURES.setForms} Form */
 
-/** @param {{ field: string, count: number, plan: (set: { field: string, change: Change }) => void }} props */
-export function SetField({ field, count, plan }) {
+/** @param {{ fields: readonly string[], count: number, plan: (set: { field: string, change: Change }) => void }} props */
+export function SetField({ fields, count, plan }) {
+  const [chosen, setChosen] = useState('');
+  const field = fields.includes(chosen) ? chosen : (fields[0] ?? '');
   const [form, setForm] = useState(/** @type {Form} */ ('text'));
   const [value, setValue] = useState('');
   const change = changeOf(form, value);
@@ -23,6 +25,17 @@ export function SetField({ field, count, plan }) {
     h(
       'p',
       { class: 'buttons' },
+      fields.length > 1 &&
+        h(
+          'select',
+          {
+            id: 'set-field',
+            'aria-label': say(FAILURES.field),
+            value: field,
+            onChange: (/** @type {any} */ event) => setChosen(event.currentTarget.value),
+          },
+          fields.map((name) => h('option', { value: name, key: name }, name)),
+        ),
       h(
         'select',
         {

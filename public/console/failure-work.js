@@ -12,18 +12,18 @@ import { WORDS } from './words.js';
 /** @typedef {import('./failure-send.js').Result} Result */
 /** @typedef {import('./failure-send.js').Wait} Wait */
 /** @typedef {import('./shapes').FailedRow} FailedRow */
-/** @typedef {{ field: string, change: import('./set-field.js').Change }} Setting */
+/** @typedef {import('./failure-planned.js').Setting} Setting */
 /** @typedef {{ tone: string, text: string }} TellRow */
 /**
  * @typedef {{
- *   phase: 'idle' | 'planning' | 'planned' | 'sending' | 'over',
+ *   phase: 'idle' | 'planning' | 'planned' | 'sending' | 'over', settings: readonly Setting[],
  *   matters: readonly PlannedMatter[], progress?: Progress, wait?: Wait | undefined,
  *   written: number, failed: number, left: readonly PlannedMatter[], error?: unknown,
  * }} State
  */
 
 /** @type {State} */
-const IDLE = { phase: 'idle', matters: [], written: 0, failed: 0, left: [] };
+const IDLE = { phase: 'idle', settings: [], matters: [], written: 0, failed: 0, left: [] };
 /** @type {ReadonlyMap<string, TellRow>} */
 const NOTHING_TOLD = new Map();
 
@@ -38,13 +38,18 @@ export function useSending({ rows, window, isChecked }) {
   const tell = (/** @type {readonly (readonly [string, TellRow])[]} */ some) =>
     setTold((before) => new Map([...before, ...some]));
 
-  const plan = async (/** @type {Setting | undefined} */ set) => {
+  /** Values that were set for other fields stay. @param {Setting} [set] */
+  const plan = async (set) => {
+    const others = state.settings.filter(({ field }) => field !== set?.field);
+    const settings = set ? [...others, set] : [];
+    const found = new Map(state.matters.flatMap(({ places }) => [...(places ?? [])]));
     stop.current = new AbortController();
     const { signal } = stop.current;
-    setState({ ...IDLE, phase: 'planning' });
+    setState({ ...IDLE, settings, phase: 'planning' });
     setTold(NOTHING_TOLD);
     const report = (/** @type {Progress} */ progress) => change({ progress });
-    const how = { window, set, isChecked: isChecked || set !== undefined, signal, report };
+    const check = isChecked || set !== undefined;
+    const how = { window, settings, found, isChecked: check, signal, report };
     try {
       const matters = await makePlan(rows, how);
       if (signal.aborted) return;

@@ -21,6 +21,11 @@ export const FAILURES = {
     '不含签名被拒的请求：任何知道 Client ID 的人都能造成此类请求。',
   ),
   showRefused: w('Show refused signatures', '查看签名被拒的请求'),
+  batches: w(
+    '{0} batches were refused as a whole for want of room. Their sender was told to send them again; the log cannot tell whether it did.',
+    '有 {0} 个批次因资源不足被整体拒绝。已告知发送方重发，日志无法判断是否已重发。',
+  ),
+  showBatches: w('Show failed pushes', '查看失败的推送'),
   groups: w('Failures by reason and field', '按原因和字段分组的失败'),
   reason: w('Reason', '原因'),
   field: w('Field', '字段'),

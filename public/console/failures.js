@@ -1,7 +1,7 @@
 /** What failed: an inbox by reason and field, and behind each group its matters. */
 
 import { FailureGroup } from './failure-group.js';
-import { groupsOf, isOf, NO_FIELD } from './failure-groups.js';
+import { groupsOf, isBatchToResend, isOf, NO_FIELD } from './failure-groups.js';
 import { useFailureList } from './failure-list.js';
 import { FAILURES } from './failures-words.js';
 import { useRef } from './lib/hooks.js';
@@ -28,7 +28,9 @@ export function Failures() {
   const window = zone === undefined ? undefined : windowBody(windowOf(params, zone, at.current));
   const isAll = params.show === 'all';
   const list = useFailureList(window && { ...window, ...(!isAll && { stillFailed: true }) });
-  const rows = reason ? list.rows.filter((row) => isOf(row, reason, field)) : list.rows;
+  const known = list.rows.filter((row) => !isBatchToResend(row));
+  const batches = list.rows.length - known.length;
+  const rows = reason ? known.filter((row) => isOf(row, reason, field)) : known;
   return h(
     'section',
     { class: 'failures' },
@@ -36,6 +38,13 @@ export function Failures() {
     h(Tools, { list, rows, isAll }),
     list.error ? h(Failure, { error: list.error, again: list.again }) : null,
     list.notRecorded > 0 && h('p', { class: 'note' }, sayWith(WORDS.notRecorded, list.notRecorded)),
+    batches > 0 &&
+      h(
+        'p',
+        { class: 'note batches' },
+        `${sayWith(FAILURES.batches, numberText(batches))} `,
+        h('a', { href: hrefOf('pushes', { view: 'failed' }) }, say(FAILURES.showBatches)),
+      ),
     h(Count, { list, rows }),
     reason
       ? h(FailureGroup, { key: `${reason} ${field}`, rows, reason, field, window, list })

@@ -1,9 +1,10 @@
 /** What the overview asks for. */
 import { ask } from './ask.js';
+import { isBatchToResend } from './failure-groups.js';
 import { partsOf, stepOf } from './overview-sums.js';
-import { OWN_REASONS } from './reasons.js';
 
 /** @typedef {import('./overview-sums.js').Windows} Windows */
+/** @typedef {import('./shapes').FailedRow} FailedRow */
 /** @typedef {import('./shapes-stats').Stats} Stats */
 /** @typedef {{ readonly value: number, readonly exact: boolean }} Counted */
 
@@ -16,10 +17,10 @@ export async function askOverview({ now, isOpen, before }, signal) {
   const by = stepOf(now);
   const [stats, stillFailed, waiting, earlier, failedBefore, waitingBefore] = await Promise.all([
     ask('push-logs/stats', { ...current, by }, signal),
-    count({ ...current, ...STILL_FAILED }, signal),
+    stillFailedIn(current, signal),
     count({ ...current, ...WAITING }, signal),
     Promise.all(partsOf(before).map((part) => ask('push-logs/stats', part, signal))),
-    count({ ...before, ...STILL_FAILED }, signal),
+    stillFailedIn(before, signal),
     count({ ...before, ...WAITING }, signal),
   ]);
   const sum = (/** @type {'pushes' | 'succeeded'} */ name) =>
@@ -41,7 +42,6 @@ export async function askOverview({ now, isOpen, before }, signal) {
   };
 }
 
-const STILL_FAILED = { stillFailed: true, reason: OWN_REASONS };
 const WAITING = { state: 'QUEUED' };
 
 /** @param {number} value @returns {Counted} */
@@ -50,3 +50,11 @@ const exactly = (value) => ({ value, exact: true });
 /** @param {object} filter @param {AbortSignal} signal @returns {Promise<Counted>} */
 const count = async (filter, signal) =>
   (await ask('push-logs/query', { ...filter, limit: 1, count: true }, signal)).count;
+
+/** Of matters, as the failures have them. @param {object} window @param {AbortSignal} signal @returns {Promise<Counted>} */
+async function stillFailedIn(window, signal) {
+  const body = { ...window, stillFailed: true, limit: 500 };
+  const { rows, complete } = await ask('push-logs/failures', body, signal);
+  const value = rows.filter((/** @type {FailedRow} */ row) => !isBatchToResend(row)).length;
+  return { value, exact: complete };
+}

@@ -14,7 +14,7 @@ export const OVERVIEW = {
   about: {
     received: w('Pushes that came in', '收到的推送'),
     written: w('Answered with code 0', '返回 code 0'),
-    stillFailed: w('Failed, and nothing later mended it', '失败且之后没有成功推送'),
+    stillFailed: w('Matters whose pushes nothing later mended', '之后没有成功推送的事项'),
     waiting: w('Not settled yet', '尚未得到结果'),
   },
   dayBefore: w('The day before: {0}', '前一日同期：{0}'),

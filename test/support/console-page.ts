@@ -82,3 +82,7 @@ export const press = async (page: Page, selector: string): Promise<void> => {
   await page.waitForSelector(`${selector}:not(:disabled)`);
   await page.$eval(selector, (element) => (element as unknown as { click(): void }).click());
 };
+
+/** What a page complained of, but for answers that say no, and for questions that it gave up with their screen. */
+export const complaintsOf = ({ complaints }: Watched): string[] =>
+  complaints.filter((it) => !/^failed: .*\/api\/open\/|status of [245]\d\d/.test(it));

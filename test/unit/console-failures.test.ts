@@ -1,6 +1,6 @@
 /** The failures of the console: what is grouped, what is sent again and as what, and what is written to files. */
 
-import { groupsOf, isOf, withOlder } from '../../public/console/failure-groups';
+import { groupsOf, isBatchToResend, isOf, withOlder } from '../../public/console/failure-groups';
 import { chunksOf, lineOf } from '../../public/console/failure-lines';
 import { plannedOf } from '../../public/console/failure-planned';
 import { csvOf } from '../../public/console/save-csv';
@@ -33,6 +33,16 @@ describe('groups', () => {
     ]);
     const of = (field: string) => rows.filter((it) => isOf(it, 'VALIDATION_FAILED', field)).length;
     expect([of('title'), of('url'), of(''), of('-')]).toEqual([2, 1, 2, 0]);
+  });
+
+  test('a batch that was refused as a whole for want of room is not known to be open', () => {
+    const batch = row({ operation: 'matters/batch', externalId: null, reason: 'BACKLOG_FULL' });
+    const others = [
+      { ...batch, reason: 'INVALID_ENCODING' },
+      { ...batch, idempotencyKey: 'k' },
+      { ...batch, operation: 'upsert' },
+    ];
+    expect([batch, ...others].map(isBatchToResend)).toEqual([true, false, false, false]);
   });
 
   test('a matter on two pages is one, and its newest failure counts', () => {
@@ -119,9 +129,17 @@ describe('of one matter', () => {
   test('a value goes where the fault was, and nowhere else', () => {
     const body = '{"parties":[{"username":"a"},{"username":"b"}]}';
     const problems = [{ field: 'parties[1].username', message: 'no' }];
-    const set = { field: 'parties[].username', change: { json: '"z"' } };
-    const { pushes } = plannedOf('x', [entry({ body, problems }), entry({ body: '{}' })], set);
-    expect(pushes.map((it) => it.body)).toEqual([body.replace('"b"', '"z"'), '{}']);
+    const settings = [
+      { field: 'parties[].username', change: { json: '"z"' } },
+      { field: 'url', change: 'remove' as const },
+    ];
+    const other = entry({ requestId: 'c', body: '{"url":"","n":1}' });
+    const entries = [entry({ body, problems }), other];
+    const planned = plannedOf('x', entries, settings);
+    expect(planned.pushes.map((it) => it.body)).toEqual([body.replace('"b"', '"z"'), other.body]);
+    // What an earlier plan found wrong is set too.
+    const again = plannedOf('x', entries, settings, new Map([['upsert console/c', ['url']]]));
+    expect(again.pushes[1]?.body).toBe('{"n":1}');
   });
 });
 

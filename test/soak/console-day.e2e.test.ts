@@ -1,0 +1,185 @@
+/**
+ * A day of 55,000 pushes, of which things went wrong in eight ways, is brought to "nothing still failed" by
+ * somebody who has a browser and nothing else.
+ */
+import type { Browser, Page } from 'puppeteer-core';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { type Chromium, prepareChromium } from '../support/browser';
+import {
+  type ConsolePage,
+  complaintsOf,
+  entering,
+  fillIn,
+  goTo,
+  makeConsoleKey,
+  openConsole,
+  press,
+  shows,
+  textOf,
+} from '../support/console-page';
+import { PLANTED, pushDay } from '../support/planted-day';
+import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
+
+const HOST = 'portal.test';
+const PUSHES = 55_000;
+const TEST_MS = 170_000;
+/** Of a day, whatever the hour in which the test runs. */
+const RANGE = 'range=week&lang=en';
+
+const chromium = prepareChromium();
+if ('problem' in chromium) {
+  console.warn(`SKIPPED: the console was not opened in a browser: ${chromium.problem}`);
+  test.skip(`a day in the console (skipped: ${chromium.problem})`, () => {});
+} else {
+  describe('a day in the console', () => inBrowser(chromium));
+}
+
+function inBrowser({ launch, remove }: Chromium): void {
+  let service: Service;
+  let browser: Browser;
+  beforeAll(async () => {
+    // Its rate would be waited for, which takes its time and is tried elsewhere.
+    const env = { PUSH_TIMEOUT: '3s', QUERY_KEY_RATE: '1000', QUERY_KEY_BURST: '1000' };
+    service = await startService({ env });
+    browser = await launch(HOST);
+  }, TEST_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    remove();
+  }, TEST_MS);
+
+  test(
+    'is brought to "nothing still failed"',
+    async () => {
+      await pushDay(service, PUSHES);
+      const key = await makeConsoleKey(service, '--may-push');
+      const url = `http://${HOST}:${new URL(service.urlOf()).port}`;
+      const opened = await openConsole(browser, url, entering(key));
+      const { page } = opened;
+      await goTo(page, `#/failures?${RANGE}`, '.groups');
+      expect(await stillFailedIn(page)).toEqual({
+        'VALIDATION_FAILED title': PLANTED.emptyTitle,
+        'VALIDATION_FAILED bizStatus': PLANTED.lowerCaseStatus,
+        'UNKNOWN_USER parties[].username': PLANTED.unknownUser,
+        'MATTER_NOT_FOUND –': PLANTED.statusWithoutMatter + PLANTED.wrongId,
+        'INVALID_JSON –': PLANTED.notJson,
+        'CLIENT_PAUSED –': PLANTED.paused,
+        'CONFIRMATION_TIMEOUT –': PLANTED.timedOut,
+      });
+      await mendOneByOne(opened);
+      await setForAll(page, 'VALIDATION_FAILED', 'title', 'Approval without a title');
+      await setForAll(page, 'VALIDATION_FAILED', 'bizStatus', 'DONE');
+      await setForAll(page, 'UNKNOWN_USER', 'parties[].username', 'bob');
+      await sendAgain(page, 'CLIENT_PAUSED');
+      await sendAgain(page, 'CONFIRMATION_TIMEOUT');
+      await setForAll(page, 'MATTER_NOT_FOUND', '-', 'Approval in its order');
+      await goTo(page, `#/failures?${RANGE}&n=last`, '.inbox.empty');
+      expect(await textOf(page, '.inbox')).toContain('Nothing still failed');
+      await goTo(page, `#/overview?${RANGE}`, '#tile-stillFailed');
+      expect(await textOf(page, '#tile-stillFailed .number')).toBe('0');
+      expect(complaintsOf(opened)).toEqual([]);
+      await isInLedger(service);
+    },
+    TEST_MS,
+  );
+}
+
+/** How many matters still failed, by reason and field. */
+async function stillFailedIn(page: Page): Promise<Record<string, number>> {
+  await page.waitForFunction(
+    `/^[\\d,]+ matters$/.test(document.querySelector('.count').textContent)`,
+  );
+  const rows = await page.$$eval('.groups tbody tr', (all) =>
+    all.map((row) => [
+      `${row.querySelector('th code')?.textContent} ${row.querySelector('.field')?.textContent}`,
+      Number(row.querySelector('.still')?.textContent),
+    ]),
+  );
+  return Object.fromEntries(rows);
+}
+
+/** Those that are wrong in a way of their own: each is written anew in the editor. */
+async function mendOneByOne({ page }: ConsolePage): Promise<void> {
+  const mistakes: [reason: string, rows: string, from: RegExp, to: string][] = [
+    ['INVALID_JSON', 'broken/', /,\s*\}$/, '}'],
+    ['MATTER_NOT_FOUND', 'DAY-O', /DAY-O/, 'DAY-'],
+  ];
+  for (const [reason, named, from, to] of mistakes) {
+    await goTo(page, `#/failures?reason=${reason}&field=-&${RANGE}`, '.group .table');
+    const links = await page.$$eval(
+      '.table .space .row',
+      (rows, name) =>
+        rows
+          .filter((row) => row.querySelector('.matter')?.textContent?.startsWith(name))
+          .map((row) => row.querySelector('.act a')?.getAttribute('href') ?? ''),
+      named,
+    );
+    expect(links).toHaveLength(2);
+    for (const link of links) {
+      await goTo(page, link, '.mend[open] textarea');
+      const body = await page.$eval(
+        '#mend-body',
+        (it) => (it as unknown as { value: string }).value,
+      );
+      await fillIn(page, '#mend-body', body.replace(from, to));
+      await press(page, '.mend button[type="submit"]');
+      await press(page, '.mend button.main');
+      await shows(page, 'Sent, and written.', '.mend');
+    }
+  }
+}
+
+/** The group of a reason, with all of it ticked. */
+async function openGroup(page: Page, reason: string, field: string): Promise<void> {
+  await goTo(
+    page,
+    `#/failures?reason=${reason}&field=${encodeURIComponent(field)}&${RANGE}`,
+    '.group .table',
+  );
+  await page.waitForFunction(
+    `/^[\\d,]+ matters$/.test(document.querySelector('.count').textContent)`,
+  );
+  await press(page, '#tick-all');
+}
+
+async function agree(page: Page): Promise<void> {
+  await press(page, '#send');
+  await page.waitForSelector('#done', { timeout: 60_000 });
+  expect(await textOf(page, '#done')).toMatch(/^Done: [\d,]+ written, 0 failed\.$/);
+  await press(page, '#look-again');
+  await page.waitForSelector('.empty');
+}
+
+async function sendAgain(page: Page, reason: string): Promise<void> {
+  await openGroup(page, reason, '-');
+  await press(page, '#plan');
+  await agree(page);
+}
+
+/** Where it is not known by what field it fails, the plan tells. */
+async function setForAll(page: Page, reason: string, field: string, value: string): Promise<void> {
+  await openGroup(page, reason, field);
+  if (field === '-') await press(page, '#plan');
+  await page.waitForSelector('#set-value');
+  await fillIn(page, '#set-value', value);
+  await press(page, '.set button[type="submit"]');
+  await agree(page);
+}
+
+async function isInLedger({ db }: Service): Promise<void> {
+  const matters = matterModel(db);
+  const of = (externalId: string) => matters.findOne({ externalId }).lean();
+  expect(await of('EMPTY-7')).toMatchObject({ title: 'Approval without a title' });
+  expect(await of('LOWER-7')).toMatchObject({ bizStatus: 'DONE' });
+  const parties = [{ username: 'alice' }, { username: 'bob' }];
+  expect(await of('USER-7')).toMatchObject({ parties });
+  // What was pushed after it took effect after it.
+  expect(await of('ORDER-7')).toMatchObject({ title: 'Approval in its order', bizStatus: 'DONE' });
+  expect(await of('DAY-1')).toMatchObject({ bizStatus: 'DONE' });
+  await until(
+    'all of them',
+    async () => (await of('LATE-9')) !== null && (await of('PAUSED-2')) !== null,
+  );
+}

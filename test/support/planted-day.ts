@@ -1,0 +1,104 @@
+/** A day of many pushes in which things go wrong in eight ways, as they do at business systems. */
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
+import {
+  type BatchPush,
+  createMatterPushClient,
+  MatterPushError,
+} from '../../tools/client/matter-push-client';
+import type { Service } from './service';
+import { until } from './wait';
+
+/** Matters of each kind of failure. */
+export const PLANTED = {
+  emptyTitle: 120,
+  lowerCaseStatus: 60,
+  unknownUser: 80,
+  statusWithoutMatter: 30,
+  notJson: 2,
+  wrongId: 2,
+  paused: 3,
+  timedOut: 10,
+} as const;
+
+const AT_ONCE = 5_000;
+
+const upsert = (externalId: string, more: object = {}): BatchPush => ({
+  operation: 'upsert',
+  body: { matterType: 'TODO', externalId, title: `Approve ${externalId}`, ...more },
+});
+const many = (count: number, name: string, more: object = {}) =>
+  Array.from({ length: count }, (_, n) => upsert(`${name}-${n}`, more));
+
+/** @param pushes in all, with what is planted among them; the service's PUSH_TIMEOUT is short */
+export async function pushDay(service: Service, pushes: number): Promise<void> {
+  await pushPlantedLines(service, pushes);
+  await pushBroken(service);
+  await pushPaused(service);
+  await pushUnconfirmed(service);
+}
+
+/** What is refused for its content stands among all the others. */
+async function pushPlantedLines(service: Service, pushes: number): Promise<void> {
+  const { emptyTitle, lowerCaseStatus, unknownUser, statusWithoutMatter } = PLANTED;
+  const planted = [
+    ...many(emptyTitle, 'EMPTY', { title: '' }),
+    ...many(lowerCaseStatus, 'LOWER', { bizStatus: 'done' }),
+    ...many(unknownUser, 'USER', {
+      parties: [
+        { username: 'alice', partyRole: 'CC' },
+        { username: 'zhang.san', partyRole: 'ASSIGNEE' },
+      ],
+    }),
+    // Its matter was not created, so that what comes after it fails too.
+    ...many(statusWithoutMatter, 'ORDER', { title: ' ' }),
+    ...Array.from({ length: statusWithoutMatter }, (_, n): BatchPush => {
+      return { operation: 'status', body: { externalId: `ORDER-${n}`, bizStatus: 'DONE' } };
+    }),
+  ];
+  const all = many(pushes - planted.length, 'DAY');
+  const step = Math.floor(all.length / planted.length);
+  for (const [n, push] of planted.entries()) all.splice(n * (step + 1), 0, push);
+  const { clientId, secret } = service;
+  const client = createMatterPushClient({ url: service.urlOf(), clientId, secret, concurrency: 4 });
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    const results = await client.batch(all.slice(at, at + AT_ONCE));
+    const late = results.filter((it) => it instanceof MatterPushError && it.retryable);
+    if (late.length > 0) throw new Error(`${late.length} pushes failed by themselves`);
+  }
+  await client.close();
+}
+
+/** By people: texts that are no JSON, and ids that are mistyped. Their keys tell what mended them. */
+async function pushBroken({ push }: Service): Promise<void> {
+  for (let n = 0; n < PLANTED.notJson; n += 1) {
+    const body = `{"matterType":"TODO","externalId":"JSON-${n}","title":"x",}`;
+    await push('upsert', body, { idempotencyKey: `broken/${n}` });
+  }
+  for (let n = 0; n < PLANTED.wrongId; n += 1) {
+    const body = { externalId: `DAY-O${n}`, bizStatus: 'DONE' };
+    await push('status', body, { idempotencyKey: `mistyped/${n}` });
+  }
+}
+
+async function pushPaused({ db, env, clientId, push }: Service): Promise<void> {
+  const admin = createClientAdmin(db, createKeyRing([env.SECRET_KEYS ?? '']), Date.now);
+  const send = (n: number) =>
+    push('upsert', { matterType: 'TODO', externalId: `PAUSED-${n}`, title: 'x' });
+  await admin.pause(clientId, 'month end');
+  await until('the pause', async () => (await send(0)).reason === 'CLIENT_PAUSED');
+  for (let n = 1; n < PLANTED.paused; n += 1) await send(n);
+  await admin.resume(clientId);
+  const after = { matterType: 'TODO', externalId: 'RESUMED', title: 'x' };
+  await until('the end of the pause', async () => (await push('upsert', after)).code === 0);
+}
+
+/** Nobody takes them up: the worker stands still for as long as a push waits. */
+async function pushUnconfirmed({ workers, push }: Service): Promise<void> {
+  for (const worker of workers) worker.kill('SIGSTOP');
+  const sent = Array.from({ length: PLANTED.timedOut }, (_, n) =>
+    push('upsert', { matterType: 'TODO', externalId: `LATE-${n}`, title: 'x' }),
+  );
+  await Promise.all(sent);
+  for (const worker of workers) worker.kill('SIGCONT');
+}
