@@ -12,6 +12,7 @@ import { Pushes } from './pushes.js';
 import { Reconcile } from './reconcile.js';
 import { route } from './route.js';
 import { session } from './session.js';
+import { Setup } from './setup.js';
 import { isEnglish, say } from './speech.js';
 import { WORDS } from './words.js';
 
@@ -24,8 +25,9 @@ const SCREENS = {
   matters: Matters,
   matter: Matter,
   reconcile: Reconcile,
+  setup: Setup,
 };
-const IN_NAVIGATION = ['overview', 'failures', 'pushes', 'matters', 'reconcile'];
+const IN_NAVIGATION = ['overview', 'failures', 'pushes', 'matters', 'reconcile', 'setup'];
 
 export function App() {
   const { screen } = route.value;

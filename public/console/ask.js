@@ -49,7 +49,8 @@ export async function ask(name, body, signal) {
  * Sends one signed request. A rate is waited for; a clock that is off is allowed for, once.
  *
  * @param {string} name below /api/open
- * @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined }} request
+ * @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined, isProbe?: boolean }} request
+ *   `isProbe`: whatever is said to it, the session goes on
  * @returns {Promise<Envelope>} also one that says no
  * @throws {AskError} NO_ANSWER
  */
@@ -70,7 +71,7 @@ export async function askLines(name, body, signal) {
   throw new AskError({ message: envelope.message, reason: envelope.reason, envelope });
 }
 
-/** @param {string} name @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined }} request */
+/** @param {string} name @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined, isProbe?: boolean }} request */
 async function exchange(name, request) {
   for (let waits = 0; ; waits += 1) {
     const { envelope, headers, lines } = await once(name, request);
@@ -81,7 +82,7 @@ async function exchange(name, request) {
       await pause(Math.min(seconds * 1_000, LONGEST_WAIT), request.signal);
       continue;
     }
-    if (reason && ENDS.includes(reason)) end(reason);
+    if (reason && ENDS.includes(reason) && !request.isProbe) end(reason);
     const retryAfter = Number(headers.get('Retry-After'));
     return { envelope: retryAfter > 0 ? { ...envelope, retryAfter } : envelope, lines };
   }

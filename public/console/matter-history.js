@@ -1,6 +1,7 @@
 /** The history of a matter: its pushes as a timeline, the newest first; each entry leads to its push. */
 import { ask } from './ask.js';
 import { ChangeItems } from './change-items.js';
+import { lengthText } from './lengths.js';
 import { useEffect, useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
 import { MATTER_WORDS } from './matters-words.js';
@@ -13,7 +14,6 @@ import { say, sayWith } from './speech.js';
 /** @typedef {import('./shapes').LogPage} LogPage */
 
 const PAGE = 50;
-const DAY = 86_400;
 
 /** @type {{ entries: readonly Entry[], cursor: string | null, isLoading: boolean, error?: unknown }} */
 const NONE = { entries: [], cursor: null, isLoading: false };
@@ -46,19 +46,16 @@ function useHistory(externalId) {
 /** @param {{ externalId: string }} props */
 export function History({ externalId }) {
   const { entries, cursor, isLoading, error, more } = useHistory(externalId);
-  const kept = /** @type {{ retentions?: { pushLog: number } } | undefined} */ (self.value);
+  const kept = /** @type {import('./setup-shapes').OwnSelf | undefined} */ (self.value);
   return h(
     'div',
     { class: 'card' },
     h('h2', {}, say(MATTER_WORDS.history)),
-    kept?.retentions &&
+    kept &&
       h(
         'p',
         { class: 'quiet' },
-        sayWith(
-          MATTER_WORDS.historyKept,
-          sayWith(MATTER_WORDS.days, Math.round(kept.retentions.pushLog / DAY)),
-        ),
+        sayWith(MATTER_WORDS.historyKept, lengthText(kept.retentions.pushLog * 1_000)),
       ),
     !isLoading && !error && entries.length === 0 && h('p', {}, say(MATTER_WORDS.noHistory)),
     h(

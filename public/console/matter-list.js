@@ -1,6 +1,7 @@
 /** The matters that a search has loaded: page by page, the last changed first, each once. */
 import { ask } from './ask.js';
 import { useEffect, useRef, useState } from './lib/hooks.js';
+import { eachOnce } from './matter-question.js';
 import { route } from './route.js';
 
 /** @typedef {import('./matter-shapes').Matter} Matter */
@@ -28,12 +29,6 @@ const rowOf = ({ parties, ...matter }) => ({
   parties: parties.length,
   unread: parties.filter(({ unread }) => unread).length,
 });
-
-/** What changes while pages are read stands on two of them: its first word is the newer one. @param {readonly MatterRow[]} rows */
-export function eachOnce(rows) {
-  const seen = new Set();
-  return rows.filter(({ externalId }) => !seen.has(externalId) && seen.add(externalId));
-}
 
 /**
  * `isPaused`: so many pages were empty that somebody has to say whether it is to go on.

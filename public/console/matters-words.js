@@ -88,5 +88,4 @@ export const MATTER_WORDS = {
   ),
   noHistory: w('The log has no push of it.', '日志中没有该事项的推送。'),
   older: w('Older pushes', '更早的推送'),
-  days: w('{0} days', '{0} 天'),
 };

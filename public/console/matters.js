@@ -2,10 +2,10 @@
 import { useRef, useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
 import { MAX_MATTERS, useMatterList } from './matter-list.js';
+import { questionOf, TEXTS } from './matter-question.js';
 import { MATTER_WORDS } from './matters-words.js';
 import { Failure, Nothing, timeText, Waiting } from './parts.js';
 import { Choice } from './pushes.js';
-import { windowOf } from './range.js';
 import { hrefOf, route, show } from './route.js';
 import { self } from './self.js';
 import { say, sayWith } from './speech.js';
@@ -19,29 +19,6 @@ const ROW_HEIGHT = 36;
 /** Of three lines. */
 const NARROW_ROW_HEIGHT = 80;
 const NARROW = matchMedia('(max-width: 40rem)');
-
-/** What is typed in: its name in the address is that in the question. The longest that the service takes. */
-const TEXTS = {
-  externalIdPrefix: { words: MATTER_WORDS.prefix, max: 128 },
-  username: { words: MATTER_WORDS.username, max: 64 },
-  bizType: { words: MATTER_WORDS.bizType, max: 64 },
-  bizStatus: { words: MATTER_WORDS.status, max: 64 },
-};
-
-/**
- * @param {import('./route.js').Params} params
- * @param {string} timeZone
- * @param {number} now epoch milliseconds
- * @returns {Record<string, string>} for matters/query
- */
-export function questionOf(params, timeZone, now) {
-  const names = [...Object.keys(TEXTS), 'matterType', 'phase'];
-  const given = names.map((name) => [name, (params[name] ?? '').trim()]);
-  const { from, to } =
-    params.changed === 'range' ? windowOf(params, timeZone, now) : { from: '', to: '' };
-  const all = [...given, ['updatedFrom', from], ['updatedTo', to]];
-  return Object.fromEntries(all.filter(([, value]) => value !== ''));
-}
 
 export function Matters() {
   const { params } = route.value;

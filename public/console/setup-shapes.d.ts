@@ -1,0 +1,49 @@
+/** What clients/me and users/check answer, as far as the screen of the set-up reads it (docs/openapi.json). */
+import type { Self } from './shapes';
+
+export interface Secret {
+  readonly secretId: string;
+  readonly createdAt: string;
+  readonly endsAt: string | null;
+  readonly lastUsedAt: string | null;
+  /** Of a query key. */
+  readonly scopes?: readonly string[];
+}
+
+export interface OwnSelf extends Self {
+  readonly rate: { readonly perSecond: number; readonly burst: number } | null;
+  readonly secrets: readonly Secret[];
+  readonly queryKeys: readonly Secret[];
+  readonly concludedStatuses: readonly string[];
+  /** Seconds. */
+  readonly retentions: {
+    readonly pushLog: number;
+    readonly bodies: number;
+    readonly replay: number;
+  };
+  readonly limits: {
+    readonly bodyBytes: number;
+    readonly pushTimeout: number;
+    readonly batchLines: number;
+    readonly batchBytes: number;
+    readonly batchTimeout: number;
+    readonly timestampWindow: number;
+    readonly signatureGrace: number | null;
+    readonly parties: number;
+  };
+  readonly serviceTime: string;
+  readonly version: string;
+}
+
+export interface CheckedUser {
+  readonly username: string;
+  readonly state: 'ENABLED' | 'DISABLED' | 'UNKNOWN';
+}
+
+/** `skipped`: what failed before it has to be mended first. */
+export interface Check {
+  readonly name: 'ready' | 'tls' | 'signature' | 'clock' | 'body' | 'dryRun' | 'pushes';
+  readonly status: 'ok' | 'note' | 'failed' | 'skipped';
+  readonly words: readonly [english: string, chinese: string];
+  readonly values: readonly (string | number)[];
+}

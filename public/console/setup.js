@@ -1,0 +1,114 @@
+/** What holds for this client, whether its way to the service is as it should be, and which users are known. */
+
+import { lengthText } from './lengths.js';
+import { Fragment, h } from './lib/preact.js';
+import { timeText } from './parts.js';
+import { self } from './self.js';
+import { Checks } from './setup-check-list.js';
+import { Secrets } from './setup-secrets.js';
+import { Users } from './setup-users.js';
+import { SETUP_WORDS } from './setup-words.js';
+import { say, sayWith } from './speech.js';
+import { WORDS } from './words.js';
+
+/** @typedef {import('./setup-shapes').OwnSelf} OwnSelf */
+/** @typedef {import('./speech.js').Words} Words */
+
+const KIB = 1_024;
+
+export function Setup() {
+  const me = /** @type {OwnSelf | undefined} */ (self.value);
+  if (!me) return null;
+  return h(
+    'section',
+    { class: 'setup' },
+    h('h1', {}, say(WORDS.setup)),
+    h(Checks, {}),
+    h(
+      'div',
+      { class: 'beside' },
+      h('div', {}, h(Client, { me }), h(Kept, { me })),
+      h(Limits, { me }),
+    ),
+    h(Secrets, { me }),
+    h(Users, {}),
+  );
+}
+
+/** @param {number} bytes */
+const sizeText = (bytes) =>
+  bytes >= KIB * KIB
+    ? `${Math.round((bytes / KIB / KIB) * 10) / 10} MiB`
+    : `${Math.round(bytes / KIB)} KiB`;
+
+/** @param {{ title: Words, names: Readonly<Record<string, Words>>, values: Readonly<Record<string, string>> }} props */
+const Facts = ({ title, names, values }) =>
+  h(
+    'div',
+    { class: 'card' },
+    h('h2', {}, say(title)),
+    h(
+      'dl',
+      { class: 'facts' },
+      Object.entries(names).map(([name, words]) =>
+        h(
+          Fragment,
+          { key: name },
+          h('dt', {}, say(words)),
+          h('dd', {}, h('bdi', {}, values[name])),
+        ),
+      ),
+    ),
+  );
+
+/** @param {{ me: OwnSelf }} props */
+function Client({ me }) {
+  const { clientId, systemCode, signedWith, paused, rate, timeZone, version, serviceTime } = me;
+  const scopes = signedWith.scopes.map((name) =>
+    say(SETUP_WORDS.scopes[/** @type {'push'} */ (name)] ?? [name, name]),
+  );
+  const values = {
+    clientId,
+    systemCode,
+    scopes: scopes.join(', '),
+    keyEnds: signedWith.endsAt ? timeText(signedWith.endsAt) : say(SETUP_WORDS.noEnd),
+    paused: paused
+      ? [sayWith(SETUP_WORDS.pausedSince, timeText(paused.since)), paused.reason]
+          .filter(Boolean)
+          .join(': ')
+      : say(SETUP_WORDS.taken),
+    rate: rate ? sayWith(SETUP_WORDS.rate, rate.perSecond, rate.burst) : say(SETUP_WORDS.noRate),
+    timeZone,
+    version,
+    serviceTime: timeText(serviceTime),
+  };
+  return h(Facts, { title: SETUP_WORDS.client, names: SETUP_WORDS.facts, values });
+}
+
+/** @param {{ me: OwnSelf }} props */
+function Kept({ me: { retentions } }) {
+  const texts = Object.entries(retentions).map(([name, seconds]) => [
+    name,
+    seconds === 0 ? say(SETUP_WORDS.notKept) : lengthText(seconds * 1_000),
+  ]);
+  const values = Object.fromEntries(texts);
+  return h(Facts, { title: SETUP_WORDS.kept, names: SETUP_WORDS.retentions, values });
+}
+
+/** @param {{ me: OwnSelf }} props */
+function Limits({ me: { limits, concludedStatuses } }) {
+  const { signatureGrace: grace } = limits;
+  const values = {
+    bodyBytes: sizeText(limits.bodyBytes),
+    pushTimeout: lengthText(limits.pushTimeout),
+    batchLines: String(limits.batchLines),
+    batchBytes: sizeText(limits.batchBytes),
+    batchTimeout: lengthText(limits.batchTimeout),
+    timestampWindow: lengthText(limits.timestampWindow * 1_000),
+    signatureGrace: grace === null ? say(SETUP_WORDS.unbounded) : lengthText(grace * 1_000),
+    parties: String(limits.parties),
+    concluded: concludedStatuses.join(', '),
+  };
+  const names = { ...SETUP_WORDS.limit, concluded: SETUP_WORDS.concluded };
+  return h(Facts, { title: SETUP_WORDS.limits, names, values });
+}

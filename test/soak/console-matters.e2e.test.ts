@@ -1,0 +1,266 @@
+/** The console's screens of matters and of the set-up in a browser, over plain http from another host. */
+import { readFileSync } from 'node:fs';
+import type { Browser } from 'puppeteer-core';
+import type { Matter } from '../../src/domain/matter';
+import { type Chromium, elsewhere, prepareChromium } from '../support/browser';
+import {
+  type ConsoleKey,
+  type ConsolePage,
+  entering,
+  fillIn,
+  goTo,
+  makeConsoleKey,
+  openConsole,
+  press,
+  shows,
+  textOf,
+} from '../support/console-page';
+import { seedLedger } from '../support/ledger-seed';
+import { type Service, startService } from '../support/service';
+
+/** Evaluated by the debugger: the policy of the page lets nothing else in. */
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const HOST = 'portal.test';
+const TEST_MS = 120_000;
+const MATTERS = 1_200;
+
+/** What must be shown as it is. The first one runs backwards for readers from left to right. */
+const EVIL = '\u202e<img src=x onerror="document.title=1">';
+const WORD = `<script>document.title=1</script>${'W'.repeat(64_000)}`;
+
+const chromium = prepareChromium();
+if ('problem' in chromium) {
+  console.warn(`SKIPPED: the console was not opened in a browser: ${chromium.problem}`);
+  test.skip(`matters and set-up in a browser (skipped: ${chromium.problem})`, () => {});
+} else {
+  describe('matters and set-up in a browser', () => inBrowser(chromium));
+}
+
+async function seed(service: Service): Promise<void> {
+  const start = Date.now() - 40 * 86_400_000;
+  await seedLedger(
+    service.db,
+    MATTERS,
+    (n): Partial<Matter> => ({
+      externalId: `HD-${n}`,
+      title: `purchase ${n}`,
+      updatedAt: start + n * 1_000,
+      phase: n % 2 ? 'OPEN' : 'CONCLUDED',
+    }),
+  );
+  const upsert = (body: object) => service.push('upsert', { matterType: 'TODO', ...body });
+  const parties = [
+    { username: 'alice', partyRole: 'ASSIGNEE' },
+    { username: 'bob', partyRole: 'CC' },
+  ];
+  await upsert({ externalId: 'PR-1', title: 'approve 采购', parties, summary: 'soon' });
+  await upsert({ externalId: 'PR-1', title: ' ', parties });
+  await service.push('status', { externalId: 'PR-1', bizStatus: 'DONE' });
+  await upsert({
+    ...{ externalId: `EVIL-${EVIL}`, title: EVIL, summary: EVIL, bizType: '<b>x</b>', parties },
+    ...{ content: WORD, payloadJson: JSON.stringify(WORD.slice(0, 60_000)) },
+    pcUrl: 'https://portal.test/<b>"\'',
+  });
+}
+
+function inBrowser({ launch, remove }: Chromium): void {
+  let service: Service;
+  let browser: Browser;
+  let key: ConsoleKey;
+  let opened: ConsolePage;
+  beforeAll(async () => {
+    service = await startService();
+    await seed(service);
+    key = await makeConsoleKey(service);
+    browser = await launch(HOST);
+  }, TEST_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    remove();
+  }, TEST_MS);
+  /** Whatever the page did, it left its origin nowhere and complained of nothing. */
+  afterEach(async () => {
+    const { page } = opened;
+    // Questions that nobody waits for any more are given up, and the browser says so.
+    const complaints = opened.complaints.filter((it) => !/^failed: .*\/api\/open\//.test(it));
+    expect({ elsewhere: elsewhere(page, opened), complaints }).toEqual({
+      elsewhere: [],
+      complaints: [],
+    });
+    expect(await page.evaluate('document.title')).toMatch(/console|控制台/);
+    await page.close();
+  });
+
+  /** @param fragment of the screen, in English unless it says otherwise */
+  async function open(fragment: string, seen: string): Promise<ConsolePage['page']> {
+    const url = `http://${HOST}:${new URL(service.urlOf()).port}`;
+    opened = await openConsole(browser, url, entering(key));
+    await opened.page.waitForSelector('header nav');
+    await goTo(opened.page, fragment, seen);
+    return opened.page;
+  }
+
+  const idsIn = (page: ConsolePage['page']) =>
+    page.$$eval('.table .cell.id a', (links) => links.map((it) => it.textContent));
+
+  test(
+    'matters are found by what is known of them, and the address says what is asked for',
+    async () => {
+      const page = await open('#/matters?lang=en', '.table .cell.id a');
+      // The last changed first, and page by page as far as somebody scrolls.
+      expect((await idsIn(page)).slice(2, 4)).toEqual(['HD-1199', 'HD-1198']);
+      await fillIn(page, 'input[name="externalIdPrefix"]', ' HD-119');
+      await press(page, 'form.search button.main');
+      await shows(page, '11 matters, the last changed first', 'main');
+      expect(await page.evaluate('location.hash')).toContain('externalIdPrefix=HD-119');
+      await page.select('form.search select', 'TODO');
+      await page.select('form.search label:nth-of-type(6) select', 'OPEN');
+      await shows(page, '6 matters, the last', 'main');
+      expect(await page.evaluate('location.hash')).toMatch(/matterType=TODO.*phase=OPEN/);
+      // Of another tab, or a colleague: what stands in the address is asked for, and stands in the boxes.
+      await goTo(page, '#/matters?lang=en&username=alice&phase=CONCLUDED', '.table .cell.id a');
+      await shows(page, '1 matters, the last', 'main');
+      expect(await idsIn(page)).toEqual(['PR-1']);
+      expect(await page.evaluate('document.querySelector("[name=username]").value')).toBe('alice');
+      await page.evaluate('history.back()');
+      await shows(page, '6 matters, the last', 'main');
+      await press(page, 'form.search button:not(.main)');
+      await shows(page, 'and perhaps more', 'main');
+      await goTo(page, '#/matters?lang=en&changed=range&range=today', '.table .cell.id a');
+      await shows(page, '2 matters, the last', 'main');
+      await goTo(page, '#/matters?lang=en&username=zed', '.nothing');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'all of a long list is scrolled through, and no more of it is in the page than what is seen',
+    async () => {
+      const page = await open('#/matters?externalIdPrefix=HD-', '.table .cell.id a');
+      const end = `document.querySelector('.scroller').scrollTop = 1e9`;
+      await page.waitForFunction(
+        `(() => { ${end}; return document.querySelector('[data-index="${MATTERS - 1}"]'); })()`,
+        { polling: 200, timeout: TEST_MS / 2 },
+      );
+      expect((await idsIn(page)).at(-1)).toBe('HD-0');
+      expect((await idsIn(page)).length).toBeLessThan(100);
+      await shows(page, `${MATTERS} 个事项，最近变更的在前`, 'main');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'one matter is a card with its parties, and its history leads to its pushes',
+    async () => {
+      const page = await open('#/matters?lang=en&externalIdPrefix=PR-1', '.table .cell.id a');
+      await press(page, '.table .cell.id a');
+      await page.waitForSelector('.history > li:nth-of-type(3)');
+      const card = await textOf(page, 'article.card');
+      for (const text of ['To-do', 'Concluded · DONE', 'approve 采购', 'soon']) {
+        expect(card).toContain(text);
+      }
+      const parties = await textOf(page, 'table.plain tbody');
+      expect(parties).toMatch(/ALICE aliceHandles itUnread.*BOB bobCopiedUnread/);
+      const steps = await page.$$eval('.history > li', (all) => all.map((it) => it.textContent));
+      expect(steps).toEqual([
+        expect.stringMatching(/status · Updated.*bizStatus PENDING → DONE/),
+        expect.stringMatching(/upsert · /),
+        expect.stringMatching(/upsert · Created.*parties.*alice/),
+      ]);
+      const tones = await page.$$eval('.history > li', (all) => all.map((it) => it.className));
+      expect(tones).toEqual(['good', 'bad', 'good']);
+      await press(page, '.history > li.bad a');
+      await page.waitForSelector('.push .verdict.bad');
+      // And the push leads back.
+      await press(page, '.push h1 a');
+      await page.waitForSelector('article.card');
+      await goTo(page, '#/matter?lang=en&externalId=NONE', '.nothing');
+      await shows(page, 'The log has no push of it.', 'main');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'hostile content is text',
+    async () => {
+      const page = await open('#/matters?lang=en&externalIdPrefix=EVIL', '.table .cell.id a');
+      expect(await idsIn(page)).toEqual([`EVIL-${EVIL}`]);
+      expect(await textOf(page, '.table .space .cell.title bdi')).toBe(EVIL);
+      await press(page, '.table .cell.id a');
+      await page.waitForSelector('.history > li');
+      expect(await textOf(page, 'article.card h2')).toBe(EVIL);
+      await page.evaluate(
+        'document.querySelectorAll("details").forEach((it) => { it.open = true })',
+      );
+      const texts = await page.$$eval('details pre', (all) => all.map((it) => it.textContent));
+      expect(texts).toEqual([WORD, JSON.stringify(WORD.slice(0, 60_000))]);
+      expect(await page.$$('main img, main script, main b')).toEqual([]);
+      await page.setViewport({ width: 390, height: 800 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'the set-up tells what holds, makes its checks, and which users are known',
+    async () => {
+      const page = await open('#/setup?lang=en', '.checks[aria-busy="false"]');
+      const checks = await page.$$eval('.check', (all) =>
+        all.map((it) => [it.getAttribute('data-check'), it.getAttribute('data-status')]),
+      );
+      expect(Object.fromEntries(checks)).toEqual({
+        ...{ ready: 'ok', tls: 'note', signature: 'ok', clock: 'ok' },
+        ...{ body: 'ok', dryRun: 'ok', pushes: 'ok' },
+      });
+      const shown = await textOf(page, '.setup');
+      for (const text of [service.clientId, '30 days', '1 MiB', '5 min', 'DONE', 'Query key']) {
+        expect(shown).toContain(text);
+      }
+      expect(shown).not.toContain(service.secret);
+      expect(shown).not.toContain(key.key);
+      await fillIn(page, '#usernames', 'alice, bob\nzed <b>x</b>');
+      await press(page, '.users button.main');
+      await shows(page, '2 of 4 cannot be named in a push.', '.users');
+      expect(await textOf(page, '.users ul')).toBe('zed – unknown<b>x</b> – unknown');
+      await fillIn(page, '#usernames', 'alice');
+      await press(page, '.users button.main');
+      await shows(page, 'All 1 are known and enabled.', '.users');
+    },
+    TEST_MS,
+  );
+
+  test.each([
+    [1280, 'light', 'en'],
+    [390, 'dark', 'en'],
+    [390, 'light', ''],
+    [1280, 'dark', ''],
+  ])(
+    'axe finds nothing at %i px, %s, language %s',
+    async (width, value, lang) => {
+      const suffix = lang ? `&lang=${lang}` : '';
+      const page = await open(`#/matters?phase=OPEN${suffix}`, '.table .cell.id a');
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+      await page.evaluate(AXE);
+      const screens = [
+        [`#/matters?phase=OPEN${suffix}`, '.table .cell.id a'],
+        [`#/matter?externalId=PR-1${suffix}`, '.history > li'],
+        [`#/setup?x=1${suffix}`, '.checks[aria-busy="false"]'],
+      ] as const;
+      for (const [fragment, seen] of screens) {
+        await goTo(page, fragment, seen);
+        const found = await page.evaluate(
+          `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+            .map(({ id, nodes }) => [id, nodes.length, nodes[0].html, nodes[0].failureSummary]))`,
+        );
+        expect([fragment, found]).toEqual([fragment, []]);
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        expect([fragment, wide]).toEqual([fragment, Math.min(Number(wide), width)]);
+        const isChinese = /[\u4e00-\u9fff]/.test(await textOf(page, 'main h1'));
+        expect([fragment, isChinese]).toEqual([fragment, lang === '']);
+      }
+    },
+    TEST_MS,
+  );
+}
