@@ -9,7 +9,8 @@ import { Table } from './table.js';
 
 /** @typedef {import('./reconcile-compare.js').Difference} Difference */
 
-const ROW_HEIGHT = 40;
+/** Of two lines. */
+const ROW_HEIGHT = 56;
 /** Of several lines. */
 const NARROW_ROW_HEIGHT = 132;
 const NARROW = matchMedia('(max-width: 40rem)');
@@ -39,9 +40,9 @@ export const Differences = () =>
 const cellsOf = (row) => [
   h(Tick, { row }),
   h('bdi', { title: row.externalId }, row.externalId),
-  row.kinds.map((kind) => say(RECONCILE.kinds[kind])).join(', '),
-  h(Shown, { side: row.yours, other: row.here, absent: say(RECONCILE.notInFile) }),
-  h(Shown, { side: row.here, other: row.yours, absent: say(RECONCILE.notHere) }),
+  h('span', {}, row.kinds.map((kind) => say(RECONCILE.kinds[kind])).join(', ')),
+  h(Shown, { title: RECONCILE.yours, side: row.yours, absent: say(RECONCILE.notInFile) }),
+  h(Shown, { title: RECONCILE.here, side: row.here, absent: say(RECONCILE.notHere) }),
   h(Mends, { row }),
 ];
 
@@ -50,9 +51,14 @@ const Tick = ({ row }) =>
   h('input', {
     type: 'checkbox',
     'aria-label': sayWith(RECONCILE.tick, row.externalId),
-    disabled: !state.canSend(row),
+    // Not disabled: the keyboard goes from row to row over them.
+    'aria-disabled': String(!state.canSend(row)),
+    onClick: (/** @type {Event} */ event) => {
+      if (!state.canSend(row)) event.preventDefault();
+    },
     checked: state.ticked.value.has(row.externalId),
     onChange: (/** @type {any} */ event) => {
+      if (!state.canSend(row)) return;
       const after = new Set(state.ticked.value);
       if (event.currentTarget.checked) after.add(row.externalId);
       else after.delete(row.externalId);
@@ -60,9 +66,11 @@ const Tick = ({ row }) =>
     },
   });
 
-/** @param {{ side: Difference['yours'], other: Difference['yours'], absent: string }} props */
-function Shown({ side, absent }) {
-  if (!side) return h('span', { class: 'quiet' }, absent);
+/** @param {{ title: import('./speech.js').Words, side: Difference['yours'], absent: string }} props */
+function Shown({ title, side, absent }) {
+  // For those who see no head.
+  const label = h('span', { class: 'quiet label' }, `${say(title)}: `);
+  if (!side) return h('span', {}, label, h('span', { class: 'quiet' }, absent));
   const parts = Object.entries(side).map(([name, value]) => {
     const words = RECONCILE.fields[/** @type {'title'} */ (name)] ?? [name, name];
     return h(
@@ -72,7 +80,7 @@ function Shown({ side, absent }) {
       h('bdi', {}, shownValue(value)),
     );
   });
-  return h('span', { title: Object.values(side).map(shownValue).join(' · ') }, parts);
+  return h('span', { title: Object.values(side).map(shownValue).join(' · ') }, label, parts);
 }
 
 /** @param {unknown} value */

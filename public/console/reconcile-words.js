@@ -97,7 +97,7 @@ export const RECONCILE = {
     '已比对 {0} 条：{1} 条一致，{2} 条有差异。',
   ),
   equal: w('Nothing differs.', '没有差异。'),
-  leftOut: w('{0} lines were left out:', '{0} 行未参与比对：'),
+  leftOut: w('Lines that were left out: {0}', '未参与比对的行：{0}'),
   moreProblems: w('… and {0} more', '……另有 {0} 个'),
   withoutUpsert: w(
     '{0} matters were not compared: the file holds no upsert of them.',

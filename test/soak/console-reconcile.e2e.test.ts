@@ -1,0 +1,357 @@
+/** The console's reconciliation in a browser, against real servers: what differs is found and mended through it alone. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'puppeteer-core';
+import { toFullUpsert } from '../../src/domain/full-upsert';
+import type { Matter } from '../../src/domain/matter';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { nativeCollection } from '../../src/storage/mongo';
+import { type Chromium, elsewhere, prepareChromium } from '../support/browser';
+import { aParty } from '../support/builders';
+import {
+  type ConsoleKey,
+  type ConsolePage,
+  fillIn,
+  makeConsoleKey,
+  openConsole,
+  press,
+  shows,
+  textOf,
+} from '../support/console-page';
+import { seedLedger } from '../support/ledger-seed';
+import { type Service, startService } from '../support/service';
+
+/** Evaluated by the debugger: the policy of the page lets nothing else in. */
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const HOST = 'portal.test';
+const TEST_MS = 300_000;
+const WAIT_MS = 120_000;
+const STAMP = Date.UTC(2026, 0, 5, 2);
+const HOUR = 3_600_000;
+
+const chromium = prepareChromium();
+if ('problem' in chromium) {
+  console.warn(`SKIPPED: the reconciliation was not opened in a browser: ${chromium.problem}`);
+  test.skip(`the reconciliation in a browser (skipped: ${chromium.problem})`, () => {});
+} else {
+  describe('the reconciliation in a browser', () => inBrowser(chromium));
+}
+
+/** What was saved, in place of a folder of downloads. */
+const CATCH_REPORT = `
+  const create = URL.createObjectURL;
+  URL.createObjectURL = (blob) => {
+    blob.text().then((text) => { document.documentElement.dataset.report = text; });
+    return create.call(URL, blob);
+  };
+`;
+
+function inBrowser({ launch, remove }: Chromium): void {
+  let service: Service;
+  let browser: Browser;
+  let opened: ConsolePage;
+  const folder = mkdtempSync(join(tmpdir(), 'console-reconcile-'));
+  beforeAll(async () => {
+    service = await startService();
+    browser = await launch(HOST);
+  }, TEST_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    remove();
+    rmSync(folder, { recursive: true });
+  }, TEST_MS);
+  /** Whatever the page did, it left its origin nowhere and complained of nothing. */
+  afterEach(async () => {
+    const { page, complaints } = opened;
+    await matters().deleteMany({});
+    expect({ elsewhere: elsewhere(page, opened), complaints }).toEqual({
+      elsewhere: [],
+      complaints: [],
+    });
+    await page.close();
+  });
+
+  const matters = () => nativeCollection(matterModel(service.db));
+  const write = (name: string, content: string | Uint8Array) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  /** Enters with a key, and goes to the screen. */
+  async function enter(language = 'en', ...options: string[]): Promise<Page> {
+    return enterWith(await makeConsoleKey(service, ...options), language);
+  }
+
+  /** Typed in, so that no other screen is opened before. */
+  async function enterWith(key: Pick<ConsoleKey, 'clientId' | 'key'>, language = 'en') {
+    const { port } = new URL(service.urlOf());
+    const url = `http://${HOST}:${port}`;
+    opened = await openConsole(browser, url, `#/reconcile?lang=${language}`);
+    const { page } = opened;
+    page.setDefaultTimeout(WAIT_MS);
+    await fillIn(page, '#client', key.clientId);
+    await fillIn(page, '#key', key.key);
+    await press(page, '.entrance button.main');
+    await page.waitForSelector('#reconcile-file');
+    return page;
+  }
+
+  async function choose(page: Page, path: string): Promise<void> {
+    const input = await page.$('#reconcile-file');
+    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
+    await page.waitForSelector('.chosen');
+  }
+
+  async function compare(page: Page): Promise<void> {
+    await press(page, '#compare');
+    await page.waitForSelector('.outcome, .failure');
+  }
+
+  /** How many differ, by the names of the tiles. */
+  const tilesOf = (page: Page) =>
+    page.$$eval('.kinds button', (all) =>
+      Object.fromEntries(
+        all.map((it) => [
+          it.getAttribute('data-kind') || 'ALL',
+          Number(it.querySelector('.number')?.textContent?.replace(',', '')),
+        ]),
+      ),
+    );
+
+  const sendAll = async (page: Page) => {
+    await press(page, '#tick-all');
+    await press(page, '#try-ticked');
+    await page.waitForSelector('.ended');
+    const tried = await textOf(page, '.ended');
+    await press(page, '#send-ticked');
+    await page.waitForFunction(
+      `document.querySelector('.ended') && document.querySelector('.ended').textContent !== ${JSON.stringify(tried)}`,
+    );
+    return [tried, await textOf(page, '.ended')];
+  };
+
+  test(
+    '50 planted differences of all kinds among 3,000 matters are found and mended, and nothing differs then',
+    async () => {
+      const all = await seedLedger(service.db, 3_000, (n) => ({
+        externalId: `PR-${n}`,
+        title: `采购申请 ${n}`,
+        bizType: n % 3 === 0 ? 'purchase' : 'leave',
+        sourceUpdatedAt: STAMP + (n % 20) * 24 * HOUR,
+        parties: [aParty('alice', 'ASSIGNEE'), aParty('bob', 'CC')],
+      }));
+      const lines = all.map((matter: Matter) => ({
+        op: 'upsert',
+        body: toFullUpsert(matter, (at) => new Date(at).toISOString()),
+      }));
+      const change = (n: number, $set: object) =>
+        matters().updateOne({ externalId: `PR-${n}` }, { $set });
+      const gone = { deleted: true, phase: 'DELETED', deletedAt: new Date() };
+      const deletes: object[] = [];
+      for (let n = 0; n < 50; n += 1) {
+        const kind = n % 6;
+        if (kind === 0) await matters().deleteOne({ externalId: `PR-${n}` });
+        if (kind === 1) await change(n, gone);
+        if (kind === 2) {
+          const sourceUpdatedAt = new Date(STAMP + 30 * 24 * HOUR).toISOString();
+          deletes.push({ op: 'delete', body: { externalId: `PR-${n}`, sourceUpdatedAt } });
+        }
+        if (kind === 3) await change(n, { sourceUpdatedAt: new Date(STAMP - HOUR) });
+        if (kind === 4) await change(n, { bizStatus: 'DONE', phase: 'CONCLUDED' });
+        if (kind === 5) await change(n, { title: '<b>=1+1</b>', parties: [] });
+      }
+      const text = [...lines, ...deletes].map((line) => JSON.stringify(line)).join('\n');
+      const page = await enter('en', '--may-push');
+      await choose(page, write('pushes.ndjson', text));
+      await compare(page);
+      await page.waitForSelector('.kinds');
+      expect(await tilesOf(page)).toEqual({
+        ...{ ALL: 50, MISSING: 9, DELETED: 9, NOT_DELETED: 8 },
+        ...{ STALE_HERE: 8, STATUS_DIFFERS: 8, CONTENT_DIFFERS: 8 },
+      });
+      expect(await textOf(page, '.heat summary')).toMatch(/\d+ of \d+ fields of the map differ/);
+      expect(await sendAll(page)).toEqual([
+        'Tried: 50 would be accepted, 0 would not.',
+        'Sent and compared again: 50 mended, 0 failed, 0 still differ.',
+      ]);
+      await press(page, '#compare');
+      await page.waitForFunction(
+        `!document.querySelector('.kinds') && document.querySelector('.outcome .nothing')`,
+      );
+      expect(await textOf(page, '.summary')).toContain('3,000 are the same, 0 differ');
+      expect(await textOf(page, '.heat summary')).toContain('All days are the same.');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a GBK file with Chinese heads is understood; what is newer or only here is shown, and left alone',
+    async () => {
+      await seedLedger(service.db, 4, (n) => ({
+        externalId: `单-${n}`,
+        sourceUpdatedAt: STAMP,
+        title: `标题${n}`,
+      }));
+      const lines = [
+        '单号,状态,更新时间,标题,事项类型',
+        '单-0,PENDING,2026-01-05 10:00:00,标题0,TODO',
+        '单-1,DONE,2026-01-05 10:00:00,标题1,TODO',
+        '单-2,PENDING,2025-01-05 10:00:00,标题2,TODO',
+        '单-9,PENDING,2026-01-05 10:00:00,新的,TODO',
+      ];
+      const page = await enter('zh', '--may-push');
+      await page.evaluate(CATCH_REPORT);
+      await choose(page, write('gbk.csv', gbk(lines.join('\r\n'))));
+      expect(await textOf(page, '.chosen')).toContain('CSV，4 行，GBK');
+      await press(page, '#option-orphans');
+      await compare(page);
+      await page.waitForSelector('.kinds');
+      expect(await tilesOf(page)).toEqual({
+        ...{ ALL: 4, MISSING: 1, STATUS_DIFFERS: 1, NEWER_HERE: 1, ORPHAN: 1 },
+      });
+      expect(await sendAll(page)).toEqual([
+        '校验完成：2 条通过，0 条不通过。',
+        '已发送并重新比对：2 条已一致，0 条失败，0 条仍有差异。',
+      ]);
+      await press(page, '#report');
+      await page.waitForSelector('html[data-report]');
+      const report = (await page.evaluate('document.documentElement.dataset.report')) as string;
+      expect(report).toContain('单-3,仅门户存在,文件中没有,');
+      expect(await matters().countDocuments({ deleted: false, phase: 'OPEN' })).toBe(4);
+      await press(page, '#compare');
+      await page.waitForFunction(
+        `!document.querySelector('.progress') && document.querySelectorAll('.kinds button').length === 3`,
+      );
+      expect(await tilesOf(page)).toEqual({ ALL: 2, NEWER_HERE: 1, ORPHAN: 1 });
+    },
+    TEST_MS,
+  );
+
+  test(
+    'hostile words are text, in the page and in the report; a key that only asks tries, and does not send',
+    async () => {
+      const script = '<img src=x onerror=alert(1)>';
+      const rows = [
+        ['externalId', script, 'title', 'matterType', 'bizStatus', '\u202estatus'],
+        ['=1+1', 'x', script, 'TODO', 'DONE', '\u202e'],
+        ['"><script>alert(1)</script>', 'y', 'x'.repeat(65_536), 'TODO', 'DONE', ''],
+        ['\u202eabc', 'z', '\u200ft', 'TODO', 'DONE', ''],
+        ['__proto__', 'z', 't', 'TODO', 'DONE', ''],
+        ['bad\u0000id', 'z', 't', 'TODO', 'DONE', ''],
+        ['short'],
+        ['long', ...Array(9).fill(script)],
+        ['low', '', 't', 'TODO', script, ''],
+      ];
+      const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`;
+      const text = rows.map((cells) => cells.map(quoted).join(',')).join('\n');
+      const page = await enter();
+      await page.evaluate(CATCH_REPORT);
+      await choose(page, write('<b>hostile</b>.csv'.replaceAll('/', '_'), text));
+      expect(await textOf(page, '.chosen')).toContain('<b>hostile<_b>.csv');
+      await compare(page);
+      await page.waitForSelector('.kinds');
+      expect(await tilesOf(page)).toEqual({ ALL: 5, MISSING: 5 });
+      expect(await textOf(page, '.left-out')).toContain('left out: 3');
+      const content = await textOf(page, '.reconcile .table');
+
+      for (const id of ['=1+1', '"><script>alert(1)</script>', '\u202eabc', '__proto__']) {
+        expect(content).toContain(id);
+      }
+      const made = 'document.querySelectorAll("main img, main script, main b").length';
+      expect(await page.evaluate(made)).toBe(0);
+      expect(await page.$('#send-ticked')).toBeNull();
+      expect(await textOf(page, '.sending .note')).toContain('This key only asks');
+      await press(page, '#tick-all');
+      await press(page, '#try-ticked');
+      await page.waitForSelector('.ended');
+      // One title is too long; of the short row nothing can be made at all.
+      expect(await textOf(page, '.ended')).toBe('Tried: 3 would be accepted, 1 would not.');
+      await press(page, '#report');
+      await page.waitForSelector('html[data-report]');
+      const report = (await page.evaluate('document.documentElement.dataset.report')) as string;
+      expect(report).toContain("\n'=1+1,Missing here,");
+      expect(report).not.toMatch(/(^|,)"?[=+\-@\t]/m);
+      expect(await matters().countDocuments({})).toBe(0);
+    },
+    TEST_MS,
+  );
+
+  test(
+    '100,000 rows are read, compared and scrolled to their end',
+    async () => {
+      const lines = Array.from({ length: 100_000 }, (_, n) => `R-${n},DONE,2026-01-05 10:00:00`);
+      // A key is slowed down to its rate, of which the browser complains.
+      const page = await enterWith({ clientId: service.clientId, key: service.secret });
+      await choose(page, write('many.csv', `id,status,updated\n${lines.join('\n')}\n`));
+      await compare(page);
+      await page.waitForSelector('.kinds');
+      expect(await tilesOf(page)).toEqual({ ALL: 100_000, MISSING: 100_000 });
+      expect(await page.$$eval('.reconcile .scroller .row', (rows) => rows.length)).toBeLessThan(
+        100,
+      );
+      await page.$eval('.reconcile .scroller', (box) => {
+        box.scrollTop = box.scrollHeight;
+      });
+      await shows(page, 'R-99999', '.reconcile .scroller');
+    },
+    TEST_MS,
+  );
+
+  test.each([
+    [1280, 'light', 'en'],
+    [1280, 'dark', 'zh'],
+    [390, 'light', 'zh'],
+    [390, 'dark', 'en'],
+  ])(
+    'axe finds nothing at %i px, %s, %s, and nothing has to be scrolled sideways',
+    async (width, value, language) => {
+      await seedLedger(service.db, 30, (n) => ({
+        externalId: `A-${n}`,
+        bizType: `type ${n % 3}`,
+        sourceUpdatedAt: STAMP + n * 8 * HOUR,
+      }));
+      const page = await enter(language, '--may-push');
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+      const lines = Array.from({ length: 30 }, (_, n) => {
+        const at = new Date(STAMP + (n + 2) * 8 * HOUR).toISOString();
+        return `A-${n + 2},${n % 4 ? 'PENDING' : 'DONE'},${at},type ${(n + 2) % 3},TODO,title ${n}`;
+      });
+      const head = 'externalId,bizStatus,sourceUpdatedAt,bizType,matterType,title';
+      await choose(page, write('axe.csv', [head, ...lines, ',DONE'].join('\n')));
+      await press(page, '#option-orphans');
+      await compare(page);
+      await page.waitForSelector('.kinds');
+      await press(page, '#tick-all');
+      await press(page, '#try-ticked');
+      await page.waitForSelector('.ended');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+        width,
+      );
+      await page.evaluate(AXE);
+      const found = await page.evaluate(
+        `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
+          .map(({ id, nodes }) => [id, nodes.length, nodes[0].html, nodes[0].failureSummary]))`,
+      );
+      expect(found).toEqual([]);
+    },
+    TEST_MS,
+  );
+}
+
+/** No encoder of Node writes it: of each letter the bytes that its decoder reads. */
+function gbk(text: string): Uint8Array {
+  const decoder = new TextDecoder('gbk');
+  const known = new Map<string, number[]>();
+  for (let lead = 0x81; lead <= 0xfe; lead += 1) {
+    for (let trail = 0x40; trail <= 0xfe; trail += 1) {
+      const letter = decoder.decode(new Uint8Array([lead, trail]));
+      if (letter.length === 1 && !known.has(letter)) known.set(letter, [lead, trail]);
+    }
+  }
+  return new Uint8Array(
+    [...text].flatMap((it) => (it < '\u0080' ? [it.charCodeAt(0)] : (known.get(it) ?? []))),
+  );
+}
