@@ -3,9 +3,10 @@ import type { Browser, Page } from 'puppeteer-core';
 import { type Watched, watch } from './browser';
 import { matterctl } from './cli-tool';
 import type { SharedService } from './service';
+import { until } from './wait';
 
 /** Milliseconds for one thing to be seen: no wait of a page may outlast its test. */
-export const SEEN_MS = 20_000;
+export const SEEN_MS = 40_000;
 
 export interface ConsoleKey {
   readonly clientId: string;
@@ -15,7 +16,7 @@ export interface ConsoleKey {
 
 /** Made as an operator makes it. @param options `--may-push`, `--ttl` */
 export async function makeConsoleKey(
-  { env, clientId }: SharedService,
+  { env, clientId, push }: SharedService,
   ...options: string[]
 ): Promise<ConsoleKey> {
   const args = ['client', 'console', clientId, ...options, '--json'];
@@ -25,7 +26,13 @@ export async function makeConsoleKey(
   if (stdout === '') throw new Error(stderr);
   const { keyId, link } = JSON.parse(stdout);
   const fragment = new URLSearchParams(new URL(link).hash.slice(1));
-  return { keyId, clientId: String(fragment.get('client')), key: String(fragment.get('key')) };
+  const secret = String(fragment.get('key'));
+  // For a tenth of a second after another one was made it is unknown: a page would take it for a wrong one.
+  await until('the key to be known', async () => {
+    const { code } = await push('', {}, { path: '/api/open/clients/me', secret });
+    return code === 0;
+  });
+  return { keyId, clientId, key: secret };
 }
 
 export interface ConsolePage extends Watched {

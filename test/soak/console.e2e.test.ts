@@ -1,0 +1,369 @@
+/**
+ * The console in a browser, over plain http from a host that is not this machine by name: the way in, its
+ * screens, hostile content, and a service that goes away and comes back.
+ */
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'puppeteer-core';
+import { type Chromium, elsewhere, prepareChromium } from '../support/browser';
+import { matterctl } from '../support/cli-tool';
+import {
+  type ConsoleKey,
+  type ConsolePage,
+  complaintsOf,
+  entering,
+  fillIn,
+  goTo,
+  makeConsoleKey,
+  openConsole,
+  press,
+  shows,
+  textOf,
+} from '../support/console-page';
+import { type Service, startService } from '../support/service';
+import { until } from '../support/wait';
+
+/** Evaluated by the debugger: the policy of the page lets nothing else in. */
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const HOST = 'portal.test';
+const TEST_MS = 120_000;
+const RANGE = 'range=week';
+/** What must stay text wherever it stands; the longest that the service takes. */
+const HOSTILE = {
+  html: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
+  formula: '=HYPERLINK("http://evil.test")',
+  turned: 'abc\u202egpj.exe',
+  long: 'W'.repeat(65_536),
+};
+
+const chromium = prepareChromium();
+if ('problem' in chromium) {
+  console.warn(`SKIPPED: the console was not opened in a browser: ${chromium.problem}`);
+  test.skip(`the console in a browser (skipped: ${chromium.problem})`, () => {});
+} else {
+  describe('the console in a browser', () => inBrowser(chromium));
+}
+
+function inBrowser({ launch, remove }: Chromium): void {
+  let service: Service;
+  let browser: Browser;
+  let key: ConsoleKey;
+  let opened: ConsolePage | undefined;
+  const url = () => `http://${HOST}:${new URL(service.urlOf()).port}`;
+  const upsert = (externalId: string, more: object = {}) =>
+    service.push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
+  const open = async (fragment: string) => {
+    opened = await openConsole(browser, url(), fragment);
+    return opened;
+  };
+  const ctl = async (...args: string[]) => {
+    const { exitCode, stderr } = await matterctl(args, { env: service.env });
+    if (exitCode !== 0) throw new Error(stderr);
+  };
+
+  beforeAll(async () => {
+    service = await startService({ env: { QUERY_KEY_RATE: '100', QUERY_KEY_BURST: '500' } });
+    await upsert('FINE-1');
+    await upsert(HOSTILE.html, { title: '' });
+    await upsert(HOSTILE.formula, { title: '' });
+    await upsert(HOSTILE.turned, { title: '', summary: HOSTILE.html });
+    await upsert('LONG', { title: HOSTILE.long });
+    await upsert('USER', { parties: [{ username: HOSTILE.html, partyRole: 'ASSIGNEE' }] });
+    key = await makeConsoleKey(service, '--may-push');
+    browser = await launch(HOST);
+  }, TEST_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+    remove();
+  }, TEST_MS);
+  /** Whatever the page did, it left its origin nowhere and broke no policy. */
+  afterEach(async () => {
+    if (!opened) return;
+    const { page } = opened;
+    expect({ elsewhere: elsewhere(page, opened), complaints: complaintsOf(opened) }).toEqual({
+      elsewhere: [],
+      complaints: [],
+    });
+    await page.close();
+    opened = undefined;
+  });
+
+  test(
+    'entered by a link, the key is in no address, in no store of the browser, and in no request',
+    async () => {
+      const { page, requests } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      expect(await page.evaluate('location.href')).not.toContain('key');
+      expect(await page.evaluate('localStorage.length')).toBe(0);
+      expect(await page.evaluate('document.cookie')).toBe('');
+      // A fragment stays in the browser.
+      const sent = requests.map((it) => [
+        ...[it.url().replace(/#.*/, ''), JSON.stringify(it.headers()), it.postData() ?? ''],
+      ]);
+      expect(sent.some((it) => it.join().includes('x-signature'))).toBe(true);
+      expect(sent.filter((it) => it.join().includes(key.key))).toEqual([]);
+      // Back leads out of the page, and not to where the key stood.
+      expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
+      await press(page, '.tools button:last-child');
+      await page.waitForSelector('.entrance');
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    },
+    TEST_MS,
+  );
+
+  const typeIn = async (page: Page, clientId: string, secret: string) => {
+    await page.waitForSelector('.entrance');
+    await fillIn(page, '#client', clientId);
+    await fillIn(page, '#key', secret);
+    await press(page, '.entrance button.main');
+  };
+
+  test(
+    'entered by id and secret; a wrong, a revoked and an unknown one are told in words',
+    async () => {
+      const { page } = await open('#/overview?lang=en');
+      const revoked = await makeConsoleKey(service);
+      await ctl('client', 'revoke', service.clientId, revoked.keyId);
+      for (const [id, secret] of [
+        [service.clientId, 'wrong'],
+        [service.clientId, revoked.key],
+        ['nobody', 'wrong'],
+      ] as const) {
+        await typeIn(page, id, secret);
+        await page.waitForSelector('.entrance .failure');
+        expect(await textOf(page, '.entrance .failure')).toContain('The key is not accepted');
+        await page.reload({ waitUntil: 'domcontentloaded' });
+      }
+      await typeIn(page, service.clientId, service.secret);
+      await shows(page, 'may push', '.who');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a view is opened in another tab by its address; a tab without a key asks for one',
+    async () => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      const view = `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`;
+      await goTo(page, view, '.group .table');
+      await page.waitForSelector('.group .row .matter a');
+      const rows = await page.$$eval('.group .row .matter a', (all) => all.length);
+      expect(rows).toBeGreaterThanOrEqual(4);
+      const other = await openConsole(browser, url(), view);
+      await other.page.waitForSelector('.entrance');
+      await typeIn(other.page, key.clientId, key.key);
+      await other.page.waitForSelector('.group .table');
+      expect(await other.page.$$eval('.group .row .matter a', (all) => all.length)).toBe(rows);
+      await other.page.close();
+    },
+    TEST_MS,
+  );
+
+  test(
+    'hostile content is text on every screen, and no formula in a file',
+    async () => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      // What would be saved is kept, to be looked at.
+      await page.evaluate(`URL.createObjectURL = (blob) => {
+        blob.text().then((text) => { document.body.dataset.saved = text; });
+        return '#saved';
+      }`);
+      await goTo(page, `#/failures?${RANGE}&lang=en`, '.groups');
+      await press(page, '.export');
+      const saved = await until('the file', () =>
+        page.$eval('body', (it) => it.getAttribute('data-saved')).then((it) => it ?? false),
+      );
+      expect(saved).toContain(`"'=HYPERLINK(""http://evil.test"")"`);
+      await goTo(
+        page,
+        `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
+        '.group .table',
+      );
+      expect(await textOf(page, '.group .table')).toContain(HOSTILE.html);
+      const links = await page.$$eval('.group .matter a', (all) =>
+        all.map((it) => it.getAttribute('href') ?? ''),
+      );
+      for (const link of links) {
+        await goTo(page, link, `.push .facts`);
+        await page.waitForSelector('.push .verdict');
+      }
+      expect(await page.$('main img, main script')).toBeNull();
+      expect(await page.title()).toMatch(/Matter Push console$/);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a key that only asks sees the plan, and why it may not send',
+    async () => {
+      const { page } = await open(entering(await makeConsoleKey(service)));
+      await page.waitForSelector('.tiles');
+      await goTo(
+        page,
+        `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
+        '.group .table',
+      );
+      await press(page, '#tick-all');
+      await fillIn(page, '#set-value', 'A title');
+      await press(page, '.set button[type="submit"]');
+      await shows(page, 'will be sent', '.work');
+      expect(await textOf(page, '.work')).toContain('This key only asks.');
+      expect(await page.$('#send')).toBeNull();
+    },
+    TEST_MS,
+  );
+
+  const SCREENS: [fragment: string, seen: string][] = [
+    ['overview?', '.tiles'],
+    ['failures?', '.groups'],
+    ['failures?reason=VALIDATION_FAILED&field=title&', '.group .table'],
+    ['pushes?', '.pushes .table'],
+    ['matters?', 'main h1'],
+  ];
+  test.each(['light', 'dark'])(
+    'axe finds nothing in %s, wide and narrow, in both languages; nothing is scrolled sideways',
+    async (scheme) => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+      await page.evaluate(AXE);
+      for (const [width, lang] of [
+        [1280, 'zh'],
+        [390, 'en'],
+      ] as const) {
+        await page.setViewport({ width, height: 800 });
+        for (const [fragment, seen] of SCREENS) {
+          await goTo(page, `#/${fragment}${RANGE}&lang=${lang}`, seen);
+          await page.waitForFunction(`document.documentElement.lang.startsWith('${lang}')`);
+          const found =
+            await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(
+            ({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`);
+          const scrolled = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+          expect([fragment, width, found, scrolled]).toEqual([fragment, width, [], 0]);
+          const text = await textOf(page, 'header');
+          expect(/[\u4e00-\u9fff]/.test(text.replace('中文', ''))).toBe(lang === 'zh');
+        }
+      }
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a service that goes away is told in words; it comes back, and so does the page',
+    async () => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      await goTo(page, `#/failures?${RANGE}&lang=en`, '.groups');
+      const [web] = service.webs;
+      web?.kill('SIGKILL');
+      await press(page, '.again');
+      await page.waitForSelector('main .failure');
+      expect(await textOf(page, 'main .failure')).toContain('The service does not answer.');
+      const port = new URL(service.urlOf()).port;
+      service.webs[0] = await service.startWeb({ PORT: port });
+      await press(page, 'main .failure button');
+      await page.waitForSelector('.groups');
+      expect(opened?.complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);
+    },
+    TEST_MS,
+  );
+
+  /** Failed matters of their own, ticked, with a plan that may be sent. */
+  const planned = async (page: Page, name: string, field: 'mobileUrl' | 'bizStatus') => {
+    for (let n = 0; n < 3; n += 1) await upsert(`${name}-${n}`, { [field]: 'no such' });
+    const group = `#/failures?reason=VALIDATION_FAILED&field=${field}&${RANGE}&lang=en`;
+    await goTo(page, group, '.group .table');
+    await press(page, '#tick-all');
+    await page.select('#set-form', 'remove');
+    await press(page, '.set button[type="submit"]');
+    await shows(page, '3 pushes of 3 matters will be sent', '.work');
+  };
+
+  test(
+    'where the service has no room it is waited for as long as it says, and gone on',
+    async () => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      await planned(page, 'BUSY', 'mobileUrl');
+      const times: number[] = [];
+      await page.setRequestInterception(true);
+      page.on('request', (request) => {
+        if (!request.url().endsWith('/matters/batch')) return void request.continue();
+        times.push(Date.now());
+        if (times.length > 1) return void request.continue();
+        const envelope = { code: 503, message: 'busy', reason: 'BACKLOG_FULL', data: null };
+        const headers = { 'Retry-After': '3' };
+        return void request.respond({ status: 503, headers, body: JSON.stringify(envelope) });
+      });
+      await press(page, '#send');
+      await shows(page, 'The service asked to wait (Too much was waiting)', '.work');
+      await shows(page, 'Done: 3 written, 0 failed.', '.work');
+      expect(Number(times[1]) - Number(times[0])).toBeGreaterThanOrEqual(3_000);
+      expect(await textOf(page, '.group .table')).toContain('Written: Created');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'while the client is paused nothing is sent again; after that it is gone on',
+    async () => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      await planned(page, 'PAUSED', 'bizStatus');
+      await ctl('queue', 'pause', service.clientId, '--reason', 'month end');
+      const isPaused = async () => (await upsert('FINE-1')).reason === 'CLIENT_PAUSED';
+      await until('the pause', isPaused);
+      await press(page, '#send');
+      await shows(page, 'Stopped. 3 are not sent.', '.work');
+      expect(await textOf(page, '.work .failure')).toContain('CLIENT_PAUSED');
+      await ctl('queue', 'resume', service.clientId);
+      await until('its end', async () => !(await isPaused()));
+      await press(page, '.work button.main');
+      await shows(page, 'Done: 3 written, 0 failed.', '.work');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a failed push is mended and sent again',
+    async () => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      await upsert('MEND', { title: '', pcUrl: 'javascript:alert(1)' });
+      await goTo(
+        page,
+        `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en`,
+        '.group .table',
+      );
+      const link = await page.$eval('.group .act a', (it) => it.getAttribute('href') ?? '');
+      await goTo(page, link, '.mend[open] textarea');
+      await press(page, '.mend button[type="submit"]');
+      await page.waitForSelector('.mend .verdict.bad');
+      expect(await page.$$eval('.marks button', (all) => all.map((it) => it.textContent))).toEqual([
+        'title',
+        'pcUrl',
+      ]);
+      const body = await page.$eval(
+        '#mend-body',
+        (it) => (it as unknown as { value: string }).value,
+      );
+      await fillIn(
+        page,
+        '#mend-body',
+        body.replace('""', '"Good"').replace('javascript:alert(1)', 'https://a.test'),
+      );
+      await press(page, '.mend button[type="submit"]');
+      await press(page, '.mend button.main');
+      await shows(page, 'Sent, and written.', '.mend');
+      await goTo(
+        page,
+        `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en&n=2`,
+        '.empty',
+      );
+    },
+    TEST_MS,
+  );
+}
