@@ -11,9 +11,11 @@ export function csvCell(text) {
   return /[",\r\n;\t]/.test(defused) ? `"${defused.replaceAll('"', '""')}"` : defused;
 }
 
+/** @param {readonly string[]} cells */
+export const csvLine = (cells) => `${cells.map(csvCell).join(',')}\r\n`;
+
 /** @param {readonly (readonly string[])[]} rows with a mark at the start, by which Excel knows UTF-8 */
-export const csvText = (rows) =>
-  `\ufeff${rows.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')}`;
+export const csvText = (rows) => `\ufeff${rows.map(csvLine).join('')}`;
 
 /** A value of one side, in words of nobody: as JSON has it. @param {unknown} value */
 export const valueText = (value) => {

@@ -1,25 +1,21 @@
 /** Saves the report of a comparison; it is made in the browser. */
-import { csvText, sideText } from './reconcile-report.js';
+import { csvLine, csvText, sideText } from './reconcile-report.js';
 import { mendsText } from './reconcile-rows.js';
 import * as state from './reconcile-state.js';
 import { RECONCILE } from './reconcile-words.js';
+import { createSlices } from './slices.js';
 import { say } from './speech.js';
 
-export function saveReport() {
+export async function saveReport() {
   const { id, kind, yours, here, mends, result } = RECONCILE;
-  const head = [id, kind, yours, here, mends, result].map(say);
-  const rows = (state.result.value?.rows ?? []).map((row) => {
-    const verdict = state.verdicts.value.get(row.externalId);
-    return [
-      row.externalId,
-      row.kinds.map((name) => say(RECONCILE.kinds[name])).join(', '),
-      row.yours ? sideText(row.yours) : say(RECONCILE.notInFile),
-      row.here ? sideText(row.here) : say(RECONCILE.notHere),
-      mendsText(row),
-      verdict?.name ? say(RECONCILE.told[verdict.name]) : (verdict?.text ?? ''),
-    ];
-  });
-  const blob = new Blob([csvText([head, ...rows])], { type: 'text/csv;charset=utf-8' });
+  const slices = createSlices();
+  const told = state.verdicts.value;
+  const parts = [csvText([[id, kind, yours, here, mends, result].map(say)])];
+  for (const row of state.result.value?.rows ?? []) {
+    parts.push(csvLine(cellsOf(row, told.get(row.externalId))));
+    if (slices.isDue()) await slices.rest();
+  }
+  const blob = new Blob(parts, { type: 'text/csv;charset=utf-8' });
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = `${say(RECONCILE.reportName)}-${new Date().toISOString().slice(0, 10)}.csv`;
@@ -27,3 +23,13 @@ export function saveReport() {
   // Not at once: the browser reads it by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
+
+/** @param {import('./reconcile-compare.js').Difference} row @param {import('./reconcile-state.js').Verdict | undefined} verdict */
+const cellsOf = (row, verdict) => [
+  row.externalId,
+  row.kinds.map((name) => say(RECONCILE.kinds[name])).join(', '),
+  row.yours ? sideText(row.yours) : say(RECONCILE.notInFile),
+  row.here ? sideText(row.here) : say(RECONCILE.notHere),
+  mendsText(row),
+  verdict?.name ? say(RECONCILE.told[verdict.name]) : (verdict?.text ?? ''),
+];

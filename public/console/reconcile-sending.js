@@ -8,7 +8,7 @@ import { mayPush, self } from './self.js';
 import { say, sayWith } from './speech.js';
 
 export function Sending() {
-  const sendable = state.shownRows.value.filter(state.canSend);
+  const sendable = state.sendableRows.value;
   const count = state.ticked.value.size;
   const isBusy = state.work.value !== undefined;
   const cannot = !mayPush()

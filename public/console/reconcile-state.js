@@ -41,11 +41,17 @@ export const shownRows = computed(() => {
   return kind === '' ? rows : rows.filter(({ kinds }) => kinds.some((it) => it === kind));
 });
 
-/** What can be sent and is not the same by now. @param {Difference} row */
-export const canSend = (row) =>
-  row.push !== null &&
-  typeof row.push === 'object' &&
-  verdicts.value.get(row.externalId)?.name !== 'mended';
+/** What can be sent and is not the same by now. @param {Difference} row @param {ReadonlyMap<string, Verdict>} told */
+const isOpen = ({ externalId, push }, told) =>
+  push !== null && typeof push === 'object' && told.get(externalId)?.name !== 'mended';
+
+/** @param {Difference} row */
+export const canSend = (row) => isOpen(row, verdicts.value);
+
+export const sendableRows = computed(() => {
+  const told = verdicts.value;
+  return shownRows.value.filter((row) => isOpen(row, told));
+});
 
 export function forgetResult() {
   result.value = undefined;
