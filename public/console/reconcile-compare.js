@@ -5,6 +5,7 @@ import { find, toSide } from './lib/find.js';
 import { priorityRank } from './lib/matter.js';
 import { ASSIGNED_ID_PREFIX } from './lib/operation.js';
 import { repush } from './lib/repush.js';
+import { patiently } from './reconcile-ask.js';
 
 /** @typedef {import('../../src/queries/reconcile/expected').ExpectedMatter} ExpectedMatter */
 /** @typedef {import('../../src/domain/matter').Matter} Matter */
@@ -80,7 +81,7 @@ async function diff(some, signal) {
     const sourceUpdatedAt = typeof at === 'number' ? new Date(at).toISOString() : at;
     return { externalId, bizStatus, externalStatusCode, sourceUpdatedAt, deleted };
   });
-  const { differences } = await ask('matters/diff', { lines }, signal);
+  const { differences } = await patiently(() => ask('matters/diff', { lines }, signal), signal);
   const equal = new Set(lines.map(({ externalId }) => externalId));
   const matters = new Map();
   for (const { externalId, here } of differences) {
@@ -94,7 +95,7 @@ async function diff(some, signal) {
 /** With contents at their longest they are more than one answer may hold. @param {readonly string[]} externalIds @param {AbortSignal} [signal] @returns {Promise<any[]>} */
 async function get(externalIds, signal) {
   try {
-    return (await ask('matters/get', { externalIds }, signal)).matters;
+    return (await patiently(() => ask('matters/get', { externalIds }, signal), signal)).matters;
   } catch (error) {
     const isTooHeavy = error instanceof AskError && error.reason === 'VALIDATION_FAILED';
     if (!isTooHeavy || externalIds.length < 2) throw error;
@@ -125,7 +126,7 @@ const toMatter = (view, timeZone) => ({
  */
 export async function findOrphans(ids, signal) {
   const body = Array.from(ids, (id) => `${JSON.stringify(id)}\n`).join('');
-  const lines = await askLines('matters/orphans', body, signal);
+  const lines = await patiently(() => askLines('matters/orphans', body, signal), signal);
   return lines.flatMap((line) => {
     const orphan = JSON.parse(line);
     const { externalId } = orphan;

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { minifySync } from '@swc/core';
 import fc from 'fast-check';
+import { AskError } from '../../public/console/ask';
+import { patiently } from '../../public/console/reconcile-ask';
 import { cellsOf, comparableBy, compareDigests } from '../../public/console/reconcile-digest';
 import { csvCell, csvText, sideText } from '../../public/console/reconcile-report';
 import { inBatches, toLines } from '../../public/console/reconcile-send';
@@ -165,3 +167,42 @@ test.each(readdirSync(CONSOLE).filter((name) => name.endsWith('.js')))(
     expect(served).toBe(whole);
   },
 );
+
+describe('a question of many', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+  const failing = (retryable: boolean | undefined) => {
+    const envelope = { code: 503, message: 'm', data: null, requestId: '', retryable };
+    return new AskError(
+      retryable === undefined ? { message: 'm' } : { message: 'm', reason: 'R', envelope },
+    );
+  };
+
+  test('that may be answered later is asked again, five times at most', async () => {
+    const later = jest
+      .fn()
+      .mockRejectedValueOnce(failing(true))
+      .mockRejectedValueOnce(failing(undefined));
+    const answer = patiently(later.mockResolvedValue('yes'));
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(await answer).toBe('yes');
+    const never = jest.fn().mockRejectedValue(failing(true));
+    const refused = expect(patiently(never)).rejects.toThrow('m');
+    await jest.advanceTimersByTimeAsync(60_000);
+    await refused;
+    expect([later.mock.calls.length, never.mock.calls.length]).toEqual([3, 5]);
+  });
+
+  test('that is refused for good, or given up, is not', async () => {
+    const no = jest.fn().mockRejectedValue(failing(false));
+    await expect(patiently(no)).rejects.toThrow('m');
+    const stop = new AbortController();
+    const stopped = expect(
+      patiently(jest.fn().mockRejectedValue(failing(true)), stop.signal),
+    ).rejects.toThrow('aborted');
+    stop.abort();
+    await jest.advanceTimersByTimeAsync(1_000);
+    await stopped;
+    expect(no).toHaveBeenCalledTimes(1);
+  });
+});
