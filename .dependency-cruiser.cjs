@@ -14,10 +14,11 @@ const ROWS = [
   ['storage', 'queue'],
   ['observability', 'signature-diagnosis', 'auth'],
   ['pushes', 'queries'],
-  ['openapi'],
+  // status: what `matterctl status` and the operator's screen show.
+  ['openapi', 'status'],
   ['http'],
   // What src/web.ts wires beside the way of a push: a part of that composition root.
-  ['web'],
+  ['web', 'operator'],
 ];
 
 const below = ROWS.flatMap((row, n) => row.map((room) => [room, ROWS.slice(0, n).flat()]));
@@ -26,6 +27,7 @@ const below = ROWS.flatMap((row, n) => row.map((room) => [room, ROWS.slice(0, n)
 const EXPORTERS = {
   metrics: ['^src/observability/metrics/(?!options\\.|start\\.)', 'prom-client'],
   tracing: ['^src/observability/tracing/(?!options\\.|start\\.)', '@opentelemetry'],
+  operator: ['^src/operator/(?!open\\.|parts\\.|queue-history\\.)', '^src/operator/app\\.'],
   board: ['^src/observability/board/(?!open\\.)', '@bull-board'],
 };
 

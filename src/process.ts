@@ -6,6 +6,7 @@ import { BOARD_PATH, openBoard } from './observability/board/open';
 import { startMetrics } from './observability/metrics/start';
 import { type OwnRecord, openHeartbeat } from './observability/processes/open-heartbeat';
 import { startTracing } from './observability/tracing/start';
+import { openOperator } from './operator/open';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createPartitionStates } from './queue/partition-states';
 import { createPartitions, type Partitions } from './queue/partitions';
@@ -104,11 +105,18 @@ async function openMetrics(
 ): Promise<Metrics> {
   const board = await openBoard(config.QUEUE_BOARD === 'on', redis, keys, logger);
   if (board) lifecycle.onStop('queue board', board.close);
+  const operator = openOperator({
+    ...{ type, mongo, redis, keys, logger },
+    isKept: config.METRICS_PORT !== 0,
+    boardPath: board ? BOARD_PATH : null,
+    token: config.OPERATOR_TOKEN,
+  });
+  lifecycle.onStop("operator's screen", operator.close);
   const { metrics, url, close } = await startMetrics({
     type,
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    ...(board && { beside: { path: BOARD_PATH, answer: board.answer } }),
+    beside: [...(board ? [board] : []), operator],
     servers: {
       pingDatabase: () => pingMongo(mongo),
       pingQueue: () => probeWrite(redis, keys),

@@ -49,6 +49,32 @@ export async function lookForStuck(
   return { partitions, stuck };
 }
 
+/**
+ * The same for somebody who looks again and again and waits for nothing: what has looked stuck for long
+ * enough, at each look since.
+ *
+ * @param clock milliseconds that never go back
+ * @returns to be called with each look
+ */
+export function createStuckWatch(
+  clock: () => number = () => performance.now(),
+): (partitions: readonly PartitionView[]) => StuckPartition[] {
+  let suspects: ReadonlyMap<number, Suspect & { readonly since: number }> = new Map();
+  return (partitions) => {
+    const now = clock();
+    suspects = new Map(
+      Array.from(suspectsIn(partitions), ([partition, suspect]) => {
+        const before = suspects.get(partition);
+        const isSame = before?.standstill === suspect.standstill;
+        return [partition, isSame ? before : { ...suspect, since: now }] as const;
+      }),
+    );
+    return [...suspects]
+      .filter(([, { since }]) => now - since >= PAUSE)
+      .map(([partition, { why }]) => ({ partition, why }));
+  };
+}
+
 interface Suspect {
   readonly why: StuckPartition['why'];
   /** What would be another if the partition had moved in between. */

@@ -152,6 +152,11 @@ const schema = z.object({
   OTEL_TRACES_SAMPLER_ARG: z.string().default('1'),
   /** `on`: that port shows the queue of partition jobs too, read only, at /queues. */
   QUEUE_BOARD: z.enum(['on', 'off']).default('off'),
+  /** Who has it may pause and resume clients on that port; none: nobody may, there. */
+  OPERATOR_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,256}$/, 'must be 32 to 256 printable ASCII characters, no spaces')
+    .default(''),
   /** `off`: no reference page at /docs. */
   DOCS_PAGE: z.enum(['on', 'off']).default('on'),
   /** `off`: no console at /console. */
@@ -193,6 +198,12 @@ const consistent = schema
     path: ['QUEUE_BOARD'],
     message: 'needs METRICS_PORT: the board is on that port',
     when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'METRICS_PORT'),
+  })
+  .refine((config) => config.OPERATOR_TOKEN === '' || config.METRICS_PORT !== 0, {
+    path: ['OPERATOR_TOKEN'],
+    message: 'needs METRICS_PORT: it is asked for on that port',
+    when: ({ issues }) =>
+      !issues.some(({ path }) => ['METRICS_PORT', 'OPERATOR_TOKEN'].includes(String(path?.[0]))),
   });
 
 export type Config = Readonly<z.infer<typeof schema>>;
@@ -236,6 +247,7 @@ export function redactConfig(config: Config): Record<string, unknown> {
   return {
     ...config,
     SECRET_KEYS: config.SECRET_KEYS.map((key) => `${key.split(':')[0]}:[redacted]`),
+    OPERATOR_TOKEN: config.OPERATOR_TOKEN && '[redacted]',
     MONGO_URL: withoutPassword(config.MONGO_URL),
     REDIS_URL: withoutPassword(config.REDIS_URL),
     OTEL_EXPORTER_OTLP_ENDPOINT: withoutPassword(config.OTEL_EXPORTER_OTLP_ENDPOINT),

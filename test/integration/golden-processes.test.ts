@@ -1,7 +1,7 @@
 /** What operators see of the processes and in their servers: metrics, Redis, MongoDB, a full queue. */
 import { Redis } from 'ioredis';
 import type { PartitionView } from '../../src/queue/view';
-import type { Status } from '../../tools/matterctl/status/look';
+import type { Status } from '../../src/status/look';
 import { matterctl } from '../support/cli-tool';
 import { expectGolden, fieldsOf, normalised, shapeOf } from '../support/golden';
 import { FULL, PUSHES, todo } from '../support/golden-ledger';

@@ -68,6 +68,7 @@ test('what is not set has its default', () => {
     OTEL_TRACES_SAMPLER: 'parentbased_always_on',
     OTEL_TRACES_SAMPLER_ARG: '1',
     QUEUE_BOARD: 'off',
+    OPERATOR_TOKEN: '',
     DOCS_PAGE: 'on',
     CONSOLE_PAGE: 'on',
     DOCS_DEMO: 'off',

@@ -2,7 +2,6 @@
 
 import { hostname, userInfo } from 'node:os';
 import type { Connection } from 'mongoose';
-import { systemClock } from '../../src/concurrency/clock';
 import type { AuditDetails } from '../../src/storage/audit/audit-model';
 import type { Action } from '../../src/storage/audit/trail';
 import { CommandFailure, explain } from './failure';
@@ -30,29 +29,15 @@ export async function withTrail<T>(
   work: (connection: Connection, tell: (result: AuditDetails) => void) => Promise<T>,
 ): Promise<T> {
   return withMongo(tool, options, async (connection) => {
-    const { createAuditTrail } = await import('../../src/storage/audit/trail.js');
-    const trail = createAuditTrail(connection, systemClock);
-    const begun = trail.begin({ ...change, ...operatorOf(options) });
-    const writeEnd = await begun.catch((error) => {
-      throw new CommandFailure(
-        `nothing was changed, for want of an audit trail: ${firstLine(error)}`,
-      );
+    const { withAuditEntry } = await import('../../src/storage/audit/with-entry.js');
+    const action = { ...change, ...operatorOf(options) };
+    return withAuditEntry(connection, action, (tell) => work(connection, tell), {
+      explain: firstLine,
+      onUnended: (cause) =>
+        tool.stderr.write(`The audit trail does not tell how this ended: ${firstLine(cause)}\n`),
+    }).catch((error) => {
+      throw error.name === 'NoAuditTrailError' ? new CommandFailure(error.message) : error;
     });
-    let result: AuditDetails = {};
-    const end = (error: string | null) =>
-      writeEnd({ result, error }).catch((cause) => {
-        tool.stderr.write(`The audit trail does not tell how this ended: ${firstLine(cause)}\n`);
-      });
-    try {
-      const value = await work(connection, (told) => {
-        result = told;
-      });
-      await end(null);
-      return value;
-    } catch (error) {
-      await end(firstLine(error));
-      throw error;
-    }
   });
 }
 

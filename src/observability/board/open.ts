@@ -1,15 +1,13 @@
 /** The queue board of a process: loaded only where QUEUE_BOARD is on. */
-import type { RequestListener } from 'node:http';
 import type { RedisKeys } from '../../queue/keys';
 import type { RedisConnection } from '../../queue/redis';
 import type { Logger } from '../../runtime/logger';
+import type { Beside } from '../metrics/options';
 
 /** Everything of it lies at this path and below, on the internal port. */
 export const BOARD_PATH = '/queues';
 
-export interface Board {
-  /** Answers every request at BOARD_PATH and below, within seconds. */
-  readonly answer: RequestListener;
+export interface Board extends Beside {
   close(): Promise<void>;
 }
 
@@ -25,5 +23,6 @@ export async function openBoard(
 ): Promise<Board | undefined> {
   if (!isOn) return undefined;
   const { createBoard } = await import('./board.js');
-  return createBoard(BOARD_PATH, redis, keys, logger);
+  const owns = (path: string) => `${path}/`.startsWith(`${BOARD_PATH}/`);
+  return { owns, ...createBoard(BOARD_PATH, redis, keys, logger) };
 }

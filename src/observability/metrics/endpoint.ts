@@ -1,4 +1,4 @@
-/** The internal port: GET /metrics, /healthz, /readyz, the queue board where there is one, and nothing else. */
+/** The internal port: GET /metrics, /healthz, /readyz, what is given to be shown beside, and nothing else. */
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ALIVE_PATH, READY_PATH } from '../../protocol/paths';
@@ -29,8 +29,8 @@ export async function serveMetrics(
   {
     host,
     port,
-    beside,
-  }: { readonly host: string; readonly port: number; readonly beside?: Beside },
+    beside = [],
+  }: { readonly host: string; readonly port: number; readonly beside?: readonly Beside[] },
 ): Promise<MetricsEndpoint> {
   const server = createServer(
     {
@@ -62,10 +62,11 @@ export async function serveMetrics(
   };
 }
 
-function answering(pages: InternalPages, beside?: Beside): RequestListener {
+function answering(pages: InternalPages, beside: readonly Beside[]): RequestListener {
   return async (req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
-    if (beside && `${path}/`.startsWith(`${beside.path}/`)) return beside.answer(req, res);
+    const other = beside.find(({ owns }) => owns(path));
+    if (other) return other.answer(req, res);
     const page = req.method === 'GET' ? path : '';
     if (page === '/metrics') return tellMetrics(pages, res);
     if (page === ALIVE_PATH) return plain(res, 200, 'alive');

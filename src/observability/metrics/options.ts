@@ -22,9 +22,10 @@ export interface Servers {
   workers(): Promise<number>;
 }
 
-/** What else is shown on the port: everything at a path and below. */
+/** What else is shown on the port. */
 export interface Beside {
-  readonly path: string;
+  /** @param path of a request, without its query */
+  readonly owns: (path: string) => boolean;
   readonly answer: RequestListener;
 }
 
@@ -35,7 +36,7 @@ export interface MetricsOptions {
   /** METRICS_PORT; 0: none are kept. */
   readonly port: number;
   /** Shown on that port too. */
-  readonly beside?: Beside;
+  readonly beside?: readonly Beside[];
   readonly servers: Servers;
   readonly clock: Clock;
   /** What time it is for Redis, epoch milliseconds; it may reject. */

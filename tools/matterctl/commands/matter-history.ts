@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { inBatches } from '../../../src/concurrency/in-batches';
 import type { MatterKey } from '../../../src/storage/ledger/matters';
 import { CommandFailure } from '../failure';
 import { localTime, shortTime } from '../local-time';
@@ -9,7 +10,6 @@ import { printable, printJson, printLine } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
 import type { LogSource, MatterSource, ShownEntry } from '../source/sources';
 import { withSources } from '../source/with-sources';
-import { inBatches } from '../streams';
 import type { Tool } from '../tool';
 
 interface Options extends SourceOptions {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import type { Status } from '../../../src/status/look';
 import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { withDatabase } from '../option-values';
 import { printJson, printLine } from '../print';
-import type { Status } from '../status/look';
 import { screenOf } from '../status/screen';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, serverOf } from '../with-mongo';
@@ -39,11 +39,11 @@ export function addStatus(program: Command, tool: Tool): void {
 async function showStatus(options: Options, tool: Tool): Promise<void> {
   const { settings } = tool;
   const timeZone = settings.timeZone();
-  const { lookAtAll } = await import('../status/look.js');
-  const { MongoLook } = await import('../status/mongo-look.js');
-  const { RedisLook } = await import('../status/redis-look.js');
+  const { lookAtAll } = await import('../../../src/status/look.js');
+  const { MongoLook } = await import('../../../src/status/mongo-look.js');
+  const { openRedisLook } = await import('../status/open-redis-look.js');
   const mongo = new MongoLook(serverOf(tool, options).url);
-  const redis = new RedisLook(settings.queue());
+  const redis = openRedisLook(settings.queue());
   const look = () => lookAtAll(mongo, redis);
   const print = (status: Status) =>
     options.json

@@ -1,4 +1,6 @@
 /** The whole comparison: the expected matters of the file, in batches, against the ledger, then orphans. */
+
+import { inBatches } from '../../../src/concurrency/in-batches';
 import type { Matter } from '../../../src/domain/matter';
 import { ASSIGNED_ID_PREFIX, type OperationName } from '../../../src/domain/operation';
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
@@ -11,7 +13,6 @@ import {
   repush,
 } from '../../../src/queries/reconcile/repush';
 import type { MatterSource } from '../source/sources';
-import { inBatches } from '../streams';
 import type { Source } from './source';
 import type { Kind, Tally } from './tally';
 

@@ -1,11 +1,12 @@
 /** What a resend, or its dry run, tells: a line per push, and a summary. */
+
+import { SKIPPED, type Skipped, type SkippedPush } from '../../../src/pushes/select-pushes';
 import { shortChanges } from '../log/entry-text';
 import { printJson, printLine } from '../print';
 import type { ProgressState } from '../progress';
 import type { Tool } from '../tool';
 import type { Preview } from './preview';
 import type { Resent } from './run-resend';
-import { SKIPPED, type Skipped, type SkippedPush } from './select';
 
 export interface ResendSummary {
   readonly applied: boolean;

@@ -1,5 +1,6 @@
 /** Selects pushes of the log, and sends them again or shows what that would do. */
 import type { Connection } from 'mongoose';
+import { type Selected, selectPushes } from '../../../src/pushes/select-pushes';
 import { createBodies } from '../../../src/storage/push-log/bodies';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { createLogLookups } from '../../../src/storage/push-log/lookups';
@@ -13,7 +14,6 @@ import { operatorOf } from '../with-trail';
 import { openDryRun, withResend } from './open-resend';
 import type { ResendReport } from './report';
 import { runResend } from './run-resend';
-import { type Selected, selectPushes } from './select';
 
 export interface ResendOptions {
   /** Else it is a dry run. */

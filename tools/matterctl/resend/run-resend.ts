@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { groupOf } from '../../../src/domain/group';
 import { PushError } from '../../../src/protocol/errors';
 import { type LoggedPush, mayPassLater, type ResendPush } from '../../../src/pushes/resend-push';
+import type { Selected, SkippedPush } from '../../../src/pushes/select-pushes';
 import type { Settlement } from '../../../src/storage/push-log/settlement';
 import { backoff } from '../../client/backoff';
 import { runOrdered } from '../run-ordered';
-import type { Selected, SkippedPush } from './select';
 
 export interface Resent {
   /** Of the push in the log. */

@@ -1,6 +1,7 @@
 /** The operator's way: everything read from the database itself. */
 
 import { type Connection, Types } from 'mongoose';
+import { inBatches } from '../../../src/concurrency/in-batches';
 import { createMutex } from '../../../src/concurrency/mutex';
 import type { Diagnosis } from '../../../src/protocol/diagnosis';
 import { bodyText } from '../../../src/queries/body-text';
@@ -17,7 +18,6 @@ import { createKeyUses } from '../../../src/storage/push-log/key-uses';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { createLogSearch } from '../../../src/storage/push-log/search';
 import { CommandFailure } from '../failure';
-import { inBatches } from '../streams';
 import type { Tool } from '../tool';
 import type { LogSource, MatterSource, ShownEntry } from './sources';
 

@@ -1,10 +1,10 @@
 /** The screen of `matterctl status`: plain text, made for 80 columns. */
 
+import type { ClientStatus, ProcessStatus, ServerStatus, Status } from '../../../src/status/look';
+import type { Resendable } from '../../../src/status/mongo-look';
 import { localTime } from '../local-time';
 import { type Cell, printable, tableText } from '../print';
 import { age } from '../queue-cells';
-import type { ClientStatus, ProcessStatus, ServerStatus, Status } from './look';
-import type { Resendable } from './mongo-look';
 
 /** Characters of a process' name: more than that lose their middle, so that host and pid stay. */
 const NAME = 32;

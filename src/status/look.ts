@@ -1,10 +1,10 @@
 /** One look at everything; a server that is away leaves its part of the screen empty, and no more. */
 
-import { addFlows, type FlowClient } from '../../../src/observability/processes/flow';
-import type { SeenProcess } from '../../../src/observability/processes/read-processes';
-import type { PartitionView } from '../../../src/queue/view';
-import { type Durations, percentile } from '../../../src/runtime/durations';
-import type { ServerName } from '../../../src/runtime/outages';
+import { addFlows, type FlowClient } from '../observability/processes/flow';
+import type { SeenProcess } from '../observability/processes/read-processes';
+import type { PartitionView } from '../queue/view';
+import { type Durations, percentile } from '../runtime/durations';
+import type { ServerName } from '../runtime/outages';
 import type { ClientFacts, MongoFacts, MongoLook, Resendable } from './mongo-look';
 import type { RedisFacts, RedisLook } from './redis-look';
 
@@ -15,7 +15,10 @@ const SAME = 5_000;
 
 type Asked<T> = { readonly facts: T } | { readonly error: string };
 
-export async function lookAtAll(mongo: MongoLook, redis: RedisLook): Promise<Status> {
+export async function lookAtAll(
+  mongo: Pick<MongoLook, 'look'>,
+  redis: Pick<RedisLook, 'look'>,
+): Promise<Status> {
   const [database, queue] = await Promise.all([ask(() => mongo.look()), ask(() => redis.look())]);
   const processes = 'facts' in queue ? queue.facts.processes : null;
   const web = processes?.flatMap(({ flow }) => flow ?? []);

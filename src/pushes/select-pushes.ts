@@ -1,12 +1,13 @@
 /** Which entries of the log can be sent again, and why the others cannot. */
-import { OPERATIONS } from '../../../src/domain/operation';
-import { isReason, PushError } from '../../../src/protocol/errors';
-import { hadEffect, type LoggedPush } from '../../../src/pushes/resend-push';
-import { externalIdIn } from '../../../src/pushes/validate-push';
-import type { Bodies } from '../../../src/storage/push-log/bodies';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
-import type { LogLookups } from '../../../src/storage/push-log/lookups';
-import { inBatches } from '../streams';
+
+import { inBatches } from '../concurrency/in-batches';
+import { OPERATIONS } from '../domain/operation';
+import { isReason, PushError } from '../protocol/errors';
+import type { Bodies } from '../storage/push-log/bodies';
+import type { LogEntry } from '../storage/push-log/entry-model';
+import type { LogLookups } from '../storage/push-log/lookups';
+import { hadEffect, type LoggedPush } from './resend-push';
+import { externalIdIn } from './validate-push';
 
 export const SKIPPED = {
   NOT_A_PUSH: 'not a push',

@@ -1,18 +1,13 @@
 /** What MongoDB tells: how it is, its clients, and which failed pushes could be sent again. */
 import { type Connection, Types } from 'mongoose';
-import { ALL_REASONS, PushError } from '../../../src/protocol/errors';
-import { type ClientRecord, clientModel } from '../../../src/storage/directory/client-model';
-import {
-  connectMongo,
-  DatabaseSetupError,
-  isMongoReady,
-  nativeCollection,
-} from '../../../src/storage/mongo';
-import { bodyModel, type LoggedBody } from '../../../src/storage/push-log/body-model';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
-import { createLogLookups } from '../../../src/storage/push-log/lookups';
-import { createLogSearch } from '../../../src/storage/push-log/search';
-import { selectPushes } from '../resend/select';
+import { ALL_REASONS, PushError } from '../protocol/errors';
+import { selectPushes } from '../pushes/select-pushes';
+import { type ClientRecord, clientModel } from '../storage/directory/client-model';
+import { connectMongo, DatabaseSetupError, isMongoReady, nativeCollection } from '../storage/mongo';
+import { bodyModel, type LoggedBody } from '../storage/push-log/body-model';
+import type { LogEntry } from '../storage/push-log/entry-model';
+import { createLogLookups } from '../storage/push-log/lookups';
+import { createLogSearch } from '../storage/push-log/search';
 
 export type ClientFacts = Omit<ClientRecord, 'secrets' | 'queryKeys'>;
 
@@ -36,12 +31,13 @@ export interface Resendable {
 const CACHE_TTL = 30_000;
 
 export class MongoLook {
-  readonly #url: string;
+  readonly #source: string | Connection;
   #opened: Promise<Connection> | undefined;
   #found: { readonly at: number; readonly resendable: Resendable } | undefined;
 
-  constructor(url: string) {
-    this.#url = url;
+  /** @param source a URL: a connection of its own, which `close` ends; or one that is there and stays */
+  constructor(source: string | Connection) {
+    this.#source = source;
   }
 
   /** @throws where MongoDB cannot be asked now; it may be a moment later */
@@ -73,7 +69,8 @@ export class MongoLook {
   }
 
   async #connection(): Promise<Connection> {
-    this.#opened ??= connectMongo(this.#url);
+    if (typeof this.#source !== 'string') return this.#source;
+    this.#opened ??= connectMongo(this.#source);
     try {
       return await this.#opened;
     } catch (error) {

@@ -1,14 +1,9 @@
 /** What Redis tells: how it is, which processes there are, and what waits in the partitions. */
 
-import {
-  readProcesses,
-  type SeenProcess,
-} from '../../../src/observability/processes/read-processes';
-import { createRedisKeys, type RedisKeys } from '../../../src/queue/keys';
-import { connectFailFast, type RedisConnection } from '../../../src/queue/redis';
-import { createQueueView, type PartitionView, type QueueView } from '../../../src/queue/view';
-import { createLogger } from '../../../src/runtime/logger';
-import type { QueueSettings } from '../tool';
+import { readProcesses, type SeenProcess } from '../observability/processes/read-processes';
+import type { RedisKeys } from '../queue/keys';
+import type { RedisConnection } from '../queue/redis';
+import { createQueueView, type PartitionView, type QueueView } from '../queue/view';
 
 export interface RedisFacts {
   readonly version: string;
@@ -27,12 +22,12 @@ export class RedisLook {
   readonly #view: QueueView;
   #why = 'no answer';
 
-  constructor({ REDIS_URL, REDIS_NAMESPACE, REDIS_SHARDS }: QueueSettings) {
-    // What goes wrong stands on the screen.
-    this.#redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
-    this.#keys = createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS);
-    this.#view = createQueueView(this.#redis, this.#keys);
-    this.#redis.on('error', (error) => {
+  /** @param redis one that fails fast; it stays when this look is closed */
+  constructor(redis: RedisConnection, keys: RedisKeys) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#view = createQueueView(redis, keys);
+    redis.on('error', (error) => {
       this.#why = error.message;
     });
   }
@@ -52,18 +47,21 @@ export class RedisLook {
 
   async close(): Promise<void> {
     await this.#view.close();
-    this.#redis.disconnect();
   }
 
   #ready(): Promise<void> {
     const redis = this.#redis;
     if (redis.status === 'ready') return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(this.#why)), TIMEOUT);
-      redis.once('ready', () => {
+      const isReady = () => {
         clearTimeout(timer);
         resolve();
-      });
+      };
+      const timer = setTimeout(() => {
+        redis.off('ready', isReady);
+        reject(new Error(this.#why));
+      }, TIMEOUT);
+      redis.once('ready', isReady);
     });
   }
 }

@@ -1,0 +1,18 @@
+/** What the operator's screen needs of its process. */
+import type { Connection } from 'mongoose';
+import type { RedisKeys } from '../queue/keys';
+import type { RedisConnection } from '../queue/redis';
+import type { Logger } from '../runtime/logger';
+
+export interface OperatorParts {
+  readonly type: 'web' | 'worker';
+  readonly mongo: Connection;
+  /** One that fails fast, and has been ready. */
+  readonly redis: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly logger: Logger;
+  /** Where the queue board lies; null: it is off. */
+  readonly boardPath: string | null;
+  /** OPERATOR_TOKEN; empty: nothing can be changed. */
+  readonly token: string;
+}
