@@ -26,14 +26,16 @@ export function createTellRejection(listeners: Listeners): TellRejection {
   const { clock, logger, metrics, flow } = listeners;
   const tell = foldedLog(logger);
   return (ctx, cause) => {
-    const { requestId, clientId, receivedAt } = ctx.state;
+    const { requestId, clientId, receivedAt, lineCounts } = ctx.state;
     const error = cause instanceof PushError ? cause : new PushError('INTERNAL_ERROR');
     ctx.state.rejection = error;
     if (error !== cause) {
       tell({ level: 'error', text: 'unexpected error' }, { requestId, error: stackOf(cause) });
     }
     metrics?.rejected(ctx.path, receivedAt, error);
-    flow?.rejected(flowPushOf(ctx, clock), error);
+    // A batch that is rejected as a whole: all its lines are, as far as it was read.
+    if (lineCounts) metrics?.lines(undefined, lineCounts.total, error);
+    flow?.rejected(flowPushOf(ctx, clock), error, lineCounts?.total);
     const ms = Math.round(clock() - receivedAt);
     const path = ctx.path.slice(0, LOGGED_PATH);
     const { reason, code } = error;

@@ -72,7 +72,7 @@ export function logRejection(
   const { request } = submission;
   const { clientId } = request.caller;
   const entry = entryMaker(deps, request, error);
-  const dropped = countDropped(deps, endedPush(request, error.reason));
+  const dropped = countDropped(deps, endedPush(request, error.reason), submission.pushes);
   submission.isInLog = true;
   if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, entry, undefined, dropped);
   else deps.logRejection(clientId, entry, request.rawBody, dropped);
@@ -98,9 +98,9 @@ const rejectionOf = (request: SentPush, error: PushError, timeout: number, now: 
   rejectedEntry(withMatter(entryOf(request, timeout), request.rawBody), error, now);
 const always = (entry: LogEntry) => () => entry;
 const countDropped =
-  ({ counts }: LetInDependencies, ended: EndedPush) =>
+  ({ counts }: LetInDependencies, ended: EndedPush, pushes: number) =>
   () =>
-    counts.unrecorded(ended);
+    counts.unrecorded(ended, pushes);
 
 /** Milliseconds until its caller waits no longer. */
 export const left = (

@@ -48,10 +48,13 @@ export async function rejectBatch(
   }
 }
 
-/** A batch that is rejected as a whole counts as one push: of which operation its lines are nobody has looked. */
-export function countRejection(deps: LetInDependencies, whole: Submission, error: unknown): void {
-  if (!whole.isInLog) logRejection(deps, whole, error);
+/**
+ * A batch that is rejected as a whole counts as its lines, where they were read: of which operations they are nobody
+ * has looked. If it has an entry in the log, that stands for all of them.
+ */
+export function countRejection(deps: LetInDependencies, batch: Submission, error: unknown): void {
+  if (!batch.isInLog) logRejection(deps, batch, error);
   const reason = error instanceof PushError ? error.reason : 'INTERNAL_ERROR';
-  const ended = endedPush(whole.request, reason);
-  deps.counts.ended(ended, deps.clock() - whole.request.receivedAt);
+  const ended = endedPush(batch.request, reason);
+  deps.counts.ended(ended, deps.clock() - batch.request.receivedAt, batch.pushes);
 }

@@ -3,6 +3,7 @@
 import type { AuthHeaders } from '../auth/auth-headers';
 import { OPERATIONS } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
+import { BATCH } from '../protocol/paths';
 import type { KnownClient } from '../storage/directory/clients';
 import type { LogEntry, RequestFields } from '../storage/push-log/entry-model';
 import type { PushCounts } from '../storage/push-log/push-counts';
@@ -57,5 +58,6 @@ export function recordRejection(
   logRejection(clientId, () => ({ ...entry(), ...digest?.() }), rawBody, dropped);
 }
 
-const PUSHES: ReadonlySet<string> = new Set(OPERATIONS);
+/** A batch counts as one: nobody has looked how many lines it has. */
+const PUSHES: ReadonlySet<string> = new Set([...OPERATIONS, BATCH]);
 const NOTHING = new Uint8Array(0);

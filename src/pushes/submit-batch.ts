@@ -83,15 +83,15 @@ export function createSubmitBatch(deps: SubmitBatchDependencies): SubmitBatch {
     const deadline = request.receivedAt + deps.timeout;
     const sent = { ...request, operation: BATCH };
     const whole = { request: sent, pushes: 1, deadline, isInLog: false };
+    let batch: Submission = whole;
     try {
       const lines = orRejection(() => readBatch(request));
       if (lines instanceof PushError) return await rejectBatch(deps, whole, lines);
-      const batch = { ...whole, request: { ...sent, pushes: lines.length }, pushes: lines.length };
-      return await submitBatch(deps, request, batch, lines).finally(() => {
-        whole.isInLog = batch.isInLog;
-      });
+      const pushes = lines.length;
+      batch = { ...whole, request: { ...sent, pushes }, pushes };
+      return await submitBatch(deps, request, batch, lines);
     } catch (error) {
-      countRejection(deps, whole, error);
+      countRejection(deps, batch, error);
       throw error;
     }
   };

@@ -4,6 +4,7 @@
  * many pushes are worked on together they are called once for all.
  */
 import type { Outcome } from '../domain/decide';
+import type { OperationName } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
 
 /** The way of a push, in its order. */
@@ -25,6 +26,12 @@ export interface Metrics {
    */
   answered(path: string, receivedAt: number, outcome: Success): void;
   rejected(path: string, receivedAt: number, error: PushError): void;
+  /**
+   * Lines of a batch that ended alike: each counts as a push, and none has a time of its own.
+   *
+   * @param operation undefined where nobody knows it: the line cannot be read, or its batch was rejected as a whole
+   */
+  lines(operation: OperationName | undefined, count: number, end: Success | PushError): void;
   /** @param count of requests whose bodies are there and which are not answered, of this process */
   inFlight(count: number): void;
   /** A stage ends now. */
@@ -56,6 +63,7 @@ const nothing = () => undefined;
 export const NO_METRICS: Metrics = {
   answered: nothing,
   rejected: nothing,
+  lines: nothing,
   inFlight: nothing,
   stage: nothing,
   batchBegan: nothing,

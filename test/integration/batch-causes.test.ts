@@ -8,6 +8,7 @@ import { BATCH } from '../../src/protocol/paths';
 import { createClientAdmin } from '../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../src/storage/directory/sealing';
 import { matterModel } from '../../src/storage/ledger/matter-model';
+import { countModel } from '../../src/storage/push-log/count-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type RunningServer, startMongo, startRedis } from '../../tools/local/servers';
 import { storedMatter } from '../support/ledger-check';
@@ -58,6 +59,14 @@ const untilSettled = () =>
     'every entry to be settled',
     async () => (await entryModel(service.db).countDocuments({ state: 'QUEUED' })) === 0,
   );
+
+/** As `push-logs/stats` counts them. */
+const untilCounted = (reason: string, pushes: number) =>
+  until(`${pushes} pushes of ${reason}`, async () => {
+    const counted = await countModel(service.db).find({ operation: BATCH, result: reason }).lean();
+    const sum = counted.reduce((all, count) => all + (count.pushes ?? 0), 0);
+    return sum >= pushes && sum;
+  }).then((sum) => expect(sum).toBe(pushes));
 
 describe('of a line', () => {
   test('an earlier push with its key and body: replayed; with another body it is a push of its own', async () => {
@@ -111,6 +120,12 @@ describe('of a line', () => {
 });
 
 describe('of a batch as a whole', () => {
+  test('a wrong signature counts as a rejected push', async () => {
+    const answer = await send([upsert('W-4')], { secret: 'wrong' });
+    await expectNothing(answer, { code: 401, reason: 'SIGNATURE_MISMATCH' }, /^W-4/);
+    await untilCounted('SIGNATURE_MISMATCH', 1);
+  });
+
   const expectNothing = async (answer: BatchAnswer, expected: object, about: RegExp) => {
     expect(answer).toMatchObject({ ...expected, data: null });
     expect(await matterModel(service.db).countDocuments({ externalId: about })).toBe(0);
@@ -236,6 +251,7 @@ describe('while no worker goes on', () => {
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     expect(await entriesOf(/^B-[1-9]/)).toEqual([]);
     await waiting;
+    await untilCounted('BACKLOG_FULL', 300);
   });
 
   test('a worker that is killed in the middle: the lines take effect in their order, once', async () => {

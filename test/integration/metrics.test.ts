@@ -131,6 +131,14 @@ test('pushes and queries are counted by operation, outcome and reason, and their
   await service.push('upsert', { ...todo('M-1'), title: 5 });
   await service.push('upsert', todo('M-1'), { secret: 'wrong' });
   await service.push('', { externalIds: ['M-1'] }, { path: '/api/open/matters/get' });
+  const lines = [
+    { op: 'upsert', body: todo('M-2') },
+    { op: 'upsert', body: todo('M-3') },
+    { op: 'delete', body: { externalId: 'NONE' } },
+    'no object',
+  ];
+  await service.push('batch', lines.map((line) => JSON.stringify(line)).join('\n'));
+  await service.push('batch', '\n');
   const dry = { operation: 'delete', push: { externalId: 'M-1' } };
   await service.push('', dry, { path: '/api/open/verify' });
   await service.push('', { operation: 'merge' }, { path: '/api/open/verify' });
@@ -141,16 +149,22 @@ test('pushes and queries are counted by operation, outcome and reason, and their
       return `${operation} ${outcome} ${reason} ${count}`;
     });
   expect(counted.sort()).toEqual([
-    'delete REFUSED MATTER_NOT_FOUND 1',
+    'batch-line REFUSED INVALID_JSON 1',
+    'delete REFUSED MATTER_NOT_FOUND 2',
+    'matters/batch ANSWERED  1',
+    'matters/batch REFUSED EMPTY_BATCH 1',
     'matters/get ANSWERED  1',
     'status UPDATED  1',
-    'upsert CREATED  1',
+    'upsert CREATED  3',
     'upsert REFUSED SIGNATURE_MISMATCH 1',
     'upsert REFUSED VALIDATION_FAILED 1',
     'upsert REPLAYED  1',
     'verify ANSWERED  1',
     'verify REFUSED VALIDATION_FAILED 1',
   ]);
+  await service.push('batch', JSON.stringify(lines[0]));
+  // Lines of batches have no times of their own.
+  expect(await value('matter_push_request_seconds_count{operation="upsert"}')).toBe(4);
   for (const stage of ['verify', 'log', 'wait', 'batch', 'commit', 'reply']) {
     await toBe(`matter_push_stage_seconds_count{stage="${stage}"}`, (count) => count > 0);
   }

@@ -4,6 +4,7 @@ import { createMetrics } from '../../src/observability/metrics/observe';
 import { readServers } from '../../src/observability/metrics/read-servers';
 import { createRegistry } from '../../src/observability/metrics/registry';
 import { PushError, type Reason } from '../../src/protocol/errors';
+import { BATCH_PATH } from '../../src/protocol/paths';
 import type { Metrics } from '../../src/telemetry/metrics';
 import { alerts, type Sample, samplesIn } from '../support/prometheus';
 import { evaluate } from '../support/promql';
@@ -45,8 +46,12 @@ function deployment(types: readonly ('web' | 'worker')[]) {
   return { scrape, every };
 }
 
-const answered = (ms: number) => (metrics: Metrics) =>
-  metrics.answered(UPSERT, NOW - ms, 'CREATED');
+const answered =
+  (ms: number, path = UPSERT) =>
+  (metrics: Metrics) =>
+    metrics.answered(path, NOW - ms, 'CREATED');
+const shedBatch = (lines: number) => (metrics: Metrics) =>
+  metrics.lines(undefined, lines, new PushError('BACKLOG_FULL'));
 const rejected = (reason: Reason) => (metrics: Metrics) =>
   metrics.rejected(UPSERT, NOW - 5, new PushError(reason));
 const REASONS: readonly Reason[] = [
@@ -77,6 +82,8 @@ async function firing({ types = ['web', 'worker'], servers = {}, told }: Trouble
   const { scrape, every } = deployment(types);
   // Everything has been there once.
   every(1, answered(20));
+  every(1, answered(20, BATCH_PATH));
+  every(1, shedBatch(1));
   for (const reason of REASONS) every(1, rejected(reason));
   const before = await scrape(GOOD);
   every(1_000, answered(20));
@@ -124,6 +131,16 @@ const troubles: [string, Trouble, string[]][] = [
   ['a client is over its rate', { told: [200, rejected('RATE_LIMITED')] }, ['RateLimited']],
   ['signatures are wrong', { told: [200, rejected('SIGNATURE_MISMATCH')] }, ['BadSignatures']],
   ['pushes are slow', { told: [100, answered(3_000)] }, ['Slow']],
+  [
+    'batches are slow, which says nothing of single pushes',
+    { told: [100, answered(15_000, BATCH_PATH)] },
+    ['BatchesSlow'],
+  ],
+  [
+    'batches are shed: their lines are pushes that fail',
+    { told: [1, shedBatch(200)] },
+    ['Failing', 'Shedding'],
+  ],
   [
     'partition jobs fail',
     { told: [20, (metrics) => metrics.jobFailed()] },

@@ -2,7 +2,7 @@
 
 import { addFlows, createFlow } from '../../src/observability/processes/flow';
 import { PushError } from '../../src/protocol/errors';
-import { pushPath, queryPath } from '../../src/protocol/paths';
+import { BATCH_PATH, pushPath, queryPath } from '../../src/protocol/paths';
 
 const PATH = pushPath('upsert');
 
@@ -28,6 +28,18 @@ test('outcomes and reasons are counted, for each client too', () => {
     { clientId: 'oa', pushes: 4, failed: 1, rejected: 0, lastReason: 'DATABASE_UNAVAILABLE' },
     { clientId: 'hr', pushes: 1, failed: 0, rejected: 1, lastReason: 'CLIENT_PAUSED' },
   ]);
+});
+
+test('lines of batches count as pushes, also where nobody knows their operation', () => {
+  const { flow, push } = flowing();
+  flow.answered(push('oa'), 'CREATED', 150);
+  flow.rejected({ ...push('oa'), path: BATCH_PATH }, new PushError('BACKLOG_FULL'), 200);
+  const { results, clients } = flow.read();
+  expect(results.map(({ result, count }) => [result, count])).toEqual([
+    ['BACKLOG_FULL', 200],
+    ['CREATED', 150],
+  ]);
+  expect(clients).toMatchObject([{ pushes: 350, failed: 200, lastReason: 'BACKLOG_FULL' }]);
 });
 
 test('queries are no pushes', () => {

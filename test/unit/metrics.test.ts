@@ -39,6 +39,28 @@ describe('requests', () => {
     expect(sum).toMatchObject({ labels: { operation: 'upsert' }, value: 1 });
   });
 
+  test('of a batch each line counts as a push, and none has a time of its own', async () => {
+    const { metrics, samples } = kept();
+    metrics.lines('upsert', 150, 'CREATED');
+    metrics.lines('status', 2, new PushError('MATTER_NOT_FOUND'));
+    metrics.lines(undefined, 3, new PushError('INVALID_JSON'));
+    metrics.answered('/api/open/matters/batch', 4_000, 'ANSWERED');
+    const counted = (await samples('matter_push_requests_total')).map(({ labels, value }) => {
+      const { operation, outcome, reason } = labels;
+      return [operation, outcome, reason, value];
+    });
+    expect(counted).toEqual([
+      ['upsert', 'CREATED', '', 150],
+      ['status', 'REFUSED', 'MATTER_NOT_FOUND', 2],
+      ['batch-line', 'REFUSED', 'INVALID_JSON', 3],
+      ['matters/batch', 'ANSWERED', '', 1],
+    ]);
+    const times = await samples('matter_push_request_seconds_count');
+    expect(times.map(({ labels, value }) => [labels.operation, value])).toEqual([
+      ['matters/batch', 1],
+    ]);
+  });
+
   test('of paths that are not of the contract leave no trace: labels are bounded', async () => {
     const { metrics, samples } = kept();
     for (let n = 0; n < 100; n += 1) {

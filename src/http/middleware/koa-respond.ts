@@ -52,7 +52,8 @@ function noRoute(ctx: Context): PushError {
 function countSuccess(ctx: Context, { clock, metrics, flow }: RespondOptions): void {
   const { receivedAt, outcome = 'ANSWERED' }: RequestState = ctx.state;
   metrics?.answered(ctx.path, receivedAt, outcome);
-  flow?.answered(flowPushOf(ctx, clock), outcome);
+  // Of a batch its lines are counted.
+  if (ctx.state.lineCounts === undefined) flow?.answered(flowPushOf(ctx, clock), outcome);
 }
 
 /** The status is sent before it is known how the lines end: their last one tells. */

@@ -5,7 +5,7 @@ import { BatchBody, type BatchLimits } from '../../protocol/batch-lines';
 import { renderAll, renderWarnings } from '../../protocol/envelope';
 import { PushError } from '../../protocol/errors';
 import type { Language } from '../../protocol/language';
-import { pushPath } from '../../protocol/paths';
+import { BATCH_PATH, pushPath } from '../../protocol/paths';
 import { databaseCall } from '../../pushes/availability';
 import { readPushHeaders } from '../../pushes/push-request';
 import type { PushResult } from '../../pushes/push-result';
@@ -65,25 +65,37 @@ export function batchRoute(
   };
 }
 
-/** As if each had come by itself. */
+/** As if each had come by itself, those that ended alike at once. */
 function countLines(
   { clock, metrics, flow }: Omit<Listeners, 'logger'>,
   { state: { clientId, receivedAt } }: BatchContext,
   results: readonly LineResult[],
 ): void {
   const ms = clock() - receivedAt;
-  for (const { operation, result } of results) {
-    if (operation === undefined) continue;
-    const path = pushPath(operation);
-    if (result instanceof PushError) {
-      metrics?.rejected(path, receivedAt, result);
-      flow?.rejected({ path, clientId, ms }, result);
-    } else {
-      const outcome = successOf(result);
-      metrics?.answered(path, receivedAt, outcome);
-      flow?.answered({ path, clientId, ms }, outcome);
-    }
+  for (const { operation, end, count } of alike(results)) {
+    metrics?.lines(operation, count, end);
+    const push = { path: operation ? pushPath(operation) : BATCH_PATH, clientId, ms };
+    if (end instanceof PushError) flow?.rejected(push, end, count);
+    else flow?.answered(push, end, count);
   }
+}
+
+/** @returns the lines that ended alike, once each with how many they are */
+function alike(results: readonly LineResult[]) {
+  const groups = new Map<string, LineGroup>();
+  for (const { operation, result } of results) {
+    const end = result instanceof PushError ? result : successOf(result);
+    const name = `${operation} ${end instanceof PushError ? end.reason : end}`;
+    const group = groups.get(name);
+    if (group) group.count += 1;
+    else groups.set(name, { operation, end, count: 1 });
+  }
+  return groups.values();
+}
+
+interface LineGroup extends Pick<LineResult, 'operation'> {
+  readonly end: PushError | ReturnType<typeof successOf>;
+  count: number;
 }
 
 function requestOf({ req, path, state }: BatchContext): Parameters<SubmitBatch>[0] {
@@ -95,7 +107,12 @@ function requestOf({ req, path, state }: BatchContext): Parameters<SubmitBatch>[
     path,
     rawBody,
     stages,
-    readLines: () => batch.linesOf(rawBody),
+    readLines: () => {
+      const lines = batch.linesOf(rawBody);
+      // Until they are answered.
+      state.lineCounts = { total: lines.length, failed: lines.length };
+      return lines;
+    },
     admitted: (rate) => {
       state.rate = rate;
     },

@@ -1,7 +1,7 @@
 /** From what the service does to what its metrics say. */
 import type { Clock } from '../../concurrency/clock';
 import { OPERATIONS } from '../../domain/operation';
-import type { PushError } from '../../protocol/errors';
+import { PushError } from '../../protocol/errors';
 import {
   BATCH,
   BATCH_PATH,
@@ -25,6 +25,9 @@ const OPERATION_OF = new Map<string, string>([
   [queryPath(VERIFY_BATCH), VERIFY_BATCH],
 ]);
 
+/** In place of the operation of a line that nobody knows. */
+const UNKNOWN_LINE = 'batch-line';
+
 /** @param redisTime what time it is for Redis, epoch milliseconds; it may reject */
 export function createMetrics(
   registry: MetricsRegistry,
@@ -41,8 +44,13 @@ export function createMetrics(
   };
   return {
     answered: (path, receivedAt, outcome) => count(path, receivedAt, outcome, ''),
-    rejected: (path, receivedAt, error) =>
-      count(path, receivedAt, isFailure(error) ? 'FAILED' : 'REFUSED', error.reason),
+    rejected: (path, receivedAt, error) => count(path, receivedAt, rejectedAs(error), error.reason),
+    lines: (name, lines, end) => {
+      const operation = name ?? UNKNOWN_LINE;
+      const isRejected = end instanceof PushError;
+      const outcome = isRejected ? rejectedAs(end) : end;
+      requests.inc({ operation, outcome, reason: isRejected ? end.reason : '' }, lines);
+    },
     inFlight: (requests) => registry.inFlight.set(requests),
     stage: (name, since) => stages[name].observe(seconds(performance.now() - since)),
     batchBegan: (pushes, now) => {
@@ -70,7 +78,7 @@ export function createMetrics(
 }
 
 /** Ours, not the caller's. */
-const isFailure = ({ code }: PushError) => code >= 500;
+const rejectedAs = ({ code }: PushError) => (code >= 500 ? 'FAILED' : 'REFUSED');
 
 /** Clocks are set back now and then. */
 const seconds = (ms: number) => Math.max(0, ms) / 1000;

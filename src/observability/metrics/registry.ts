@@ -3,6 +3,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 
 /** Seconds: from a verified signature to PUSH_TIMEOUT. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** The same, to BATCH_TIMEOUT. */
+const REQUEST_SECONDS = [...SECONDS, 20, 30];
 /** Up to the largest batch. */
 const PUSHES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 
@@ -17,13 +19,16 @@ export function createRegistry(type: string) {
   return {
     registry,
     requests: new Counter({
-      ...about('requests_total', 'Answered requests of the contract'),
+      ...about(
+        'requests_total',
+        'Answered requests of the contract, and the lines of batches, each as a push',
+      ),
       labelNames: ['operation', 'outcome', 'reason'],
     }),
     requestSeconds: new Histogram({
       ...about('request_seconds', 'From the head of a request to its answer'),
       labelNames: ['operation'],
-      buckets: SECONDS,
+      buckets: REQUEST_SECONDS,
     }),
     inFlight: new Gauge(
       about('requests_in_flight', 'Requests of this process that are there and not answered yet'),

@@ -5,7 +5,7 @@
 
 import { OPERATIONS } from '../../domain/operation';
 import type { PushError } from '../../protocol/errors';
-import { pushPath } from '../../protocol/paths';
+import { BATCH_PATH, pushPath } from '../../protocol/paths';
 import { addDurations, type Durations, durationClass } from '../../runtime/durations';
 
 /** What is told of pushes that ended alike. */
@@ -45,8 +45,9 @@ export interface FlowPush {
 }
 
 export interface Flow {
-  answered(push: FlowPush, outcome: string): void;
-  rejected(push: FlowPush, error: PushError): void;
+  /** @param pushes that ended alike: lines of a batch */
+  answered(push: FlowPush, outcome: string, pushes?: number): void;
+  rejected(push: FlowPush, error: PushError, pushes?: number): void;
   read(): FlowView;
 }
 
@@ -55,7 +56,8 @@ export const WINDOW = 300_000;
 const SLOT = 30_000;
 /** Clients of a slot that are told one by one. */
 const MAX_CLIENTS = 100;
-const PATHS: ReadonlySet<string> = new Set(OPERATIONS.map(pushPath));
+/** That of batches is about lines whose operation nobody knows. */
+const PATHS: ReadonlySet<string> = new Set([...OPERATIONS.map(pushPath), BATCH_PATH]);
 
 interface Counted {
   count: number;
@@ -81,25 +83,26 @@ export function createFlow(clock: () => number = () => performance.now()): Flow 
     slots = [...slots.filter((old) => old.number > number - WINDOW / SLOT), slot];
     return slot;
   };
-  const count = ({ path, clientId, ms }: FlowPush, result: string, went: Went) => {
+  const count = ({ path, clientId, ms }: FlowPush, result: string, went: Went, pushes = 1) => {
     if (!PATHS.has(path)) return;
     const { results, clients } = current();
     const counted = results.get(result) ?? { count: 0, times: {} };
     results.set(result, counted);
-    counted.count += 1;
+    counted.count += pushes;
     const length = durationClass(ms);
-    counted.times[length] = (counted.times[length] ?? 0) + 1;
+    counted.times[length] = (counted.times[length] ?? 0) + pushes;
     if (clientId === undefined) return;
     const client = clients.get(clientId) ?? emptyClient(clientId);
     if (clients.size < MAX_CLIENTS) clients.set(clientId, client);
-    client.pushes += 1;
+    client.pushes += pushes;
     if (went === 'well') return;
-    client[went] += 1;
+    client[went] += pushes;
     client.lastReason = result;
   };
   return {
-    answered: (push, outcome) => count(push, outcome, 'well'),
-    rejected: (push, error) => count(push, error.reason, isFailure(error) ? 'failed' : 'rejected'),
+    answered: (push, outcome, pushes) => count(push, outcome, 'well', pushes),
+    rejected: (push, error, pushes) =>
+      count(push, error.reason, isFailure(error) ? 'failed' : 'rejected', pushes),
     read: () => {
       // Also where nothing comes any more, what is old is forgotten.
       current();

@@ -22,10 +22,13 @@ export interface EndedPush {
 }
 
 export interface PushCounts {
-  /** @param ms milliseconds from receipt to answer */
-  ended(push: EndedPush, ms: number): void;
+  /**
+   * @param ms milliseconds from receipt to answer
+   * @param pushes that ended alike: those of a batch
+   */
+  ended(push: EndedPush, ms: number, pushes?: number): void;
   /** It has no entry in the push log; counted besides. */
-  unrecorded(push: EndedPush): void;
+  unrecorded(push: EndedPush, pushes?: number): void;
   /** Writes what is counted, where the database takes it, and ends. */
   stop(): Promise<void>;
 }
@@ -75,17 +78,17 @@ class PushCounter implements PushCounts {
     );
   }
 
-  ended(push: EndedPush, ms: number): void {
+  ended(push: EndedPush, ms: number, pushes = 1): void {
     const count = this.pendingOf(push);
     if (!count) return;
-    count.pushes += 1;
+    count.pushes += pushes;
     const at = durationClass(ms);
-    count.times.set(at, (count.times.get(at) ?? 0) + 1);
+    count.times.set(at, (count.times.get(at) ?? 0) + pushes);
   }
 
-  unrecorded(push: EndedPush): void {
+  unrecorded(push: EndedPush, pushes = 1): void {
     const count = this.pendingOf(push);
-    if (count) count.unrecorded += 1;
+    if (count) count.unrecorded += pushes;
   }
 
   async stop(): Promise<void> {
