@@ -30,6 +30,8 @@ export interface ReadLine extends RawLine {
   readonly body: JsonObject;
   /** The body as it was sent: a part of the line. */
   readonly rawBody: Buffer;
+  /** Fields beside those above. */
+  readonly unknown: readonly string[];
 }
 
 /** Empty lines that are too many, as a multiple of those that may be full. */
@@ -133,7 +135,25 @@ export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushErr
   const rawBody = bodySpan(line.bytes);
   if (rawBody.length > limits.bodyBytes) return new PushError('BODY_TOO_LARGE');
   const { op, key, body } = json;
-  return { number: line.number, bytes: line.bytes, op, key, body, rawBody };
+  return {
+    number: line.number,
+    bytes: line.bytes,
+    op,
+    key,
+    body,
+    rawBody,
+    unknown: unknownIn(json),
+  };
+}
+
+const FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
+const NONE: readonly string[] = [];
+
+/** There are none in nearly every line: that is told by their count. */
+function unknownIn(json: Pick<ReadLine, 'key'>): readonly string[] {
+  const names = Object.keys(json);
+  const known = json.key === undefined ? FIELDS.size - 1 : FIELDS.size;
+  return names.length === known ? NONE : names.filter((name) => !FIELDS.has(name));
 }
 
 /** As `batchLine`, which makes a copy of the body, and names what is wrong. */

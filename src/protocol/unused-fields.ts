@@ -1,5 +1,6 @@
 /** The fields of a body that its operation does not read (decisions, "Operations"). */
 import { OPERATIONS, type OperationName } from '../domain/operation';
+import { batchLine } from './batch';
 import type { JsonObject } from './json-body';
 import { told } from './language';
 import { likelyName } from './likely-name';
@@ -21,20 +22,25 @@ const FIELDS: Readonly<Record<OperationName, ReadonlySet<string>>> = {
   delete: fieldsOf('delete'),
 };
 const PARTY_FIELDS: ReadonlySet<string> = new Set(Object.keys(party.shape));
+const LINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
  * Fields that are unknown, or known and of no use to this operation, also within `parties`: the first 20.
  *
  * @param isRejected whether they are rejected, so that the message does not call them ignored
+ * @param ofLine unknown fields beside the body, in its line of a batch
  */
 export function unusedFields(
   body: JsonObject,
   operation: OperationName,
   isRejected: boolean,
+  ofLine: readonly string[] = [],
 ): readonly WarningInBoth[] {
   const fields = FIELDS[operation];
-  const found: WarningInBoth[] = [];
+  const found = ofLine
+    .slice(0, MAX_NAMED)
+    .map((name) => unknown('(line).', name, LINE_FIELDS, isRejected));
   for (const name of Object.keys(body)) {
     if (fields.has(name)) continue;
     if (found.length === MAX_NAMED) return found;

@@ -66,7 +66,9 @@ export async function checkLines(
   }
   const headerErrors: readonly Problem[] = [];
   const bodies = found.flatMap(({ read, error }): Body[] =>
-    read && !error ? [[read.body, { operation: read.op, headerErrors, strictFields }]] : [],
+    read && !error
+      ? [[read.body, { operation: read.op, headerErrors, strictFields, unknown: read.unknown }]]
+      : [],
   );
   const checked = (await checkBodies(bodies)).values();
   return found.map(({ line, read, key, error }) => ({

@@ -49,6 +49,8 @@ export interface RequestContext {
   readonly headerErrors: readonly Problem[];
   /** X-Strict-Fields: fields that are not read are rejected. */
   readonly strictFields?: boolean;
+  /** Of a line of a batch: unknown fields beside its body. */
+  readonly unknown?: readonly string[];
 }
 
 export type ValidatePush = (
@@ -57,7 +59,7 @@ export type ValidatePush = (
 ) => Promise<ValidPush>;
 export type CheckBody = (
   body: JsonObject,
-  requestContext: Pick<RequestContext, 'operation' | 'headerErrors' | 'strictFields'>,
+  requestContext: Pick<RequestContext, 'operation' | 'headerErrors' | 'strictFields' | 'unknown'>,
 ) => Promise<CheckedBody>;
 
 /** @throws (the built function) PushError INVALID_*, VALIDATION_FAILED or UNKNOWN_USER */
@@ -126,12 +128,12 @@ interface ParsedPush extends CheckedBody {
 function parseBody(
   deps: Omit<ValidatorDependencies, 'unknownUsers'>,
   body: JsonObject,
-  { operation: name, headerErrors, strictFields = false }: Parameters<CheckBody>[1],
+  { operation: name, headerErrors, strictFields = false, unknown }: Parameters<CheckBody>[1],
 ): ParsedPush {
   const tooDeep = depthErrors(body);
   const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
   const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
-  const unused = unusedFields(body, name, strictFields);
+  const unused = unusedFields(body, name, strictFields, unknown);
   const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
   const ignored = strictFields ? [] : unused;
   const errors = [...headerErrors, ...bodyErrors, ...rejected];

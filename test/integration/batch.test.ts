@@ -115,6 +115,34 @@ test('a line that fails touches no other one', async () => {
   expect(answer.data).toMatchObject({ total: 6, succeeded: 1, failed: 5 });
 });
 
+test('fields beside op, key and body are named as those of a body are, and rejected where that is asked for', async () => {
+  const lines = [
+    upsert('U-1', { kee: 'k', title: 'outside' }),
+    upsert('U-2'),
+    JSON.stringify({ op: 'upsert', body: { matterType: 'NOTICE', externalId: 'U-3' }, x: 1 }),
+  ];
+  const answer = await send(of(lines));
+  expect(shortly(answer)).toEqual(['1 CREATED', '2 CREATED', '3 VALIDATION_FAILED']);
+  const warning = { kind: 'UNKNOWN_FIELD', message: expect.stringContaining('已忽略') };
+  const ofFirst = [
+    { ...warning, field: '(line).kee', suggestion: 'key' },
+    { ...warning, field: '(line).title' },
+  ];
+  expect(answer.data.results.map(({ warnings }) => warnings)).toEqual([
+    ofFirst,
+    undefined,
+    [{ ...warning, field: '(line).x' }],
+  ]);
+  const entry = await entryModel(service.db).findById(answer.data.results[0]?.requestId).lean();
+  expect(entry?.warnings?.map(({ field }) => field)).toEqual(ofFirst.map(({ field }) => field));
+  const strict = await send(of(lines), { headers: { 'X-Strict-Fields': 'true' } });
+  expect(shortly(strict)).toEqual(['1 VALIDATION_FAILED', '2 UPDATED', '3 VALIDATION_FAILED']);
+  expect(strict.data.results[0]?.errors?.map(({ field }) => field)).toEqual([
+    '(line).kee',
+    '(line).title',
+  ]);
+});
+
 test('a batch with a key that is sent again takes no second effect', async () => {
   const batch = of([titled('K-1', 'a'), titled('K-1', 'b'), titled('K-2', 'c', 'own key')]);
   const first = await send(batch, { idempotencyKey: 'night 1' });

@@ -112,6 +112,15 @@ describe('a line', () => {
   });
 
   test.each([
+    ['{"op":"delete","body":{}}', []],
+    ['{"op":"delete","body":{},"key":"k"}', []],
+    ['{"op":"delete","body":{"x":1},"kee":"k"}', ['kee']],
+    ['{"a":1,"op":"delete","key":"k","__proto__":{},"body":{}}', ['a', '__proto__']],
+  ])('tells what it has beside them: %s', (text, unknown) => {
+    expect(read(text)).toMatchObject({ unknown });
+  });
+
+  test.each([
     ['no json', ['INVALID_JSON', '(line)']],
     ['[{"op":"upsert","body":{}}]', ['INVALID_JSON', '(line)']],
     ['null', ['INVALID_JSON', '(line)']],
