@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
+import { BatchBody, readLine } from '../../src/protocol/batch-lines';
+import { PushError } from '../../src/protocol/errors';
 import { failureFileOf } from '../../tools/matterctl/commands/push';
 import { type BadLine, badLine, parsePushLine } from '../../tools/matterctl/push/push-line';
 import { readLines } from '../../tools/matterctl/streams';
@@ -46,6 +48,35 @@ describe('a line of a push file', () => {
 
   test.each(['', '  ', '\r'])('%j is blank', (text) => {
     expect(parse(text)).toBeUndefined();
+  });
+
+  const blanks = fc.constantFrom(...' \t\r\v\f\u00a0\u2028\u3000\ufeff');
+  const line = fc.constantFrom('', '{"op":"delete","body":{"externalId":"A"}}');
+  const texts = fc
+    .tuple(fc.string({ unit: blanks, maxLength: 3 }), line)
+    .chain(([before, text]) =>
+      fc.string({ unit: blanks, maxLength: 3 }).map((after) => before + text + after),
+    );
+
+  test('is blank, or can be read, where it is in a batch', () => {
+    const ofService = (text: string, number: number) => {
+      const limits = { lines: 10, bodyBytes: 1_000 };
+      const whole = Buffer.from(`${number === 1 ? '' : '{}\n'}${text}\n{}`);
+      const found = new BatchBody(limits).linesOf(whole).find((raw) => raw.number === number);
+      if (!found) return 'blank';
+      return readLine(found, limits) instanceof PushError ? 'bad' : 'read';
+    };
+    const ofFile = (text: string, number: number) => {
+      const found = parse(text, number);
+      if (!found) return 'blank';
+      return 'reason' in found ? 'bad' : 'read';
+    };
+    fc.assert(
+      fc.property(texts, fc.constantFrom(1, 2), (text, number) => {
+        expect(ofFile(text, number)).toBe(ofService(text, number));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   test.each([

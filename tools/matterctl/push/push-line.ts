@@ -9,6 +9,7 @@ import { OPERATIONS, type OperationName } from '../../../src/domain/operation';
 import { IDEMPOTENCY_KEY } from '../../../src/protocol/headers';
 import type { MatterPushError } from '../../client/error';
 import type { RawLine } from '../streams';
+import { trimBlanks, withoutMark } from './blanks';
 
 export interface PushLine {
   readonly number: number;
@@ -42,7 +43,7 @@ const SHAPE = z.object({
     )
     .optional(),
 });
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** What a decoder puts where bytes are no UTF-8: such a line, written anew, would be another one. */
 const REPLACEMENT = '\ufffd';
 
@@ -53,7 +54,7 @@ export function parsePushLine({ number, bytes }: RawLine): PushLine | BadLine | 
   };
   if (!bytes) return bad('the line is too long', '');
   try {
-    const text = utf8.decode(bytes).trim();
+    const text = trimBlanks(withoutMark(utf8.decode(bytes), number));
     return text === '' ? undefined : parseText(number, text);
   } catch (error) {
     return bad(messageOf(error), bytes.toString('utf8'));
@@ -71,7 +72,7 @@ function parseText(number: number, text: string): PushLine | BadLine {
 function textOf(json: unknown): string | undefined {
   if (typeof json !== 'object' || json === null || !('text' in json) || 'op' in json) return;
   const { text } = json;
-  if (typeof text === 'string') return text.trim();
+  if (typeof text === 'string') return trimBlanks(text);
   return typeof text === 'object' && text !== null ? JSON.stringify(text) : undefined;
 }
 
