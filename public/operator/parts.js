@@ -22,11 +22,11 @@ export const Quiet = ({ text }) => h('p', { class: 'quiet' }, text);
 
 /** @typedef {{ readonly key: string | number, readonly cells: readonly Children[] }} Row */
 
-/** It scrolls sideways where there is no room, also by the keyboard. @param {{ label: string, head: readonly string[], rows: readonly Row[] }} props */
+/** It scrolls sideways where there is no room, also by the keyboard. Its card is the landmark of that name. @param {{ label: string, head: readonly string[], rows: readonly Row[] }} props */
 export const Table = ({ label, head, rows }) =>
   h(
     'div',
-    { class: 'wide', tabIndex: 0, role: 'region', 'aria-label': label },
+    { class: 'wide', tabIndex: 0, role: 'group', 'aria-label': label },
     h(
       'table',
       {},
