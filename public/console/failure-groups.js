@@ -1,7 +1,5 @@
 /** Failed matters by reason and field. Pure. */
 
-import { actFor } from './reasons.js';
-
 /** @typedef {import('./shapes').FailedRow} FailedRow */
 /**
  * @typedef {object} Group
@@ -32,18 +30,6 @@ export const subjectOf = (
     idempotencyKey === null ? [null, requestId] : [clientId, operation, idempotencyKey],
   );
 };
-
-/**
- * A batch that was refused as a whole, without a key: its sender was told to send it again, and whether it did
- * the log cannot tell, since its lines have no entries. It is not counted as still failed.
- *
- * @param {FailedRow} row
- */
-export const isBatchToResend = ({ operation, externalId, idempotencyKey, reason }) =>
-  operation === 'matters/batch' &&
-  externalId === null &&
-  idempotencyKey === null &&
-  actFor(reason) === 'again';
 
 /**
  * Pages are of stretches of time: a matter may be on more than one, and its newest failure is what counts.

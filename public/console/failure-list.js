@@ -10,6 +10,7 @@ import { route } from './route.js';
  * @typedef {object} FailureList
  * @property {readonly FailedRow[]} rows
  * @property {string | null} next where there are more
+ * @property {number} refusedBatches
  * @property {number} notRecorded
  * @property {boolean} isLoading
  * @property {unknown} [error]
@@ -20,7 +21,7 @@ const PAGE = 500;
 const PAGES = 40;
 
 /** @type {FailureList} */
-const NONE = { rows: [], next: null, notRecorded: 0, isLoading: true };
+const NONE = { rows: [], next: null, refusedBatches: 0, notRecorded: 0, isLoading: true };
 
 /**
  * @param {Record<string, unknown> | undefined} question of push-logs/failures; undefined: none yet
@@ -67,9 +68,10 @@ export function useFailureList(question) {
 }
 
 /** @param {FailureList} list @param {FailuresPage} page @returns {FailureList} */
-const withPage = ({ rows, next, notRecorded }, page) => ({
+const withPage = ({ rows, next, refusedBatches, notRecorded }, page) => ({
   rows: withOlder(rows, page.rows),
   next: page.nextCursor,
+  refusedBatches: refusedBatches + page.refusedBatches,
   // Of the whole window, on every page.
   notRecorded: next === null ? page.notRecorded : notRecorded,
   isLoading: true,

@@ -22,8 +22,8 @@ export const FAILURES = {
   ),
   showRefused: w('Show refused signatures', '查看签名被拒的请求'),
   batches: w(
-    '{0} batches were refused as a whole for want of room. Their sender was told to send them again; the log cannot tell whether it did.',
-    '有 {0} 个批次因资源不足被整体拒绝。已告知发送方重发，日志无法判断是否已重发。',
+    '{0} batches were refused as a whole: nothing of them was written. Their sender was told why; the log cannot tell whether they were sent again.',
+    '有 {0} 个批次被整体拒绝，其中内容均未写入。已告知发送方原因，日志无法判断是否已重发。',
   ),
   showBatches: w('Show failed pushes', '查看失败的推送'),
   groups: w('Failures by reason and field', '按原因和字段分组的失败'),

@@ -1,7 +1,7 @@
 /** What failed: an inbox by reason and field, and behind each group its matters. */
 
 import { FailureGroup } from './failure-group.js';
-import { groupsOf, isBatchToResend, isOf, NO_FIELD } from './failure-groups.js';
+import { groupsOf, isOf, NO_FIELD } from './failure-groups.js';
 import { useFailureList } from './failure-list.js';
 import { FAILURES } from './failures-words.js';
 import { useRef } from './lib/hooks.js';
@@ -28,8 +28,8 @@ export function Failures() {
   const window = zone === undefined ? undefined : windowBody(windowOf(params, zone, at.current));
   const isAll = params.show === 'all';
   const list = useFailureList(window && { ...window, ...(!isAll && { stillFailed: true }) });
-  const known = list.rows.filter((row) => !isBatchToResend(row));
-  const batches = list.rows.length - known.length;
+  const known = list.rows.filter(({ refusedBatch }) => !refusedBatch);
+  const batches = list.refusedBatches;
   const rows = reason ? known.filter((row) => isOf(row, reason, field)) : known;
   return h(
     'section',

@@ -84,6 +84,18 @@ function Who() {
   );
 }
 
+/** What one leads to lies in the section of the many. */
+const SECTIONS = new Map([
+  ['push', 'pushes'],
+  ['matter', 'matters'],
+]);
+
+/** @param {string} name @param {string} current */
+function currentMark(name, current) {
+  if (name === current) return 'page';
+  return name === SECTIONS.get(current) ? 'true' : undefined;
+}
+
 /** @param {{ screens: readonly string[], current: string }} props */
 const Screens = ({ screens, current }) =>
   h(
@@ -92,7 +104,7 @@ const Screens = ({ screens, current }) =>
     screens.map((name) =>
       h(
         'a',
-        { key: name, href: hrefOf(name), 'aria-current': name === current ? 'page' : undefined },
+        { key: name, href: hrefOf(name), 'aria-current': currentMark(name, current) },
         say(WORDS[/** @type {'pushes'} */ (name)]),
       ),
     ),

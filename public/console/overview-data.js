@@ -1,10 +1,8 @@
 /** What the overview asks for. */
 import { ask } from './ask.js';
-import { isBatchToResend } from './failure-groups.js';
 import { partsOf, stepOf } from './overview-sums.js';
 
 /** @typedef {import('./overview-sums.js').Windows} Windows */
-/** @typedef {import('./shapes').FailedRow} FailedRow */
 /** @typedef {import('./shapes-stats').Stats} Stats */
 /** @typedef {{ readonly value: number, readonly exact: boolean }} Counted */
 
@@ -55,6 +53,5 @@ const count = async (filter, signal) =>
 async function stillFailedIn(window, signal) {
   const body = { ...window, stillFailed: true, limit: 500 };
   const { rows, complete } = await ask('push-logs/failures', body, signal);
-  const value = rows.filter((/** @type {FailedRow} */ row) => !isBatchToResend(row)).length;
-  return { value, exact: complete };
+  return { value: rows.length, exact: complete };
 }

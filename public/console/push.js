@@ -26,14 +26,16 @@ import { WORDS } from './words.js';
 /** @typedef {import('./shapes').Entry} Entry */
 
 const OTHERS = 50;
+/** As the search box has it. */
+const REQUEST_ID = /^[0-9a-f]{24}$/i;
 
 export function Push() {
   const { id = '' } = route.value.params;
   // The diagnosis comes with the one entry alone; its body too, if it is kept.
-  const { data, error, isLoading, again } = useAsk('push-logs/query', {
-    requestId: id,
-    includeBody: true,
-  });
+  const isId = REQUEST_ID.test(id);
+  const question = isId ? { requestId: id.toLowerCase(), includeBody: true } : undefined;
+  const { data, error, isLoading, again } = useAsk('push-logs/query', question);
+  if (!isId) return h('section', {}, heading(id), h(Nothing, { text: say(WORDS.noPushId) }));
   if (error) return h(Failure, { error, again });
   if (!data) return isLoading ? h(Waiting, {}) : null;
   const [entry] = /** @type {readonly Entry[]} */ (data.entries);

@@ -103,6 +103,8 @@ export interface FailedRow {
   readonly reason: string;
   readonly fields: readonly string[];
   readonly failures: number;
+  /** A batch that was rejected as a whole. */
+  readonly refusedBatch: boolean;
   readonly firstSeen: string;
   readonly lastSeen: string;
   readonly mended: {
@@ -114,6 +116,7 @@ export interface FailedRow {
 
 export interface FailuresPage {
   readonly rows: readonly FailedRow[];
+  readonly refusedBatches: number;
   readonly notRecorded: number;
   readonly complete: boolean;
   readonly nextCursor: string | null;

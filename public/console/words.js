@@ -92,6 +92,10 @@ export const WORDS = {
     'There is no such push: it is of another system, older than the log, or was not recorded.',
     '没有该推送：可能属于其他系统、已超出日志保存期或未被记录。',
   ),
+  noPushId: w(
+    'This address names no push: a requestId has 24 hex digits. Search for it above.',
+    '该地址没有指定推送：requestId 为 24 位十六进制字符，请在上方搜索。',
+  ),
   outcomes: {
     CREATED: w('Created', '已创建'),
     UPDATED: w('Updated', '已更新'),

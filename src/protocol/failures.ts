@@ -29,7 +29,10 @@ export function failuresSchema(timeZone: string) {
     ),
     stillFailed: nullIsAbsent(z.boolean()).meta({
       ...absentMeans(false),
-      ...about('True: only what no later push has mended', '为 true 时只返回之后没有成功推送的'),
+      ...about(
+        'True: only what no later push has mended, and no batches rejected as a whole',
+        '为 true 时只返回之后没有成功推送的，不含被整体拒绝的批次',
+      ),
     }),
     limit: pageSize(MAX_ROWS).meta(about('Most rows of a page', '每页最多行数')),
     cursor,
@@ -48,7 +51,10 @@ const totals = {
     ),
   ),
   stillFailed: count().meta(
-    about('Those that no later push has mended', '其中之后没有成功推送的数量'),
+    about(
+      'Those that no later push has mended; batches rejected as a whole are not among them',
+      '其中之后没有成功推送的数量，不含被整体拒绝的批次',
+    ),
   ),
 };
 const failureTotals = z.object(totals);
@@ -125,6 +131,14 @@ export const failedRow = z
     reason: z.string().meta(about('Of the last failure', '最近一次失败的原因')),
     fields: z.array(z.string()).meta(about('Of its problems', '有问题的字段')),
     failures: count().meta(about('Failed pushes of it in this page', '本页范围内的失败次数')),
+    refusedBatch: z
+      .boolean()
+      .meta(
+        about(
+          'A batch rejected as a whole: the log cannot tell whether it was sent again',
+          '被整体拒绝的批次，日志无法判断是否已重发',
+        ),
+      ),
     ...times,
     mended: mended
       .nullable()
@@ -159,6 +173,12 @@ export const failures = z
           '每个事项一行（没有事项时按幂等键，都没有时按推送），最近失败的在前',
         ),
       ),
+    refusedBatches: count().meta(
+      about(
+        'Batches rejected as a whole, with or without `stillFailed`: they name no matter, so nothing that came later can be seen to mend them',
+        '被整体拒绝的批次数，不受 stillFailed 影响；这类批次不涉及具体事项，无法判断之后是否补救',
+      ),
+    ),
     notRecorded: notRecorded(),
     /** The same as no `nextCursor`. */
     complete: z

@@ -1,6 +1,7 @@
 /** Failed pushes as they are told: by reason and field, and by matter. */
 import type { FailedRow, FailureGroup, FailureTotals, Mended } from '../protocol/failures';
 import type { LogEntry } from '../storage/push-log/entry-model';
+import { isRefusedBatch } from '../storage/push-log/log-filter';
 
 /** All failures of one matter, or of one key, or one that has neither; the newest first. */
 export interface FailedSubject {
@@ -21,11 +22,18 @@ export function subjectOf({ _id, clientId, operation, ...entry }: LogEntry): str
   return JSON.stringify(key === undefined ? [null, String(_id)] : [clientId, operation, key]);
 }
 
+/** A batch that was rejected as a whole, of which nobody can tell whether it was sent again. */
+export const isBatch = ({ entries: [last] }: FailedSubject) =>
+  last !== undefined && isRefusedBatch(last);
+
+export const isStillFailed = (subject: FailedSubject) =>
+  subject.mended === null && !isBatch(subject);
+
 export function totalsOf(subjects: readonly FailedSubject[]): FailureTotals {
   return {
     pushes: subjects.reduce((sum, { entries }) => sum + entries.length, 0),
     matters: subjects.length,
-    stillFailed: subjects.filter(({ mended }) => mended === null).length,
+    stillFailed: subjects.filter(isStillFailed).length,
   };
 }
 
@@ -40,6 +48,7 @@ export function rowOf({ entries, mended }: FailedSubject): FailedRow {
     reason: last.result ?? '',
     fields: fieldsOf(last),
     failures: entries.length,
+    refusedBatch: isRefusedBatch(last),
     firstSeen: first.receivedAt.toISOString(),
     lastSeen: last.receivedAt.toISOString(),
     mended,

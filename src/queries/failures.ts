@@ -10,7 +10,15 @@ import type { LogFilter } from '../storage/push-log/log-filter';
 import type { FindMended, MendingEntry } from '../storage/push-log/mended';
 import type { ReadCounts } from '../storage/push-log/read-counts';
 import type { LogSearch } from '../storage/push-log/search';
-import { type FailedSubject, groupsOf, rowOf, subjectOf, totalsOf } from './failure-groups';
+import {
+  type FailedSubject,
+  groupsOf,
+  isBatch,
+  isStillFailed,
+  rowOf,
+  subjectOf,
+  totalsOf,
+} from './failure-groups';
 import { countQueryOf } from './not-recorded';
 import type { AnswerQuery } from './open-query';
 
@@ -64,11 +72,12 @@ export function createFailures(deps: FailuresDependencies): AnswerQuery {
       counts.unrecorded(countQueryOf(filter)),
     ]);
     const all = [...bySubject.values()].map((entries) => toSubject(entries, mended));
-    const subjects = stillFailed ? all.filter((subject) => subject.mended === null) : all;
+    const subjects = stillFailed ? all.filter(isStillFailed) : all;
     return {
       totals: totalsOf(subjects),
       ...groupsOf(subjects),
       rows: subjects.map(rowOf),
+      refusedBatches: all.filter(isBatch).length,
       notRecorded,
       complete: next === undefined,
       nextCursor: next === undefined ? null : encodeCursor(query, next),

@@ -122,6 +122,32 @@ test('without a matter the key counts, of the same operation; without both, the 
   );
 });
 
+test('a batch rejected as a whole is told apart: nothing could be seen to mend it', async () => {
+  const from = Date.now();
+  const path = '/api/open/matters/batch';
+  const whole = await service.push('', '\n', { path });
+  const keyed = await service.push('', '\n', { path, idempotencyKey: 'F-10' });
+  expect([whole.reason, keyed.reason]).toEqual(['EMPTY_BATCH', 'EMPTY_BATCH']);
+  // Its line is a push of its own, and still failed.
+  await service.push('', 'no json\n', { path });
+  const all = await failures(since(from));
+  expect(all).toMatchObject({
+    totals: { pushes: 3, matters: 3, stillFailed: 1 },
+    refusedBatches: 2,
+  });
+  expect(all.rows.map(({ reason, refusedBatch }) => [reason, refusedBatch])).toEqual([
+    ['INVALID_JSON', false],
+    ['EMPTY_BATCH', true],
+    ['EMPTY_BATCH', true],
+  ]);
+  const still = await failures({ ...since(from), stillFailed: true });
+  expect(still.totals).toEqual({ pushes: 1, matters: 1, stillFailed: 1 });
+  expect(still.groups.map(({ reason }) => reason)).toEqual(['INVALID_JSON']);
+  expect(still).toMatchObject({ refusedBatches: 2, rows: [{ reason: 'INVALID_JSON' }] });
+  const { data } = await ask('push-logs/query', { from, stillFailed: true, count: true });
+  expect(data).toMatchObject({ entries: [{ reason: 'INVALID_JSON' }], count: { value: 1 } });
+});
+
 test('rejections that anybody could cause are told only where they are asked for', async () => {
   const from = Date.now();
   const { requestId } = await service.push(

@@ -1,6 +1,6 @@
 /** The failures of the console: what is grouped, what is sent again and as what, and what is written to files. */
 
-import { groupsOf, isBatchToResend, isOf, withOlder } from '../../public/console/failure-groups';
+import { groupsOf, isOf, withOlder } from '../../public/console/failure-groups';
 import { chunksOf, lineOf } from '../../public/console/failure-lines';
 import { plannedOf } from '../../public/console/failure-planned';
 import { csvOf } from '../../public/console/save-csv';
@@ -11,6 +11,7 @@ import { readLine } from '../../src/protocol/batch-lines';
 const row = (more: Partial<FailedRow>): FailedRow => ({
   ...{ requestId: 'a', clientId: 'c', operation: 'upsert', externalId: 'X', idempotencyKey: null },
   ...{ reason: 'VALIDATION_FAILED', fields: ['title'], failures: 1, mended: null },
+  refusedBatch: false,
   ...{ firstSeen: '2026-01-02', lastSeen: '2026-01-02' },
   ...more,
 });
@@ -33,16 +34,6 @@ describe('groups', () => {
     ]);
     const of = (field: string) => rows.filter((it) => isOf(it, 'VALIDATION_FAILED', field)).length;
     expect([of('title'), of('url'), of(''), of('-')]).toEqual([2, 1, 2, 0]);
-  });
-
-  test('a batch that was refused as a whole for want of room is not known to be open', () => {
-    const batch = row({ operation: 'matters/batch', externalId: null, reason: 'BACKLOG_FULL' });
-    const others = [
-      { ...batch, reason: 'INVALID_ENCODING' },
-      { ...batch, idempotencyKey: 'k' },
-      { ...batch, operation: 'upsert' },
-    ];
-    expect([batch, ...others].map(isBatchToResend)).toEqual([true, false, false, false]);
   });
 
   test('a matter on two pages is one, and its newest failure counts', () => {

@@ -40,7 +40,8 @@ interface IndexUse {
 /** Whether an entry has what a filter asks for; window and request id are left to the ids. */
 export function matchesFilter(entry: LogEntry, filter: LogFilter): boolean {
   return Object.entries(asked(filter)).every(([field, value]) => {
-    if (field === 'failed' || field === 'stillFailed') return hasFailed(entry);
+    if (field === 'failed') return hasFailed(entry);
+    if (field === 'stillFailed') return hasFailed(entry) && !isRefusedBatch(entry);
     if (field === 'batchId') return batchOf(entry) === value;
     const own = entry[field as keyof LogEntry];
     return Array.isArray(value) ? value.includes(own) : own === value;
@@ -52,6 +53,13 @@ function batchOf({ _id, operation, batchId }: LogEntry): string | undefined {
   if (batchId) return String(batchId);
   return operation === BATCH ? String(_id) : undefined;
 }
+
+/**
+ * Whether it is a batch that was rejected as a whole. It names no matter, and its lines have no entries: nothing
+ * that comes later can be seen to mend it, so it is not told as still failed.
+ */
+export const isRefusedBatch = ({ operation, batchId }: Pick<LogEntry, 'operation' | 'batchId'>) =>
+  operation === BATCH && batchId === undefined;
 
 /** Of what ended without an effect. */
 export const FAILED_STATES: LogState[] = ['REFUSED', 'EXPIRED'];
@@ -93,7 +101,7 @@ export function isCovered(filter: LogFilter): boolean {
 /** What tells whether a failure was mended. */
 const MENDED_BY = [
   ...['state', 'systemCode', 'clientId'],
-  ...['operation', 'externalId', 'idempotencyKey'],
+  ...['operation', 'externalId', 'idempotencyKey', 'batchId'],
 ];
 
 /** The fields of entries that `matchesFilter`, and the look for what was mended, look at. */
