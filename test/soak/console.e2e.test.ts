@@ -252,6 +252,31 @@ function inBrowser({ launch, remove }: Chromium): void {
   );
 
   test(
+    'an address that names no push is told in words, and its section is marked; axe finds nothing in a push',
+    async () => {
+      const { page } = await open(entering(key));
+      await page.waitForSelector('.tiles');
+      const marked = () =>
+        page.$$eval('nav [aria-current]', (all) =>
+          all.map((it) => [it.getAttribute('href')?.split('?')[0], it.getAttribute('aria-current')]),
+        );
+      await goTo(page, '#/push?lang=en', 'main h1');
+      await shows(page, 'This address names no push', 'main');
+      expect(await marked()).toEqual([['#/pushes', 'true']]);
+      const { requestId } = await upsert('AXE-1', { title: '' });
+      await goTo(page, `#/push?id=${requestId}&lang=en`, '.push .facts');
+      await page.evaluate(AXE);
+      const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(
+        ({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`);
+      expect(found).toEqual([]);
+      await goTo(page, '#/pushes?lang=en', '.pushes');
+      expect(await marked()).toEqual([['#/pushes', 'page']]);
+      expect(opened && complaintsOf(opened)).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  test(
     'a service that goes away is told in words; it comes back, and so does the page',
     async () => {
       const { page } = await open(entering(key));
