@@ -133,7 +133,7 @@ const schema = z.object({
   /** Bytes of pushes that one partition may hold in Redis; beyond it callers get 503. */
   PARTITION_BYTES: whole(1_048_576, 17_179_869_184).default(16_777_216),
   /** Pushes that a worker processes in one batch. */
-  BATCH_LIMIT: whole(1, 256).default(256),
+  BATCH_LIMIT: whole(1, 1_000).default(640),
   /** How long a stopping web process still takes requests while it says that it is not ready. */
   DRAIN_DELAY: span(0, 120_000).default(5_000),
   /** How long a stopping process may take, with that, to finish what is in flight. */

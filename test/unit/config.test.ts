@@ -35,7 +35,7 @@ test('what is not set has its default', () => {
     REDIS_NAMESPACE: 'matter-push',
     REDIS_SHARDS: 1,
     DATA_DIR: '.data',
-    BATCH_LIMIT: 256,
+    BATCH_LIMIT: 640,
     BATCH_MAX_ITEMS: 1_000,
     BATCH_BODY_LIMIT: 8 * 1024 * 1024,
     BATCH_TIMEOUT: 30_000,

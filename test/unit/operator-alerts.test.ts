@@ -11,7 +11,13 @@ const server = (name: string, isReachable = true) => ({ server: name, isReachabl
 const GOOD = { servers: [server('redis')], processes: [WORKER], partitions: [], flow: null };
 const statusOf = (changes: object) => ({ ...GOOD, ...changes }) as unknown as Status;
 const flow = (result: string, count: number) => ({
-  flow: { spanMs: 300_000, results: [{ result: 'CREATED', count: 1_000 }, { result, count }] },
+  flow: {
+    spanMs: 300_000,
+    results: [
+      { result: 'CREATED', count: 1_000 },
+      { result, count },
+    ],
+  },
 });
 const shown = (changes: object) => alertsOf(statusOf(changes), isFailure);
 
