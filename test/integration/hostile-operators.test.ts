@@ -48,6 +48,7 @@ const GOOD: Readonly<Record<string, unknown>> = {
   failed: true,
   stillFailed: true,
   oldestFirst: true,
+  newestFirst: true,
   outcome: ['x'],
   reason: ['x'],
   open: true,
