@@ -258,7 +258,10 @@ function inBrowser({ launch, remove }: Chromium): void {
       await page.waitForSelector('.tiles');
       const marked = () =>
         page.$$eval('nav [aria-current]', (all) =>
-          all.map((it) => [it.getAttribute('href')?.split('?')[0], it.getAttribute('aria-current')]),
+          all.map((it) => [
+            it.getAttribute('href')?.split('?')[0],
+            it.getAttribute('aria-current'),
+          ]),
         );
       await goTo(page, '#/push?lang=en', 'main h1');
       await shows(page, 'This address names no push', 'main');
