@@ -11,6 +11,7 @@ import { OPEN_PATH } from './protocol/paths';
 import { createBodyParsers } from './protocol/requests';
 import { hourAt } from './protocol/time';
 import { createAdmit } from './pushes/admit';
+import { BatchWindow } from './pushes/batch-window';
 import { PushFinalizer } from './pushes/finalize-push';
 import { LoadShedder } from './pushes/load-shedder';
 import { createRejectionLog, REJECTIONS, SHED } from './pushes/rejection-log';
@@ -161,12 +162,15 @@ function openPushes(
   };
   const checkBody = createCheckBody(validator);
   const forRejections = { pushLog: log.pushLog, clock, logger, metrics };
+  const batchWindow = new BatchWindow(() => performance.now());
   const shared = {
     loadShedder: new LoadShedder({
       timeout,
       mostYoung: config.MAX_IN_FLIGHT,
+      linesWaiting: () => batchWindow.linesWaiting,
       clock: () => performance.now(),
     }),
+    batchWindow,
     admit,
     ...log,
     logRejection: createRejectionLog(forRejections, REJECTIONS),

@@ -61,12 +61,17 @@ export function splitBehind(
 }
 
 /**
- * The same for what a worker has read, where the earlier line was read, or left its partition, before.
+ * The same for what a worker has read, where the earlier line was read, or left its partition, before. One that has
+ * no final state by now gets one: else it might still be committed after the lines behind it were skipped for it.
+ * Where a transaction holds it that may yet commit, nothing can be said of those lines: they are in neither
+ * list, leave their partition without an effect, and their web process finalizes them.
  *
  * @param late of the same batch, past their deadline
+ * @param finalize see Finalize
  */
 export async function splitBehindEarlier(
   lookups: Pick<LogLookups, 'settlements'>,
+  finalize: (pushes: readonly SettledPush[]) => Promise<(Settlement | undefined)[]>,
   pushes: readonly WaitingPush[],
   late: readonly WaitingPush[],
 ): Promise<ReturnType<typeof splitBehind>> {
@@ -75,17 +80,26 @@ export async function splitBehindEarlier(
   const earlier = pushes.flatMap(({ previous }) =>
     previous === undefined || here.has(previous) || failed.has(previous) ? [] : [previous],
   );
-  if (earlier.length > 0) {
-    const found = await lookups.settlements(earlier);
-    for (const id of earlier) {
-      const settlement = found.get(id);
-      // One that is still open was left by its worker, and ends without an effect.
-      if (!settlement || isForWant({ settlement })) failed.add(id);
-    }
+  if (earlier.length === 0) return splitBehind(pushes, failed);
+  const found = await lookups.settlements(earlier);
+  const left = earlier.filter((id) => !found.get(id)).map((id) => ({ id, settlement: LEFT }));
+  const final = left.length > 0 ? await finalize(left) : [];
+  const settlements = new Map([
+    ...found,
+    ...left.map(({ id }, index) => [id, final[index]] as const),
+  ]);
+  const held = new Set<string>();
+  for (const id of earlier) {
+    const settlement = settlements.get(id);
+    if (!settlement) held.add(id);
+    else if (isForWant({ settlement })) failed.add(id);
   }
-  return splitBehind(pushes, failed);
+  const { open, skipped } = splitBehind(pushes, failed);
+  return { open: splitBehind(open, held).open, skipped };
 }
 
+/** Of a line that is in no partition and has no final state: its worker left it, or it was never queued. */
+const LEFT = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
 const SKIPPED = { state: 'REFUSED', reason: 'SKIPPED_AFTER_FAILURE' } as const;
 
 /** Whether a push took no effect for want of a server or of time: it may be sent again as it is. */

@@ -46,7 +46,8 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
     // Past their deadline: mostly ended by their web process already, so they stay out of the guards.
     const late = ofEach(batch, ({ deadline }, now) => deadline < now);
     const live = ofEach(batch, ({ deadline }, now) => deadline >= now);
-    const { open, skipped } = await splitBehindEarlier(deps.lookups, live, late);
+    const finalize = (some: readonly SettledPush[]) => deps.finalize(some, settlingOf(deps, batch));
+    const { open, skipped } = await splitBehindEarlier(deps.lookups, finalize, live, late);
     const commit = (groups: readonly Group[]) => loadPlanCommit(deps, batch, groups);
     const { settled, unsettled } = await applyGroups({ ...deps, commit }, groupPushes(open));
     const rest = [...withFinalState(late, { state: 'EXPIRED' }), ...skipped, ...unsettled];
@@ -117,16 +118,20 @@ async function commitPlan(
  */
 async function finalizeRest(
   deps: BatchDependencies,
-  { now: startedAt }: Batch,
+  batch: Batch,
   unsettled: readonly SettledPush[],
 ): Promise<readonly SettledPush[]> {
-  const by: Settling = { now: deps.clock(), startedAt, worker: deps.workerName };
-  const final = await deps.finalize(unsettled, by);
+  const final = await deps.finalize(unsettled, settlingOf(deps, batch));
   return unsettled.flatMap(({ id }, index) => {
     const settlement = final[index];
     return settlement ? [{ id, settlement }] : [];
   });
 }
+
+const settlingOf = (
+  { clock, workerName: worker }: BatchDependencies,
+  { now: startedAt }: Batch,
+): Settling => ({ now: clock(), startedAt, worker });
 
 /** In the order of the pushes; none to a push whose final state is not known. */
 function repliesTo(

@@ -2,8 +2,9 @@
 import { Entrance } from './entrance.js';
 import { Failures } from './failures.js';
 import { Frame } from './frame.js';
+import { Guard } from './guard.js';
 import { useEffect } from './lib/hooks.js';
-import { Component, h } from './lib/preact.js';
+import { h } from './lib/preact.js';
 import { Matter } from './matter.js';
 import { Matters } from './matters.js';
 import { Overview } from './overview.js';
@@ -40,43 +41,7 @@ export function App() {
   const shown = h(SCREENS[/** @type {'pushes'} */ (name)], {});
   return h(
     Frame,
-    { screens: IN_NAVIGATION, current: name, key: session.value.key },
-    h(Guard, { key: name }, shown),
+    { screens: IN_NAVIGATION, current: name, key: Object.values(session.value).join(' ') },
+    h(Guard, { key: name, words: WORDS.broken, again: WORDS.tryAgain }, shown),
   );
-}
-
-/** @typedef {{ children?: import('preact').ComponentChildren }} Props */
-
-/** @extends {Component<Props, { error?: unknown }>} */
-class Guard extends Component {
-  /**
-   * @override
-   * @type {{ error?: unknown }}
-   */
-  state = {};
-
-  /**
-   * @override
-   * @param {unknown} error
-   */
-  componentDidCatch(error) {
-    this.setState({ error });
-  }
-
-  /** @override */
-  render() {
-    const { error } = this.state;
-    if (error === undefined) return this.props.children;
-    return h(
-      'div',
-      { class: 'failure', role: 'alert' },
-      h('p', {}, h('strong', {}, say(WORDS.broken))),
-      h('p', { class: 'quiet' }, String(error)),
-      h(
-        'button',
-        { type: 'button', onClick: () => this.setState({ error: undefined }) },
-        say(WORDS.tryAgain),
-      ),
-    );
-  }
 }

@@ -1,10 +1,18 @@
 /** Signed requests: asked, waited for where the service says so, and told in words where they fail. */
 import { signal } from './lib/signals.js';
-import { end, session } from './session.js';
+import { end, session, sessionSignal } from './session.js';
 import { signatureOf } from './sign.js';
 import { isEnglish } from './speech.js';
 
 /** @typedef {import('./shapes').Envelope} Envelope */
+/** @typedef {import('./session.js').Session} Session */
+/**
+ * @typedef {object} Request
+ * @property {string} body
+ * @property {Record<string, string>} [headers]
+ * @property {AbortSignal | undefined} [signal]
+ * @property {boolean} [isProbe] whatever is said to it, the session goes on
+ */
 
 /** Where the service is: the page lies beside its operations, also below a path of a proxy. */
 const base = () => new URL('.', location.href);
@@ -13,8 +21,12 @@ const TIMEOUT = 90_000;
 const MAX_WAITS = 8;
 const LONGEST_WAIT = 10_000;
 
+/** Reasons that pass by themselves: the service asks for a pause, and nothing was done. */
+const PASSING = ['RATE_LIMITED', 'TOO_MANY_QUERIES'];
 /** Reasons after which the key is of no use any more. */
 const ENDS = ['SIGNATURE_MISMATCH', 'NO_USABLE_SECRET', 'CLIENT_DISABLED', 'NO_SYSTEM_CODE'];
+/** The shortest question, by which a key shows that it still holds. */
+const SHORTEST = '{}';
 
 /** How far this computer's clock is behind the service's, milliseconds; 0 as long as it did not matter. */
 export const clockOff = signal(0);
@@ -46,13 +58,12 @@ export async function ask(name, body, signal) {
 }
 
 /**
- * Sends one signed request. A rate is waited for; a clock that is off is allowed for, once.
+ * Sends one signed request. A rate, and a place among the queries, is waited for; a clock that is off is allowed for, once.
  *
  * @param {string} name below /api/open
- * @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined, isProbe?: boolean }} request
- *   `isProbe`: whatever is said to it, the session goes on
+ * @param {Request} request
  * @returns {Promise<Envelope>} also one that says no
- * @throws {AskError} NO_ANSWER
+ * @throws {AskError} NO_ANSWER; DOMException where it is aborted, or the session that it was asked in is over
  */
 export const send = async (name, request) => (await exchange(name, request)).envelope;
 
@@ -71,26 +82,65 @@ export async function askLines(name, body, signal) {
   throw new AskError({ message: envelope.message, reason: envelope.reason, envelope });
 }
 
-/** @param {string} name @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined, isProbe?: boolean }} request */
-async function exchange(name, request) {
+/**
+ * All of it is in the name of one session: what one client asked or pushes is never signed by the next one.
+ *
+ * @param {string} name
+ * @param {Request} request
+ */
+async function exchange(name, { signal: given, ...request }) {
+  const who = session.peek();
+  const over = sessionSignal();
+  const signal = given ? AbortSignal.any([given, over]) : over;
+  signal.throwIfAborted();
+  if (!who) throw new DOMException('There is no session', 'AbortError');
   for (let waits = 0; ; waits += 1) {
-    const { envelope, headers, lines } = await once(name, request);
-    const { reason } = envelope;
+    const { envelope, headers, lines } = await once(name, { ...request, signal }, who);
+    const { reason = '' } = envelope;
     if (reason === 'TIMESTAMP_OUT_OF_WINDOW' && waits === 0 && allowForClock(headers)) continue;
-    if (reason === 'RATE_LIMITED' && waits < MAX_WAITS) {
-      const seconds = Number(headers.get('Retry-After')) || 1;
-      await pause(Math.min(seconds * 1_000, LONGEST_WAIT), request.signal);
+    const retryAfter = Number(headers.get('Retry-After'));
+    if (PASSING.includes(reason) && waits < MAX_WAITS) {
+      await pause(waitOf(reason, retryAfter, waits), signal);
       continue;
     }
-    if (reason && ENDS.includes(reason) && !request.isProbe) end(reason);
-    const retryAfter = Number(headers.get('Retry-After'));
+    const isOver = ENDS.includes(reason) && !request.isProbe;
+    if (isOver && !(await isAccepted(reason, request.body, who, signal))) {
+      signal.throwIfAborted();
+      end(reason);
+    }
     return { envelope: retryAfter > 0 ? { ...envelope, retryAfter } : envelope, lines };
   }
 }
 
-/** @param {string} name @param {{ body: string, headers?: Record<string, string>, signal?: AbortSignal | undefined }} request */
-async function once(name, { body, headers = {}, signal }) {
-  const { clientId = '', key = '' } = session.value ?? {};
+/**
+ * Milliseconds. A rate has a time of its own; for a place among the queries several tabs may wait: not all of them
+ * at once, and longer each time.
+ *
+ * @param {string} reason @param {number} retryAfter seconds @param {number} waits
+ */
+function waitOf(reason, retryAfter, waits) {
+  if (reason === 'RATE_LIMITED') return Math.min((retryAfter || 1) * 1_000, LONGEST_WAIT);
+  return Math.min(500 * 2 ** waits, LONGEST_WAIT) * (0.5 + Math.random());
+}
+
+/**
+ * Does the key hold after all? Where something on the way changes requests, a signature fails under a good key.
+ *
+ * @param {string} reason @param {string} body of what was refused @param {Session} who @param {AbortSignal} signal
+ */
+async function isAccepted(reason, body, who, signal) {
+  if (reason !== 'SIGNATURE_MISMATCH' || body === SHORTEST) return false;
+  try {
+    const { envelope } = await once('clients/me', { body: SHORTEST, signal }, who);
+    return envelope.reason !== reason;
+  } catch (error) {
+    // Nobody answers: it is not known to have ended.
+    return error instanceof AskError;
+  }
+}
+
+/** @param {string} name @param {Request} request @param {Session} who */
+async function once(name, { body, headers = {}, signal }, { clientId, key }) {
   const timestamp = String(Math.floor((Date.now() + clockOff.peek()) / 1000));
   const limit = AbortSignal.timeout(TIMEOUT);
   const response = await fetch(new URL(`api/open/${name}`, base()), {
@@ -112,7 +162,9 @@ async function once(name, { body, headers = {}, signal }) {
     if (signal?.aborted) throw error;
     throw new AskError({ message: String(error.message ?? error) });
   });
-  return { headers: response.headers, ...(await readAnswer(response)) };
+  const answer = await readAnswer(response);
+  signal?.throwIfAborted();
+  return { headers: response.headers, ...answer };
 }
 
 /** An answer of lines has it as its last one. @param {Response} response @returns {Promise<{ envelope: Envelope, lines: readonly string[] }>} */
@@ -135,14 +187,18 @@ function allowForClock(headers) {
   return true;
 }
 
-/** @param {number} ms @param {AbortSignal | undefined} signal */
+/** @param {number} ms @param {AbortSignal} signal */
 const pause = (ms, signal) =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
+    const stop = () => {
       clearTimeout(timer);
       reject(signal.reason);
-    });
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve(undefined);
+    }, ms);
+    signal.addEventListener('abort', stop);
   });
 
 /** Whether the service takes requests. @returns {Promise<boolean | undefined>} undefined: it does not answer */

@@ -67,7 +67,11 @@ const STORED = 'matter-push.reconcile-columns';
 /** Of files with the same head it is known how they were mapped before, in this tab. @param {readonly string[]} head @param {Mapping} mapping */
 export function remember(head, mapping) {
   const all = { ...stored(), [headKey(head)]: mapping.map((field) => field ?? '') };
-  sessionStorage.setItem(STORED, JSON.stringify(all));
+  try {
+    sessionStorage.setItem(STORED, JSON.stringify(all));
+  } catch {
+    // A browser may forbid its store, or have no room in it: nothing is remembered.
+  }
 }
 
 /** @param {readonly string[]} head @returns {Mapping} as it was remembered, else guessed */

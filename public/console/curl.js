@@ -18,7 +18,8 @@ export function commandOf({ url, clientId, body, idempotencyKey }) {
     ...(idempotencyKey === null
       ? []
       : [`  -H ${quoted(`X-Idempotency-Key: ${idempotencyKey}`)} \\`]),
-    '  --data-binary "$body"',
+    // Not --data-binary: a body that begins with @ would be the name of a file.
+    '  --data-raw "$body"',
   ];
   return `${lines.join('\n')}\n`;
 }

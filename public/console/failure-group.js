@@ -6,6 +6,7 @@ import { useSending } from './failure-work.js';
 import { FAILURES } from './failures-words.js';
 import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
+import { isNarrow } from './narrow.js';
 import { Nothing, numberText, timeText } from './parts.js';
 import { actFor } from './reasons.js';
 import { hrefOf } from './route.js';
@@ -20,7 +21,6 @@ import { Table } from './table.js';
 const ROW_HEIGHT = 36;
 /** Of two lines. */
 const NARROW_ROW_HEIGHT = 62;
-const NARROW = matchMedia('(max-width: 40rem)');
 
 /**
  * @param {{
@@ -41,9 +41,18 @@ export function FailureGroup({ rows, reason, field, window = {}, list }) {
     setTicked(new Set(all ? rows.map(subjectOf) : []));
   const isIdle = work.state.phase === 'idle';
   const fields = settableOf(work.state, field);
+  /** While it is sent nothing is closed; of an input method Escape only ends what is being written. */
+  const closeOnEscape = (/** @type {KeyboardEvent} */ { key, isComposing }) => {
+    if (key !== 'Escape' || isComposing || !['planning', 'planned'].includes(work.state.phase))
+      return;
+    work.cancel();
+    work.reset();
+    // The button that had the focus may be gone.
+    document.getElementById('tick-all')?.focus();
+  };
   return h(
     'div',
-    { class: 'group' },
+    { class: 'group', onKeyDown: closeOnEscape },
     h('p', {}, h('strong', {}, say(FAILURES.acts[act])), ` – ${say(FAILURES.advice[act])}`),
     h(Ticks, { chosen: chosen.length, all: rows.length, tickAll }),
     isIdle && h(Plan, { count: chosen.length, plan: () => work.plan(undefined) }),
@@ -76,7 +85,11 @@ const Ticks = ({ chosen, all, tickAll }) =>
       { type: 'button', id: 'tick-all', onClick: () => tickAll(true) },
       say(FAILURES.tickAll),
     ),
-    h('button', { type: 'button', onClick: () => tickAll(false) }, say(FAILURES.tickNone)),
+    h(
+      'button',
+      { type: 'button', id: 'tick-none', onClick: () => tickAll(false) },
+      say(FAILURES.tickNone),
+    ),
     h(
       'span',
       { role: 'status', class: 'quiet' },
@@ -94,7 +107,7 @@ function Rows({ rows, ticked, setTicked, told }) {
   };
   return h(Table, {
     rows,
-    rowHeight: NARROW.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
+    rowHeight: isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
     label: say(FAILURES.rows),
     head: [
       { name: 'tick', title: '✓' },

@@ -1,5 +1,6 @@
 /** What a selection is about to come to, and what it came to. */
 import { FAILURES } from './failures-words.js';
+import { useEffect, useRef } from './lib/hooks.js';
 import { h } from './lib/preact.js';
 import { Failure, numberText } from './parts.js';
 import { reasonWords } from './reasons.js';
@@ -28,6 +29,11 @@ export const Plan = ({ count, plan }) =>
 export function Work({ work, again }) {
   const { state, reset } = work;
   const { phase, error } = state;
+  const panel = useRef(/** @type {HTMLDivElement | null} */ (null));
+  // What was pressed may be gone: the keyboard goes on here, and Escape closes the plan.
+  useEffect(() => {
+    if (document.activeElement === document.body) panel.current?.focus({ preventScroll: true });
+  }, [phase]);
   if (phase === 'idle') return error ? h(Failure, { error }) : null;
   const done = () => {
     reset();
@@ -35,7 +41,7 @@ export function Work({ work, again }) {
   };
   return h(
     'div',
-    { class: 'card work' },
+    { class: 'card work', tabIndex: -1, ref: panel },
     phase === 'planning' && h(Planning, { work }),
     phase === 'planned' && h(Planned, { work }),
     (phase === 'sending' || phase === 'over') && h(Counted, { work }),

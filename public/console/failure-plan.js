@@ -7,6 +7,7 @@ import { subjectOf } from './failure-groups.js';
 import { chunksOf, lineOf } from './failure-lines.js';
 import { nameOf, plannedOf } from './failure-planned.js';
 import { OWN_REASONS } from './reasons.js';
+import { sessionSignal } from './session.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
 /** @typedef {import('./shapes').FailedRow} FailedRow */
@@ -19,8 +20,9 @@ import { OWN_REASONS } from './reasons.js';
 
 /** Matters that are asked for one by one; more are found by reading all that still failed. */
 const FEW = 20;
-/** The most that the service gives with bodies. */
-const PAGE = 50;
+/** The most that the service gives with bodies, and without. */
+const WITH_BODIES = { includeBody: true, limit: 50 };
+const WITHOUT = { limit: 500 };
 
 /**
  * @param {readonly FailedRow[]} rows
@@ -34,10 +36,11 @@ const PAGE = 50;
  * }} how `isChecked`: whether the service looks at them first, without writing anything
  * @returns {Promise<PlannedMatter[]>}
  */
-export async function makePlan(rows, { window, settings, found, isChecked, signal, report }) {
+export async function makePlan(rows, { window, settings, found, isChecked, report, ...how }) {
+  const signal = AbortSignal.any([how.signal, sessionSignal()]);
   const wanted = new Map(rows.map((row) => [subjectOf(row), /** @type {Entry[]} */ ([])]));
   let done = 0;
-  for await (const entries of failedPushes(rows, window, signal)) {
+  for await (const entries of failedPushes(rows, { window, signal, page: WITH_BODIES })) {
     for (const entry of entries) wanted.get(subjectOf(entry))?.push(entry);
     done += entries.length;
     report({ phase: 'planning', done, all: done });
@@ -47,13 +50,29 @@ export async function makePlan(rows, { window, settings, found, isChecked, signa
 }
 
 /**
+ * Which of them nothing mended until now.
+ *
+ * @param {readonly FailedRow[]} rows @param {Omit<Reading, 'page'>} how
+ * @returns {Promise<ReadonlySet<string>>} their names
+ */
+export async function stillFailedOf(rows, how) {
+  const names = new Set();
+  for await (const entries of failedPushes(rows, { ...how, page: WITHOUT })) {
+    for (const entry of entries) names.add(subjectOf(entry));
+  }
+  return names;
+}
+
+/** @typedef {{ window: Record<string, unknown>, signal: AbortSignal, page: Record<string, unknown> }} Reading */
+
+/**
  * Nothing whose signature was wrong is among them: somebody else may have written it.
  *
- * @param {readonly FailedRow[]} rows @param {Record<string, unknown>} window @param {AbortSignal} signal
+ * @param {readonly FailedRow[]} rows @param {Reading} how
  * @returns {AsyncGenerator<readonly Entry[]>}
  */
-async function* failedPushes(rows, window, signal) {
-  const common = { stillFailed: true, reason: OWN_REASONS, ...window };
+async function* failedPushes(rows, { window, signal, page }) {
+  const common = { stillFailed: true, reason: OWN_REASONS, ...window, ...page };
   if (rows.length > FEW) return yield* pagesOf(common, signal);
   for (const { externalId, idempotencyKey, operation, requestId } of rows) {
     if (externalId !== null) yield* pagesOf({ ...common, externalId }, signal);
@@ -64,7 +83,7 @@ async function* failedPushes(rows, window, signal) {
 
 /** @param {Record<string, unknown>} question @param {AbortSignal} signal @returns {AsyncGenerator<readonly Entry[]>} */
 async function* pagesOf(question, signal) {
-  const body = { ...question, includeBody: true, oldestFirst: true, limit: PAGE };
+  const body = { ...question, oldestFirst: true };
   let cursor = null;
   do {
     const page = await ask('push-logs/query', { ...body, ...(cursor && { cursor }) }, signal);

@@ -1,4 +1,5 @@
 /** What of one failed matter is sent again, and as what. Pure. */
+import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS } from './bodies.js';
 import { fieldOf, setField } from './set-field.js';
 
@@ -30,9 +31,8 @@ export function plannedOf(name, entries, settings = [], found = new Map()) {
   return { name, state: 'send', pushes: last.map((entry) => pushOf(entry, settings, found)) };
 }
 
-/** A signature that nobody looked at is not known to be right; a resend of the operator has none. @param {Entry} entry */
-const isKept = ({ body, secretId, resentFrom }) =>
-  typeof body === 'string' && (secretId !== null || resentFrom !== null);
+/** @param {Entry} entry */
+const isKept = (entry) => typeof entry.body === 'string' && isAuthenticated(entry);
 
 /** A push that was tried more than once is sent once, where its last try was. @param {readonly Entry[]} entries */
 function withoutRepeats(entries) {

@@ -1,6 +1,7 @@
 /** Sends failed matters again, batch after batch: a matter's pushes in their order, and no faster than the service takes them. */
 import { AskError, send } from './ask.js';
 import { chunksOf, lineOf } from './failure-lines.js';
+import { sessionSignal } from './session.js';
 
 /** @typedef {import('./shapes').Envelope} Envelope */
 /** @typedef {import('./failure-lines.js').Push} Push */
@@ -25,7 +26,9 @@ const NOT_WAITED_FOR = ['CLIENT_PAUSED'];
  * }} told
  * @returns {Promise<{ left: readonly PlannedMatter[], error?: unknown }>} what is not sent, and why
  */
-export async function sendMatters(matters, { signal, onResults, onWait }) {
+export async function sendMatters(matters, { signal: given, onResults, onWait }) {
+  // What one client failed with is never sent in the name of the next one.
+  const signal = AbortSignal.any([given, sessionSignal()]);
   let left = matters;
   let tries = 0;
   while (left.length > 0) {

@@ -1,5 +1,6 @@
 /** Plan, sending and results of a selection of failed matters, one after the other. */
-import { makePlan } from './failure-plan.js';
+import { subjectOf } from './failure-groups.js';
+import { makePlan, stillFailedOf } from './failure-plan.js';
 import { sendMatters } from './failure-send.js';
 import { FAILURES } from './failures-words.js';
 import { useEffect, useRef, useState } from './lib/hooks.js';
@@ -24,6 +25,8 @@ import { WORDS } from './words.js';
 
 /** @type {State} */
 const IDLE = { phase: 'idle', settings: [], matters: [], written: 0, failed: 0, left: [] };
+/** @type {import('./failure-planned.js').PlanState} */
+const MENDED = 'mended';
 /** @type {ReadonlyMap<string, TellRow>} */
 const NOTHING_TOLD = new Map();
 
@@ -32,6 +35,8 @@ export function useSending({ rows, window, isChecked }) {
   const [state, setState] = useState(IDLE);
   const [told, setTold] = useState(NOTHING_TOLD);
   const stop = useRef(new AbortController());
+  /** What the plan was made of: others may be ticked since. */
+  const planned = useRef(rows);
   useEffect(() => () => stop.current.abort(), []);
   const change = (/** @type {Partial<State>} */ changes) =>
     setState((before) => ({ ...before, ...changes }));
@@ -43,6 +48,7 @@ export function useSending({ rows, window, isChecked }) {
     const others = state.settings.filter(({ field }) => field !== set?.field);
     const settings = set ? [...others, set] : [];
     const found = new Map(state.matters.flatMap(({ places }) => [...(places ?? [])]));
+    planned.current = rows;
     stop.current = new AbortController();
     const { signal } = stop.current;
     setState({ ...IDLE, settings, phase: 'planning' });
@@ -59,10 +65,36 @@ export function useSending({ rows, window, isChecked }) {
       if (!signal.aborted) change({ ...IDLE, error });
     }
   };
-  const send = async (/** @type {readonly PlannedMatter[]} */ matters) => {
+  /** What was mended after the plan was made must not be sent over it. @param {readonly PlannedMatter[]} matters @param {AbortSignal} signal */
+  const withoutMended = async (matters, signal) => {
+    const names = new Set(matters.map(({ name }) => name));
+    const own = planned.current.filter((row) => names.has(subjectOf(row)));
+    const failed = await stillFailedOf(own, { window, signal });
+    const isMended = (/** @type {PlannedMatter} */ { name }) =>
+      names.has(name) && !failed.has(name);
+    const marked = state.matters.map((matter) =>
+      isMended(matter) ? { name: matter.name, state: MENDED, pushes: [] } : matter,
+    );
+    tell(marked.filter(isMended).map((matter) => [matter.name, planText(matter)]));
+    change({ matters: marked });
+    return matters.filter((matter) => !isMended(matter));
+  };
+  /** Where less is to be sent than was agreed to, there is a new plan to agree to. */
+  const send = async (/** @type {readonly PlannedMatter[]} */ planned) => {
     stop.current = new AbortController();
     const { signal } = stop.current;
-    change({ phase: 'sending', left: matters, error: undefined });
+    change({ phase: 'sending', left: planned, error: undefined });
+    try {
+      const matters = await withoutMended(planned, signal);
+      const isLess = matters.length < planned.length;
+      if (isLess && state.phase === 'planned') change({ phase: 'planned', left: [] });
+      else await sendAll(matters, signal);
+    } catch (error) {
+      change({ phase: 'over', ...(!signal.aborted && { error }) });
+    }
+  };
+  /** @param {readonly PlannedMatter[]} matters @param {AbortSignal} signal */
+  const sendAll = async (matters, signal) => {
     const onResults = (/** @type {readonly (readonly [string, Result])[]} */ results) => {
       const written = results.filter(([, { code }]) => code === 0).length;
       setState((before) => ({

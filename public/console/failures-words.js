@@ -22,7 +22,7 @@ export const FAILURES = {
   ),
   showRefused: w('Show refused signatures', '查看签名被拒的请求'),
   batches: w(
-    '{0} batches were refused as a whole: nothing of them was written. Their sender was told why; the log cannot tell whether they were sent again.',
+    'Batches refused as a whole: {0}. Nothing of them was written. Their sender was told why; the log cannot tell whether they were sent again.',
     '有 {0} 个批次被整体拒绝，其中内容均未写入。已告知发送方原因，日志无法判断是否已重发。',
   ),
   showBatches: w('Show failed pushes', '查看失败的推送'),
@@ -82,7 +82,10 @@ export const FAILURES = {
   states: {
     send: w('will be sent', '将发送'),
     mended: w('were mended meanwhile', '已补救，不再发送'),
-    bodyless: w('have no body any more', '请求体已不再保存'),
+    bodyless: w(
+      'have no body any more, or were rejected for their signature or client',
+      '请求体已不再保存，或因签名、Client 被拒',
+    ),
     unsendable: w('have to be mended one by one', '需逐条修正'),
     rejected: w('would be rejected again', '仍会被拒绝'),
   },

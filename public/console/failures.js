@@ -4,8 +4,8 @@ import { FailureGroup } from './failure-group.js';
 import { groupsOf, isOf, NO_FIELD } from './failure-groups.js';
 import { useFailureList } from './failure-list.js';
 import { FAILURES } from './failures-words.js';
-import { useRef } from './lib/hooks.js';
 import { Fragment, h } from './lib/preact.js';
+import { lookAnew, useMoment } from './moment.js';
 import { Failure, Nothing, numberText, timeText, Waiting } from './parts.js';
 import { dateAt, windowBody, windowOf } from './range.js';
 import { actFor, reasonWords } from './reasons.js';
@@ -23,11 +23,15 @@ export function Failures() {
   const { params } = route.value;
   const { reason = '', field = '' } = params;
   const zone = self.value?.timeZone;
-  // "Today" is of the moment in which it was asked for, and does not move while somebody ticks.
-  const at = useRef(Date.now());
-  const window = zone === undefined ? undefined : windowBody(windowOf(params, zone, at.current));
+  const moment = useMoment();
+  const window = zone === undefined ? undefined : windowBody(windowOf(params, zone, moment));
   const isAll = params.show === 'all';
-  const list = useFailureList(window && { ...window, ...(!isAll && { stillFailed: true }) });
+  const found = useFailureList(window && { ...window, ...(!isAll && { stillFailed: true }) });
+  const again = () => {
+    lookAnew();
+    found.again();
+  };
+  const list = { ...found, again };
   const known = list.rows.filter(({ refusedBatch }) => !refusedBatch);
   const batches = list.refusedBatches;
   const rows = reason ? known.filter((row) => isOf(row, reason, field)) : known;
@@ -203,5 +207,5 @@ function save(rows) {
     ...[row.mended ? timeText(row.mended.at) : '', row.mended?.requestId ?? '', row.requestId],
   ]);
   const today = dateAt(Date.now(), self.value?.timeZone ?? 'UTC');
-  download(`failures-${today}.csv`, csvOf([Object.values(file).map(say), ...lines]));
+  download(`failures-${today}.csv`, [csvOf([Object.values(file).map(say), ...lines])]);
 }

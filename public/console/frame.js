@@ -3,6 +3,7 @@ import { clockOff } from './ask.js';
 import { Languages } from './languages.js';
 import { useEffect, useState } from './lib/hooks.js';
 import { Fragment, h } from './lib/preact.js';
+import { lookAnew } from './moment.js';
 import { Failure, spanText, timeText } from './parts.js';
 import { RANGES } from './range.js';
 import { go, hrefOf, route, show } from './route.js';
@@ -126,6 +127,7 @@ function Search() {
       id: 'search',
       type: 'text',
       'aria-label': say(WORDS.search),
+      placeholder: say(WORDS.search),
       value: text,
       maxLength: 255,
       onInput: (event) => setText(event.currentTarget.value),
@@ -157,7 +159,10 @@ function Range() {
           type: 'button',
           key: name,
           'aria-pressed': String(name === range),
-          onClick: () => show({ range: name === 'today' ? '' : name, from: '', to: '' }),
+          onClick: () => {
+            show({ range: name === 'today' ? '' : name, from: '', to: '' });
+            lookAnew();
+          },
         },
         say(WORDS.ranges[/** @type {'today'} */ (name)]),
       ),

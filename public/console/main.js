@@ -9,4 +9,7 @@ import { openSession } from './session.js';
 openSession();
 followAddress();
 const root = document.getElementById('app');
-if (root) render(h(App, {}), root);
+if (root) {
+  root.replaceChildren();
+  render(h(App, {}), root);
+}

@@ -7,7 +7,7 @@ import { phaseText } from './matters.js';
 import { MATTER_WORDS } from './matters-words.js';
 import { Failure, Nothing, timeText, Verbatim, Waiting } from './parts.js';
 import { hrefOf, route } from './route.js';
-import { say, sayWith } from './speech.js';
+import { say, sayName, sayWith } from './speech.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./matter-shapes').Matter} Matter */
@@ -43,7 +43,7 @@ function Card({ matter }) {
     h(
       'p',
       { class: 'badges' },
-      h('span', { class: 'badge' }, say(MATTER_WORDS.kinds[matterType])),
+      h('span', { class: 'badge' }, sayName(MATTER_WORDS.kinds, matterType)),
       h(
         'span',
         { class: `badge phase ${matter.phase.toLowerCase()}` },
@@ -114,7 +114,7 @@ function Parties({ matter: { parties } }) {
                 'tr',
                 { key: `${partyRole} ${username}` },
                 h('td', {}, h('bdi', {}, displayName), ' ', h('bdi', { class: 'quiet' }, username)),
-                h('td', {}, say(MATTER_WORDS.roles[partyRole])),
+                h('td', {}, sayName(MATTER_WORDS.roles, partyRole)),
                 h(
                   'td',
                   { class: unread ? 'even' : 'good' },

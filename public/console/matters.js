@@ -1,14 +1,16 @@
 /** The matters of the system: a search by what is known of them, the last changed first. */
-import { useRef, useState } from './lib/hooks.js';
+import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
 import { MAX_MATTERS, useMatterList } from './matter-list.js';
 import { questionOf, TEXTS } from './matter-question.js';
 import { MATTER_WORDS } from './matters-words.js';
+import { lookAnew, useMoment } from './moment.js';
+import { isNarrow } from './narrow.js';
 import { Failure, Nothing, timeText, Waiting } from './parts.js';
 import { Choice } from './pushes.js';
 import { hrefOf, route, show } from './route.js';
 import { self } from './self.js';
-import { say, sayWith } from './speech.js';
+import { say, sayName, sayWith } from './speech.js';
 import { Table } from './table.js';
 import { WORDS } from './words.js';
 
@@ -18,13 +20,16 @@ import { WORDS } from './words.js';
 const ROW_HEIGHT = 36;
 /** Of three lines. */
 const NARROW_ROW_HEIGHT = 80;
-const NARROW = matchMedia('(max-width: 40rem)');
 
 export function Matters() {
   const { params } = route.value;
   const zone = self.value?.timeZone;
-  const at = useRef(Date.now());
-  const list = useMatterList(zone ? questionOf(params, zone, at.current) : undefined);
+  const moment = useMoment();
+  const list = useMatterList(zone ? questionOf(params, zone, moment) : undefined);
+  const again = () => {
+    lookAnew();
+    list.again();
+  };
   // Who goes back, or follows a link, finds in the boxes what is asked for.
   const typed = Object.keys(TEXTS).map((name) => params[name] ?? '');
   return h(
@@ -32,7 +37,7 @@ export function Matters() {
     { class: 'matters' },
     h('h1', {}, say(WORDS.matters)),
     h(Search, { key: JSON.stringify(typed) }),
-    list.error ? h(Failure, { error: list.error, again: list.again }) : null,
+    list.error ? h(Failure, { error: list.error, again }) : null,
     h(Rows, { list }),
   );
 }
@@ -128,7 +133,7 @@ function Rows({ list }) {
     h('p', { class: 'quiet', role: 'status' }, countText(list)),
     h(Table, {
       rows,
-      rowHeight: NARROW.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
+      rowHeight: isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
       label: say(WORDS.matters),
       head: [
         { name: 'changed', title: say(MATTER_WORDS.changed) },
@@ -168,7 +173,7 @@ const cellsOf = (row) => [
   timeText(row.updatedAt),
   h('a', { href: hrefOf('matter', { externalId: row.externalId }) }, h('bdi', {}, row.externalId)),
   h('bdi', { title: row.title }, row.title),
-  say(MATTER_WORDS.kinds[row.matterType]),
+  sayName(MATTER_WORDS.kinds, row.matterType),
   h('span', { class: `phase ${row.phase.toLowerCase()}` }, phaseText(row)),
   row.parties === 0
     ? say(MATTER_WORDS.nobody)
@@ -177,4 +182,4 @@ const cellsOf = (row) => [
 
 /** Its phase in words, and what the source says of it. @param {Pick<MatterRow, 'phase' | 'bizStatus' | 'externalStatusLabel'>} matter */
 export const phaseText = ({ phase, bizStatus, externalStatusLabel }) =>
-  `${say(MATTER_WORDS.phases[phase])} · ${externalStatusLabel ?? bizStatus}`;
+  `${sayName(MATTER_WORDS.phases, phase)} · ${externalStatusLabel ?? bizStatus}`;

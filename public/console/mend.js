@@ -1,5 +1,6 @@
 /** A failed push, to be sent again as it is or mended first. Nothing is sent before the service has looked at it. */
 
+import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS, prettyOf } from './bodies.js';
 import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
@@ -7,6 +8,7 @@ import { Failure, Fields } from './parts.js';
 import { route } from './route.js';
 import { mayPush } from './self.js';
 import { sendPush, verify } from './send-push.js';
+import { spanOf } from './set-field.js';
 import { say } from './speech.js';
 import { WORDS } from './words.js';
 
@@ -17,12 +19,17 @@ import { WORDS } from './words.js';
 export function Mend({ entry, onSent }) {
   const { operation, body, reason } = entry;
   if (!reason || !OPERATIONS.includes(operation) || typeof body !== 'string') return null;
+  const cannot = !isAuthenticated(entry)
+    ? WORDS.notAuthenticated
+    : mayPush()
+      ? undefined
+      : WORDS.mayNotPush;
   return h(
     'details',
     // A link from the failures leads here.
     { class: 'card mend', open: route.value.params.mend === '1' },
     h('summary', {}, h('h2', {}, say(WORDS.mend))),
-    mayPush() ? h(Editor, { entry, body, onSent }) : h('p', {}, say(WORDS.mayNotPush)),
+    cannot ? h('p', { class: 'note' }, say(cannot)) : h(Editor, { entry, body, onSent }),
   );
 }
 
@@ -110,10 +117,9 @@ function Marks({ errors, text }) {
   const find = (/** @type {string} */ field) => {
     const area = document.getElementById('mend-body');
     if (!(area instanceof HTMLTextAreaElement)) return;
-    const name = field.replace(/^push\./, '').split(/[.[]/)[0] ?? '';
-    const at = text.indexOf(`"${name}"`);
     area.focus();
-    if (at >= 0) area.setSelectionRange(at, at + name.length + 2);
+    const span = spanOf(text, field.replace(/^push\./, ''));
+    if (span) area.setSelectionRange(...span);
   };
   return h(
     'ul',

@@ -1,4 +1,5 @@
 /** The windows that the overview asks for, and the sums of what comes back. Pure. */
+import { localAt } from './instants.js';
 import { dayAfter, windowOf } from './range.js';
 
 /** @typedef {import('./range.js').Window} Window */
@@ -14,14 +15,8 @@ const LONGEST_OF_HOURS = 3 * DAY;
 export const stepOf = ({ from, to }) => (ms(to) - ms(from) <= LONGEST_OF_HOURS ? 'hour' : 'day');
 
 /** An instant there, as yyyy-MM-ddTHH:mm. @param {number} at epoch milliseconds @param {string} timeZone */
-export function localAt(at, timeZone) {
-  const parts = new Intl.DateTimeFormat('sv-SE', {
-    timeZone,
-    dateStyle: 'short',
-    timeStyle: 'short',
-  }).format(at);
-  return parts.replace(' ', 'T');
-}
+export const minuteAt = (at, timeZone) =>
+  new Date(localAt(at, timeZone)).toISOString().slice(0, 16);
 
 /** @param {string} local */
 const ms = (local) => Date.parse(`${local}Z`);
@@ -40,7 +35,7 @@ const shifted = (local, days) => dayAfter(local.slice(0, 10), days) + local.slic
  */
 export function windowsOf(params, timeZone, at) {
   const asked = windowOf(params, timeZone, at);
-  const current = localAt(at, timeZone);
+  const current = minuteAt(at, timeZone);
   const isOpen = asked.to === '' || asked.to > current;
   const to = isOpen ? current : asked.to;
   const from = asked.from || shifted(to, -1);

@@ -80,7 +80,7 @@ const Tiles = ({ data }) =>
     { class: 'tiles' },
     /** @type {Tile[]} */ (Object.keys(OVERVIEW.tiles)).map((name) => {
       const counted = data.now[name];
-      const tone = name === 'stillFailed' && counted.value > 0 ? 'bad' : '';
+      const tone = name === 'stillFailed' && (counted.value > 0 || !counted.exact) ? 'bad' : '';
       const number = countText(counted);
       const href = LINKS[name]?.();
       return h(

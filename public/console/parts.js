@@ -10,7 +10,8 @@ import { WORDS } from './words.js';
 export function Failure({ error, again }) {
   const isTold = error instanceof AskError;
   const nobody = !isTold || error.reason === 'NO_ANSWER';
-  const text = nobody ? say(WORDS.noAnswer) : error.message;
+  const isAltered = isTold && error.reason === 'SIGNATURE_MISMATCH';
+  const text = nobody ? say(WORDS.noAnswer) : isAltered ? say(WORDS.altered) : error.message;
   const details =
     isTold && !nobody ? `${error.reason} · ${error.envelope?.requestId ?? ''}` : String(error);
   return h(

@@ -1,7 +1,8 @@
 /** The pushes of the system: saved views, filters, a search, and what comes in as it comes. */
 import { OPERATIONS } from './bodies.js';
-import { useRef } from './lib/hooks.js';
 import { h } from './lib/preact.js';
+import { lookAnew, useMoment } from './moment.js';
+import { isNarrow } from './narrow.js';
 import { Failure, Nothing, resultText, spanText, timeText, toneOf, Waiting } from './parts.js';
 import { MAX_ROWS, usePushList } from './push-list.js';
 import { REASONS, reasonWords } from './reasons.js';
@@ -17,22 +18,24 @@ import { WORDS } from './words.js';
 const ROW_HEIGHT = 36;
 /** Of two lines. */
 const NARROW_ROW_HEIGHT = 58;
-const NARROW = matchMedia('(max-width: 40rem)');
 
 export function Pushes() {
   const { params } = route.value;
   const zone = self.value?.timeZone;
   const isLive = params.live === 'on';
-  // "Today" is of the moment in which it was asked for, and does not move while somebody scrolls.
-  const at = useRef(Date.now());
-  const list = usePushList(zone ? questionsOf(params, zone, at.current) : undefined, isLive);
+  const moment = useMoment();
+  const list = usePushList(zone ? questionsOf(params, zone, moment) : undefined, isLive);
+  const again = () => {
+    lookAnew();
+    list.again();
+  };
   return h(
     'section',
     { class: 'pushes' },
     h('h1', {}, say(WORDS.pushes)),
     h(Filters, {}),
     list.notRecorded > 0 && h('p', { class: 'note' }, sayWith(WORDS.notRecorded, list.notRecorded)),
-    list.error ? h(Failure, { error: list.error, again: list.again }) : null,
+    list.error ? h(Failure, { error: list.error, again }) : null,
     h(Rows, { list }),
   );
 }
@@ -50,7 +53,7 @@ function Rows({ list }) {
     h('p', { class: 'quiet', role: 'status' }, sayWith(words, rows.length)),
     h(Table, {
       rows,
-      rowHeight: NARROW.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
+      rowHeight: isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
       label: say(WORDS.pushes),
       head: [
         { name: 'received', title: say(WORDS.received) },

@@ -1,12 +1,12 @@
 /** Windows of time as people name them, in the time zone of the portal. Pure. */
+import { localAt } from './instants.js';
 
 /** @typedef {{ readonly from: string, readonly to: string }} Window local date-times, as the service reads them; empty: open */
 
 export const RANGES = ['today', 'yesterday', 'week', 'custom'];
 
 /** The date of an instant there, as yyyy-MM-dd. @param {number} at epoch milliseconds @param {string} timeZone */
-export const dateAt = (at, timeZone) =>
-  new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at);
+export const dateAt = (at, timeZone) => new Date(localAt(at, timeZone)).toISOString().slice(0, 10);
 
 /** @param {string} date yyyy-MM-dd @param {number} days */
 export function dayAfter(date, days) {

@@ -1,21 +1,7 @@
-/** A comparison as a CSV file, for a spreadsheet: nothing in it is a formula. Pure. */
-
-/** @typedef {import('./reconcile-compare.js').Difference} Difference */
-
-/** What a spreadsheet takes for a formula, or skips to find one. */
-const FORMULA = /^(?:\s*[=+\-@]|[\t\r])/;
-
-/** @param {string} text */
-export function csvCell(text) {
-  const defused = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n;\t]/.test(defused) ? `"${defused.replaceAll('"', '""')}"` : defused;
-}
-
-/** @param {readonly string[]} cells */
-export const csvLine = (cells) => `${cells.map(csvCell).join(',')}\r\n`;
-
-/** @param {readonly (readonly string[])[]} rows with a mark at the start, by which Excel knows UTF-8 */
-export const csvText = (rows) => `\ufeff${rows.map(csvLine).join('')}`;
+/** What the sides of a difference say, and what became of it, as text. Pure. */
+import { reasonWords } from './reasons.js';
+import { RECONCILE } from './reconcile-words.js';
+import { say } from './speech.js';
 
 /** A value of one side, in words of nobody: as JSON has it. @param {unknown} value */
 export const valueText = (value) => {
@@ -28,3 +14,9 @@ export const sideText = (side) =>
   Object.entries(side ?? {})
     .map(([name, value]) => `${name}: ${valueText(value)}`)
     .join('; ');
+
+/** What became of one that was tried or sent. @param {import('./reconcile-state.js').Verdict} verdict */
+export function verdictText({ name, reason, message = '', fields = [] }) {
+  if (name) return say(RECONCILE.told[name]);
+  return [reason ? say(reasonWords(reason)) : message, ...fields].join(' · ');
+}

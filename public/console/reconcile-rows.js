@@ -1,7 +1,8 @@
 /** Yours beside here, for each matter that differs; of very many only those in sight are in the document. */
 import { h } from './lib/preact.js';
+import { isNarrow } from './narrow.js';
 import { timeText } from './parts.js';
-import { valueText } from './reconcile-report.js';
+import { valueText, verdictText } from './reconcile-report.js';
 import * as state from './reconcile-state.js';
 import { RECONCILE } from './reconcile-words.js';
 import { say, sayWith } from './speech.js';
@@ -12,8 +13,7 @@ import { Table } from './table.js';
 /** Of two lines. */
 const ROW_HEIGHT = 56;
 /** Of several lines. */
-const NARROW_ROW_HEIGHT = 132;
-const NARROW = matchMedia('(max-width: 40rem)');
+const NARROW_ROW_HEIGHT = 176;
 /** Letters of a value that are shown: one may be a page long. */
 const LETTERS = 120;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
@@ -21,7 +21,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 export const Differences = () =>
   h(Table, {
     rows: state.shownRows.value,
-    rowHeight: NARROW.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
+    rowHeight: isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
     label: say(RECONCILE.table),
     head: [
       { name: 'tick', title: say(RECONCILE.ticks) },
@@ -94,8 +94,8 @@ function shownValue(value) {
 function Mends({ row }) {
   const verdict = state.verdicts.value.get(row.externalId);
   if (verdict) {
-    const text = verdict.name ? say(RECONCILE.told[verdict.name]) : (verdict.text ?? '');
-    return h('span', { class: 'told', title: text }, text);
+    const text = verdictText(verdict);
+    return h('span', { class: 'told', title: text }, h('bdi', {}, text));
   }
   return mendsText(row);
 }

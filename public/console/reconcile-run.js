@@ -1,12 +1,14 @@
 /** What the reconciliation does, step by step; it can be stopped at any of them. */
 import { AskError, ask } from './ask.js';
 import { isHead, mappingFor, remember } from './columns.js';
+import { effect } from './lib/signals.js';
 import { openFile, readSource } from './read-source.js';
 import { compareMatters, findOrphans } from './reconcile-compare.js';
 import { comparableBy, compareDigests } from './reconcile-digest.js';
 import { inBatches, newRun, sendBatches, toLines } from './reconcile-send.js';
 import * as state from './reconcile-state.js';
 import { self } from './self.js';
+import { session } from './session.js';
 
 /** @typedef {import('./reconcile-compare.js').Difference} Difference */
 /** @typedef {import('./reconcile-state.js').Verdict} Verdict */
@@ -15,6 +17,13 @@ import { self } from './self.js';
 let stopping = new AbortController();
 
 export const stop = () => stopping.abort();
+
+// Whoever comes next in this tab must not see it, and nothing of it goes on in another one's name.
+effect(() => {
+  void session.value;
+  stop();
+  state.forgetFile();
+});
 
 /** @param {Work} first @param {(signal: AbortSignal) => Promise<void>} steps */
 async function run(first, steps) {
@@ -37,6 +46,7 @@ export const chooseFile = (file) =>
   run({ name: 'read' }, async (signal) => {
     state.forgetFile();
     const opened = await openFile(file, file.name, signal);
+    signal.throwIfAborted();
     const first = opened.records[0]?.cells ?? [];
     state.hasHead.value = isHead(first);
     state.mapping.value = mappingFor(first);
@@ -68,6 +78,7 @@ export const compare = () =>
       onLine: (done) => tell({ name: 'read', done }),
       signal,
     });
+    signal.throwIfAborted();
     const result = { source, rows: /** @type {Difference[]} */ ([]), compared: 0 };
     if (source.matters.length === 0) {
       state.result.value = result;
@@ -76,6 +87,7 @@ export const compare = () =>
     await drawHeat(source.matters, timeZone, signal);
     const rows = await differencesOf(source.matters, timeZone, signal);
     const orphans = await orphansOf(source.ids, signal);
+    signal.throwIfAborted();
     state.result.value = {
       ...result,
       rows: [...rows, ...orphans],
@@ -99,10 +111,9 @@ async function drawHeat(matters, timeZone, signal) {
     return {};
   });
   if (!buckets) return;
-  state.heat.value = {
-    ...(await compareDigests(matters, buckets, { timeZone, signal })),
-    timeZone,
-  };
+  const heat = await compareDigests(matters, buckets, { timeZone, signal });
+  signal.throwIfAborted();
+  state.heat.value = { ...heat, timeZone };
 }
 
 /** @param {readonly import('./rows.js').ExpectedMatter[]} matters @param {string} timeZone @param {AbortSignal} signal */
@@ -127,8 +138,8 @@ const tickedRows = () =>
     (row) => state.ticked.value.has(row.externalId) && state.canSend(row),
   );
 
-/** @param {'verify' | 'send'} name */
-function startBatches(name) {
+/** @param {'verify' | 'send'} name @param {AbortSignal} signal */
+function startBatches(name, signal) {
   const rows = tickedRows();
   const pushes = rows.flatMap(({ push }) => (push && typeof push === 'object' ? [push] : []));
   const limits = self.value?.limits ?? { batchLines: 1, batchBytes: 0 };
@@ -140,6 +151,7 @@ function startBatches(name) {
     /** @type {ReadonlyMap<string, import('./reconcile-send.js').Told>} */ some,
     /** @type {Verdict} */ good,
   ) => {
+    signal.throwIfAborted();
     for (const [id, it] of some) told.set(id, it.code === 0 ? good : verdictOf(it));
     state.verdicts.value = new Map([...state.verdicts.value, ...told]);
     tell({ name, done: told.size, total: rows.length });
@@ -151,13 +163,13 @@ function startBatches(name) {
 /** @param {import('./reconcile-send.js').Told} told @returns {Verdict} */
 const verdictOf = ({ message, reason, errors = [] }) => {
   const fields = errors.map(({ field, message: text }) => `${field}: ${text}`);
-  return { tone: 'bad', text: [reason ?? message, ...fields].join(' · ') };
+  return { tone: 'bad', reason, message, fields };
 };
 
 /** Would they pass? Nothing is written. */
 export const tryTicked = () =>
   run({ name: 'verify' }, async (signal) => {
-    const { batches, told, take } = startBatches('verify');
+    const { batches, told, take } = startBatches('verify', signal);
     const onTold = (/** @type {any} */ some) => take(some, { tone: 'good', name: 'passes' });
     await sendBatches('verify/batch', batches, { signal, onTold });
     const good = [...told.values()].filter(({ tone }) => tone === 'good').length;
@@ -167,7 +179,7 @@ export const tryTicked = () =>
 /** Sends them and compares them again. */
 export const sendTicked = () =>
   run({ name: 'send' }, async (signal) => {
-    const { rows, batches, told, take } = startBatches('send');
+    const { rows, batches, told, take } = startBatches('send', signal);
     const onTold = (/** @type {any} */ some) => take(some, { tone: 'even', name: 'sent' });
     try {
       await sendBatches('matters/batch', batches, { signal, onTold });
@@ -177,15 +189,17 @@ export const sendTicked = () =>
         await lookAgain(
           rows.filter(({ externalId }) => told.has(externalId)),
           told,
+          signal,
         );
     }
   });
 
-/** @param {readonly Difference[]} rows that were sent @param {Map<string, Verdict>} told */
-async function lookAgain(rows, told) {
+/** @param {readonly Difference[]} rows that were sent @param {Map<string, Verdict>} told @param {AbortSignal} signal */
+async function lookAgain(rows, told, signal) {
   const zone = self.value?.timeZone ?? 'UTC';
   const matters = rows.flatMap(({ matter }) => (matter ? [matter] : []));
-  const found = await differencesOf(matters, zone, stopping.signal);
+  const found = await differencesOf(matters, zone, signal);
+  signal.throwIfAborted();
   const differing = new Map(found.map((row) => [row.externalId, row]));
   for (const { externalId } of rows) {
     if (!differing.has(externalId)) told.set(externalId, { tone: 'good', name: 'mended' });

@@ -1,8 +1,9 @@
 /** Saves the report of a comparison; it is made in the browser. */
-import { csvLine, csvText, sideText } from './reconcile-report.js';
+import { sideText, verdictText } from './reconcile-report.js';
 import { mendsText } from './reconcile-rows.js';
 import * as state from './reconcile-state.js';
 import { RECONCILE } from './reconcile-words.js';
+import { csvLine, csvOf, download } from './save-csv.js';
 import { createSlices } from './slices.js';
 import { say } from './speech.js';
 
@@ -10,18 +11,12 @@ export async function saveReport() {
   const { id, kind, yours, here, mends, result } = RECONCILE;
   const slices = createSlices();
   const told = state.verdicts.value;
-  const parts = [csvText([[id, kind, yours, here, mends, result].map(say)])];
+  const parts = [csvOf([[id, kind, yours, here, mends, result].map(say)])];
   for (const row of state.result.value?.rows ?? []) {
     parts.push(csvLine(cellsOf(row, told.get(row.externalId))));
     if (slices.isDue()) await slices.rest();
   }
-  const blob = new Blob(parts, { type: 'text/csv;charset=utf-8' });
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = `${say(RECONCILE.reportName)}-${new Date().toISOString().slice(0, 10)}.csv`;
-  link.click();
-  // Not at once: the browser reads it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  download(`${say(RECONCILE.reportName)}-${new Date().toISOString().slice(0, 10)}.csv`, parts);
 }
 
 /** @param {import('./reconcile-compare.js').Difference} row @param {import('./reconcile-state.js').Verdict | undefined} verdict */
@@ -31,5 +26,5 @@ const cellsOf = (row, verdict) => [
   row.yours ? sideText(row.yours) : say(RECONCILE.notInFile),
   row.here ? sideText(row.here) : say(RECONCILE.notHere),
   mendsText(row),
-  verdict?.name ? say(RECONCILE.told[verdict.name]) : (verdict?.text ?? ''),
+  verdict ? verdictText(verdict) : '',
 ];

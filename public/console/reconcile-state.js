@@ -1,11 +1,10 @@
 /** What the reconciliation knows by now. It lives as long as the tab, and no longer than the key. */
-import { computed, effect, signal } from './lib/signals.js';
-import { session } from './session.js';
+import { computed, signal } from './lib/signals.js';
 
 /** @typedef {import('./reconcile-compare.js').Difference} Difference */
 /** @typedef {import('./reconcile-send.js').Told} Told */
 /** @typedef {{ readonly name: 'read' | 'digest' | 'compare' | 'orphans' | 'verify' | 'send', readonly done?: number, readonly total?: number }} Work */
-/** @typedef {{ readonly tone: 'good' | 'bad' | 'even', readonly name?: 'passes' | 'sent' | 'mended' | 'differs', readonly text?: string }} Verdict */
+/** @typedef {{ readonly tone: 'good' | 'bad' | 'even', readonly name?: 'passes' | 'sent' | 'mended' | 'differs', readonly reason?: string | undefined, readonly message?: string, readonly fields?: readonly string[] }} Verdict */
 /** @typedef {{ readonly source: import('./rows.js').Source, readonly rows: readonly Difference[], readonly compared: number }} Result */
 /** @typedef {Awaited<ReturnType<typeof import('./reconcile-digest.js').compareDigests>> & { timeZone: string }} Heat */
 /** @typedef {{ readonly words: 'tried' | 'sent', readonly counts: readonly number[] }} Ended */
@@ -68,8 +67,3 @@ export function forgetFile() {
   opened.value = undefined;
   mapping.value = [];
 }
-
-// Whoever comes next in this tab must not see it.
-effect(() => {
-  if (!session.value) forgetFile();
-});

@@ -16,13 +16,15 @@ export const selfError = signal(undefined);
 export const ready = signal(/** @type {boolean | undefined} */ (true));
 
 export async function lookAgain() {
-  if (!session.value) return;
+  const asker = session.peek();
+  if (!asker) return;
   const [found, isUp] = await Promise.all([
     ask('clients/me', {}).catch((error) => ({ error })),
     isReady(),
   ]);
   ready.value = isUp;
-  if (!session.value) return;
+  // Somebody else may be here by now.
+  if (session.peek() !== asker) return;
   if ('error' in found) {
     // What was known a moment ago goes on: the light tells that nobody answers.
     selfError.value = found.error;
@@ -41,6 +43,7 @@ export function keepLooking() {
   return () => {
     clearInterval(timer);
     self.value = undefined;
+    selfError.value = undefined;
   };
 }
 

@@ -11,39 +11,80 @@ export const session = signal(undefined);
 /** Why the last one ended: a reason of the service; undefined: it did not. */
 export const endedBy = signal(/** @type {string | undefined} */ (undefined));
 
+let lifetime = new AbortController();
+
+/** Of the session that there is now: aborted as soon as it ends, or another one begins. @returns {AbortSignal} */
+export function sessionSignal() {
+  return lifetime.signal;
+}
+
+/** @param {Session | undefined} to @param {string} [reason] */
+function change(to, reason) {
+  lifetime.abort(new DOMException('Another session began', 'AbortError'));
+  lifetime = new AbortController();
+  endedBy.value = reason;
+  session.value = to;
+}
+
 /** @param {Session} given */
 export function begin(given) {
-  sessionStorage.setItem(NAME, JSON.stringify(given));
-  endedBy.value = undefined;
-  session.value = given;
+  const { clientId, key } = session.peek() ?? {};
+  // The same link once more: whoever is at work goes on.
+  if (given.clientId === clientId && given.key === key) return;
+  inStore((store) => store.setItem(NAME, JSON.stringify(given)));
+  change(given);
 }
 
 /** @param {string} [reason] */
 export function end(reason) {
-  sessionStorage.removeItem(NAME);
-  endedBy.value = reason;
-  session.value = undefined;
+  inStore((store) => store.removeItem(NAME));
+  change(undefined, reason);
+}
+
+/** As the page opens. Call it before anything else listens to the address: a key may come to stand in it. */
+export function openSession() {
+  addEventListener('hashchange', takeLink);
+  if (!takeLink()) session.value = kept();
 }
 
 /**
- * A link of `matterctl client console` has client and key in its fragment. They are taken out of the address at
- * once, and out of the history of the tab; what else stands there stays.
+ * A link of `matterctl client console` has client and key in its fragment, also where it is pasted into an open tab.
+ * They are taken out of the address at once, and out of the history of the tab.
+ *
+ * @returns {boolean} whether there was one
  */
-export function openSession() {
+function takeLink() {
   const given = new URLSearchParams(location.hash.replace(/^#/, ''));
   const [clientId, key] = [given.get('client'), given.get('key')];
-  if (clientId && key) {
-    history.replaceState(null, '', location.pathname + location.search);
-    begin({ clientId, key });
-    return;
-  }
-  session.value = kept();
+  if (!clientId || !key) return false;
+  history.replaceState(null, '', location.pathname + location.search);
+  begin({ clientId, key });
+  return true;
 }
 
 /** @returns {Session | undefined} */
 function kept() {
-  const text = sessionStorage.getItem(NAME);
-  if (text === null) return undefined;
-  const { clientId, key } = JSON.parse(text);
-  return typeof clientId === 'string' && typeof key === 'string' ? { clientId, key } : undefined;
+  const text = inStore((store) => store.getItem(NAME));
+  try {
+    const { clientId, key } = JSON.parse(text ?? '{}') ?? {};
+    return typeof clientId === 'string' && typeof key === 'string' ? { clientId, key } : undefined;
+  } catch {
+    // Somebody else's text.
+    return undefined;
+  }
+}
+
+/**
+ * A browser may forbid its store, or have no room in it: the session then ends with the page.
+ *
+ * @template T
+ * @param {(store: Storage) => T} use
+ * @returns {T | undefined}
+ */
+function inStore(use) {
+  try {
+    return use(sessionStorage);
+  } catch {
+    return undefined;
+  }
 }

@@ -28,9 +28,7 @@ const pathOf = (place) =>
  * @returns {string} the same where there is no such place
  */
 export function setField(body, place, change) {
-  const tokens = [...body.matchAll(TOKEN)].map(({ 0: text, index }) => ({
-    ...{ text, start: index, end: index + text.length },
-  }));
+  const tokens = tokensOf(body);
   const path = pathOf(place);
   const last = path.pop();
   const holder = path.reduce(
@@ -43,6 +41,37 @@ export function setField(body, place, change) {
   if (member) return changed(body, tokens, member, change);
   if (change === 'remove' || typeof last === 'number') return body;
   return added(body, tokens, holder, `${JSON.stringify(last)}:${change.json}`);
+}
+
+/** @param {string} body @returns {Token[]} */
+const tokensOf = (body) =>
+  [...body.matchAll(TOKEN)].map(({ 0: text, index }) => ({
+    ...{ text, start: index, end: index + text.length },
+  }));
+
+/**
+ * Where a field stands, with its name; where there is none, what it would stand in.
+ *
+ * @param {string} body as somebody types it
+ * @param {string} place
+ * @returns {[start: number, end: number] | undefined} undefined: there is nothing of it
+ */
+export function spanOf(body, place) {
+  try {
+    JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const tokens = tokensOf(body);
+  /** @type {Member | undefined} */
+  let deepest;
+  for (const step of pathOf(place)) {
+    const member = memberOf(tokens, deepest?.value ?? 0, step);
+    if (!member) break;
+    deepest = member;
+  }
+  if (!deepest) return undefined;
+  return [tokens[deepest.first]?.start ?? 0, tokens[deepest.after - 1]?.end ?? body.length];
 }
 
 /** @typedef {{ first: number, value: number, after: number }} Member its first token, its value's, the one after it */

@@ -3,6 +3,7 @@ import { ask } from './ask.js';
 import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
 import { Copy, Failure, Waiting } from './parts.js';
+import { sessionSignal } from './session.js';
 import { SETUP_WORDS } from './setup-words.js';
 import { say, sayWith } from './speech.js';
 import { badUsers, namesIn } from './usernames.js';
@@ -28,7 +29,8 @@ export function Users() {
     const names = all.slice(0, MAX_NAMES);
     setState({ isLoading: true });
     try {
-      const bad = await badUsers(names, (usernames) => ask('users/check', { usernames }));
+      const asker = sessionSignal();
+      const bad = await badUsers(names, (usernames) => ask('users/check', { usernames }, asker));
       setState({ found: { count: names.length, bad, isCut: all.length > names.length } });
     } catch (problem) {
       setState({ error: problem });

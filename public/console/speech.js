@@ -11,3 +11,7 @@ export const say = ([english, chinese]) => (isEnglish() ? english : chinese);
 /** The same with values in place of {0}, {1}, … @param {Words} words @param {...(string | number)} values */
 export const sayWith = (words, ...values) =>
   say(words).replace(/\{(\d)\}/g, (_, place) => String(values[Number(place)] ?? ''));
+
+/** Of a name of the wire its words; of one that a newer service gives the name itself. @param {Readonly<Record<string, Words>>} words @param {string} name */
+export const sayName = (words, name) =>
+  say(Object.hasOwn(words, name) ? (words[name] ?? [name, name]) : [name, name]);

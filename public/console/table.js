@@ -4,6 +4,7 @@
  */
 import { useLayoutEffect, useRef, useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
+import { createScale } from './tall.js';
 
 /** Rows that are there beyond either edge, so that fast scrolling shows no holes. */
 const BEYOND = 8;
@@ -40,17 +41,20 @@ export function Table({ rows, rowHeight, label, head, cells, keyOf, toneOf, onNe
     addEventListener('resize', look);
     return () => removeEventListener('resize', look);
   }, []);
-  const first = Math.max(0, Math.floor(top / rowHeight) - BEYOND);
-  const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + BEYOND);
+  const scale = createScale(rows.length, rowHeight, height);
+  const seen = scale.offsetAt(top);
+  const first = Math.max(0, Math.floor(seen / rowHeight) - BEYOND);
+  const last = Math.min(rows.length, Math.ceil((seen + height) / rowHeight) + BEYOND);
   useLayoutEffect(() => {
     if (last >= rows.length - NEAR_END) onNearEnd?.();
   }, [last, rows.length]);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (scroller.current) moveBetweenRows(event, scroller.current, rows.length, rowHeight);
   };
-  const shown = rows.slice(first, last).map((row, place) => {
-    const index = first + place;
-    const style = { transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` };
+  const shown = rows.slice(first, last).map((row, at) => {
+    const index = first + at;
+    const place = scale.placeOf(index, top);
+    const style = { transform: `translateY(${place}px)`, height: `${rowHeight}px` };
     return h(
       'div',
       {
@@ -61,8 +65,8 @@ export function Table({ rows, rowHeight, label, head, cells, keyOf, toneOf, onNe
         'data-index': index,
         style,
       },
-      cells(row, index).map((cell, at) =>
-        h('div', { role: 'cell', class: `cell ${head[at]?.name ?? ''}`, key: at }, cell),
+      cells(row, index).map((cell, column) =>
+        h('div', { role: 'cell', class: `cell ${head[column]?.name ?? ''}`, key: column }, cell),
       ),
     );
   });
@@ -85,7 +89,7 @@ export function Table({ rows, rowHeight, label, head, cells, keyOf, toneOf, onNe
       { role: 'rowgroup', class: 'scroller', ref: scroller, onScroll: look, onKeyDown },
       h(
         'div',
-        { class: 'space', role: 'presentation', style: { height: `${rows.length * rowHeight}px` } },
+        { class: 'space', role: 'presentation', style: { height: `${scale.height}px` } },
         shown,
       ),
     ),
@@ -100,10 +104,12 @@ function moveBetweenRows(event, box, count, rowHeight) {
   if (to === undefined || Number.isNaN(at) || to < 0 || to >= count) return;
   if (event.target instanceof HTMLInputElement && event.target.type === 'text') return;
   event.preventDefault();
+  const scale = createScale(count, rowHeight, box.clientHeight);
+  const seen = scale.offsetAt(box.scrollTop);
   const edge = to * rowHeight;
-  if (edge < box.scrollTop) box.scrollTop = edge;
-  if (edge + rowHeight > box.scrollTop + box.clientHeight) {
-    box.scrollTop = edge + rowHeight - box.clientHeight;
+  if (edge < seen) box.scrollTop = scale.scrollTopAt(edge);
+  if (edge + rowHeight > seen + box.clientHeight) {
+    box.scrollTop = scale.scrollTopAt(edge + rowHeight - box.clientHeight);
   }
   // The row that is gone to may not be in the document before the next frame.
   requestAnimationFrame(() =>

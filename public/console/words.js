@@ -17,8 +17,12 @@ export const WORDS = {
     '可向运维人员索取链接（matterctl client console），或输入 Client ID 与密钥。两者只保存在当前标签页。',
   ),
   ended: w(
-    'The key is not accepted: it has ended, was revoked, or is wrong. Ask for a new link.',
-    '密钥未被接受：已到期、已撤销或有误。请索取新的链接。',
+    'The key is not accepted: it has ended, was revoked, or is wrong. Ask for a new link. Where a new one is not accepted either, something on the way, such as a proxy, changes requests.',
+    '密钥未被接受：已到期、已撤销或有误。请索取新的链接。若新链接同样不被接受，则是途中的代理等改动了请求。',
+  ),
+  altered: w(
+    'The signature of this request did not hold, though the key does: something on the way, such as a proxy, changes requests.',
+    '密钥有效，但本次请求的签名未通过：途中的代理等改动了请求。',
   ),
   leave: w('Leave', '退出'),
   skip: w('Skip to the content', '跳到正文'),
@@ -57,7 +61,7 @@ export const WORDS = {
   },
   from: w('From', '开始'),
   to: w('To', '结束'),
-  search: w('Request id, external id or idempotency key', 'requestId、externalId 或幂等键'),
+  search: w('Request id, external id or key', 'requestId、externalId 或幂等键'),
   find: w('Find', '查找'),
   views: w('Views', '视图'),
   view: {
@@ -164,6 +168,10 @@ export const WORDS = {
   mayNotPush: w(
     'This key only asks. To send again, have a link made with --may-push, or enter with a secret of the client.',
     '当前密钥仅可查询。如需重发，请索取带 --may-push 的链接，或使用 client_secret 进入。',
+  ),
+  notAuthenticated: w(
+    'It cannot be sent again: it was rejected for its signature or its client, and only what the client signed for this very operation may be sent in its name.',
+    '不能重发：该推送因签名或 Client 被拒；只有 Client 为该操作签名的内容才能以其名义发送。',
   ),
   check: w('Check', '校验'),
   sendAgain: w('Send again', '重发'),

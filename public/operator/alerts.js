@@ -1,6 +1,6 @@
 /** What needs somebody: alerts as far as the figures tell, and stuck work. */
 import { h } from '../console/lib/preact.js';
-import { say, sayWith } from '../console/speech.js';
+import { say, sayName, sayWith } from '../console/speech.js';
 import { Card, Quiet, Table, Unknown } from './parts.js';
 import { WORDS } from './words.js';
 
@@ -30,7 +30,7 @@ function Alert({ alert: { name, severity, runbook, about, value } }) {
   return h(
     'li',
     { class: severity },
-    h('strong', {}, `${say(WORDS.severities[severity])}: ${say(title)}`),
+    h('strong', {}, `${sayName(WORDS.severities, severity)}: ${say(title)}`),
     about && h('span', {}, ` (${about})`),
     value !== null && h('span', {}, ` ${valueText(name, value)}`),
     h('div', { class: 'quiet' }, sayWith(WORDS.runbook, ''), h('code', {}, runbook)),
@@ -48,7 +48,7 @@ export function Stuck({ stuck }) {
   const head = [say(WORDS.partition), say(WORDS.why)];
   const rows = (stuck ?? []).map(({ partition, why }) => ({
     key: partition,
-    cells: [partition, say(WORDS.stuckWhy[why])],
+    cells: [partition, sayName(WORDS.stuckWhy, why)],
   }));
   return h(
     Card,

@@ -1,4 +1,5 @@
 /** The page: how the deployment is now, its last hour, and its clients. */
+import { Guard } from '../console/guard.js';
 import { Languages } from '../console/languages.js';
 import { useEffect } from '../console/lib/hooks.js';
 import { Fragment, h } from '../console/lib/preact.js';
@@ -34,8 +35,8 @@ export function App() {
       h(Light, {}),
       seen &&
         h(
-          Fragment,
-          {},
+          Guard,
+          { words: WORDS.broken, again: WORDS.tryAgain },
           h(Alerts, { alerts: seen.alerts }),
           h(
             'div',

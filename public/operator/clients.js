@@ -108,7 +108,7 @@ function Form({ client: { clientId, paused } }) {
   const title = sayWith(what === 'pause' ? WORDS.pauseTitle : WORDS.resumeTitle, clientId);
   return h(
     'form',
-    { class: 'change', onSubmit: send, 'aria-label': title },
+    { class: 'change', onSubmit: send, onKeyDown: closeOnEscape, 'aria-label': title },
     h('h3', {}, h('bdi', {}, title)),
     h('p', { class: 'quiet' }, say(what === 'pause' ? WORDS.pauseAbout : WORDS.resumeAbout)),
     what === 'pause' &&
@@ -151,14 +151,21 @@ function Form({ client: { clientId, paused } }) {
         'button',
         {
           type: 'button',
-          onClick: () => {
-            asked.value = undefined;
-          },
+          onClick: close,
         },
         say(WORDS.cancel),
       ),
     ),
   );
+}
+
+function close() {
+  asked.value = undefined;
+}
+
+/** Of an input method it only ends what is being written. @param {KeyboardEvent} event */
+function closeOnEscape({ key, isComposing }) {
+  if (key === 'Escape' && !isComposing) close();
 }
 
 /** @param {import('./change.js').Refusal} refusal */

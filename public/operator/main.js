@@ -8,4 +8,7 @@ import { keepLooking } from './look.js';
 followAddress();
 keepLooking();
 const root = document.getElementById('app');
-if (root) render(h(App, {}), root);
+if (root) {
+  root.replaceChildren();
+  render(h(App, {}), root);
+}

@@ -1,6 +1,6 @@
 /** How the deployment is now: servers, processes, partitions, pushes, and what could be sent again. */
 import { h } from '../console/lib/preact.js';
-import { say, sayWith } from '../console/speech.js';
+import { say, sayName, sayWith } from '../console/speech.js';
 import { Card, numberText, Quiet, spanText, Table, timeText, Unknown } from './parts.js';
 import { WORDS } from './words.js';
 
@@ -41,13 +41,15 @@ export function Processes({ status: { at, processes, partitions } }) {
     WORDS.partitionsHeld,
   ].map(say);
   const rows = processes.map(({ name, state, isSilent, silentMs, version, uptimeMs, work }) => {
-    const shown = isSilent ? sayWith(WORDS.silent, spanText(silentMs)) : say(WORDS.states[state]);
+    const shown = isSilent
+      ? sayWith(WORDS.silent, spanText(silentMs))
+      : sayName(WORDS.states, state);
     const light = h(
       'span',
       { class: `light ${isSilent ? 'bad' : state === 'ready' ? 'good' : 'even'}` },
       shown,
     );
-    const doing = Object.entries(work).map(([what, count]) => `${count} ${what}`);
+    const doing = Object.entries(work).map(([what, count]) => workText(what, count));
     const held =
       partitions?.filter(({ owner }) => owner === name).map(({ partition }) => partition) ?? [];
     const since = timeText(Date.parse(at) - silentMs - uptimeMs);
@@ -69,6 +71,12 @@ export function Processes({ status: { at, processes, partitions } }) {
   );
 }
 
+/** @param {string} what @param {number} count */
+function workText(what, count) {
+  const words = WORDS.works[/** @type {keyof typeof WORDS.works} */ (what)];
+  return words ? sayWith(words, count) : `${count} ${what}`;
+}
+
 /** @param {{ partitions: OperatorStatus['partitions'] }} props */
 export function Partitions({ partitions }) {
   const title = say(WORDS.partitions);
@@ -79,7 +87,7 @@ export function Partitions({ partitions }) {
     .toSorted((a, b) => (b.oldestMs ?? -1) - (a.oldestMs ?? -1))
     .slice(0, ROWS)
     .map(({ partition, waiting, oldestMs, job, owner }) => {
-      const state = job ? say(WORDS.jobs[job.state]) : '–';
+      const state = job ? sayName(WORDS.jobs, job.state) : '–';
       return {
         key: partition,
         cells: [partition, numberText(waiting), spanText(oldestMs), state, owner ?? '–'],

@@ -8,6 +8,11 @@ export const WORDS = {
   heading: w('Operations', '运行状态'),
   skip: w('Skip to the content', '跳到正文'),
   told: w('As {0} tells it, at {1}', '数据来自 {0}，{1}'),
+  broken: w(
+    'This page met an error of its own. The service goes on.',
+    '页面自身出现错误，服务不受影响。',
+  ),
+  tryAgain: w('Try again', '重试'),
   loading: w('Looking …', '正在读取…'),
   notNow: w(
     'The process does not answer; what is shown is of {0}. It is asked again every few seconds.',
@@ -62,6 +67,12 @@ export const WORDS = {
   process: w('Process', '进程'),
   since: w('Since', '启动于'),
   work: w('Work', '当前工作'),
+  /** What a process has in hand, by the names that the service gives it. */
+  works: {
+    'in flight': w('{0} in flight', '{0} 条在途'),
+    partitions: w('{0} partitions', '{0} 个分区'),
+    pushes: w('{0} pushes', '{0} 条推送'),
+  },
   partitionsHeld: w('Partitions held', '持有的分区'),
   states: {
     ready: w('ready', '就绪'),

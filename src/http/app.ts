@@ -35,9 +35,9 @@ import { koaRequestId, type NewRequestId } from './middleware/koa-request-id';
 import { koaRespond } from './middleware/koa-respond';
 import { koaStreamedHmacAuth } from './middleware/koa-streamed-hmac-auth';
 import { koaTrace } from './middleware/koa-trace';
+import type { PageFiles } from './page-files';
 import type { PlainDocument, RequestState } from './request-state';
 import { batchBody, batchRoute, verifyBatchRoute } from './routes/batch-route';
-import type { DocsFiles } from './routes/docs-files';
 import { koaDocsPage } from './routes/docs-page';
 import { type OrphansRouteDependencies, orphansList, orphansRoute } from './routes/orphans-route';
 import { pushRoute } from './routes/push-route';
@@ -68,7 +68,7 @@ export interface AppOptions {
   /** What all of this looks like to a machine; asked for at each request of it. */
   readonly document: () => PlainDocument;
   /** The reference page; empty: there is none. */
-  readonly docsFiles: DocsFiles;
+  readonly docsFiles: PageFiles;
   /** MAX_IN_FLIGHT */
   readonly maxInFlight: number;
   /** BODY_LIMIT, bytes: of a push, and of what is verified with all that is around it. */

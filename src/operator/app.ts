@@ -1,5 +1,6 @@
 /** The HTTP surface of the operator's screen: its page and files, what it shows as JSON, and the two changes. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerDocument } from '../http/document-answer';
 import type { PlainDocument } from '../http/request-state';
 import { type Answer, answerChange } from './changes';
 import { readOperatorFiles } from './files';
@@ -59,11 +60,6 @@ function sendJson(res: ServerResponse, { status, body }: Answer): void {
 }
 
 function sendFile(req: IncomingMessage, res: ServerResponse, file: PlainDocument): void {
-  const { bytes, type, etag, headers } = file;
-  const own = { ...headers, ETag: etag, 'Cross-Origin-Resource-Policy': 'same-origin' };
-  if (req.headers['if-none-match'] === etag) {
-    res.writeHead(304, own).end();
-    return;
-  }
-  res.writeHead(200, { ...own, 'Content-Type': type }).end(bytes);
+  const { status, headers, body } = answerDocument(file, req.headers);
+  res.writeHead(status, { ...headers, 'Cross-Origin-Resource-Policy': 'same-origin' }).end(body);
 }

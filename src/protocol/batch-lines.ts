@@ -6,6 +6,7 @@ import { bodySpan } from './body-span';
 import { PushError, problem } from './errors';
 import { IDEMPOTENCY_KEY } from './headers';
 import { fieldErrors, type JsonObject } from './json-body';
+import type { Text } from './language';
 import { TEXTS } from './texts';
 import { inBoth } from './zod-texts';
 
@@ -81,22 +82,32 @@ export class BatchBody {
    */
   linesOf(whole: Buffer): RawLine[] {
     const { limits } = this;
-    if (this.isTooLong()) throw tooManyLines(limits.lines);
-    if (!isUtf8(whole)) throw new PushError('INVALID_ENCODING');
+    if (this.isTooLong()) throw tooMany(TEXTS.tooManyLineFeeds(this.mostLineFeeds));
     const lines = splitLines(whole);
-    if (lines.length > limits.lines) throw tooManyLines(limits.lines);
+    if (!isUtf8(whole)) throw wrongEncoding(lines);
+    if (lines.length > limits.lines) throw tooMany(TEXTS.tooManyLines(limits.lines));
     if (lines.length === 0) throw new PushError('EMPTY_BATCH');
     return lines;
   }
 
   private isTooLong(): boolean {
-    return this.lineFeeds > EMPTY_LINES * this.limits.lines;
+    return this.lineFeeds > this.mostLineFeeds;
+  }
+
+  private get mostLineFeeds(): number {
+    return EMPTY_LINES * this.limits.lines;
   }
 }
 
-function tooManyLines(most: number): PushError {
-  const errors = [problem('(body)', TEXTS.tooManyLines(most))];
-  return new PushError('TOO_MANY_LINES', { errors });
+function tooMany(text: Text): PushError {
+  return new PushError('TOO_MANY_LINES', { errors: [problem('(body)', text)] });
+}
+
+/** It names the first line that is not UTF-8. */
+function wrongEncoding(lines: readonly RawLine[]): PushError {
+  const line = lines.find(({ bytes }) => !isUtf8(bytes));
+  const errors = line ? [problem('(body)', TEXTS.encodingOfLine(line.number))] : [];
+  return new PushError('INVALID_ENCODING', { errors });
 }
 
 function splitLines(whole: Buffer): RawLine[] {

@@ -96,8 +96,8 @@ const told = {
     .optional()
     .meta(
       about(
-        'Every problem of the line; fields are those of its body',
-        '该行的全部问题，字段以 body 为准',
+        'What is wrong with the line, the first 20, but all unknown users; fields are those of its body',
+        '该行的问题，最多列出前 20 个（未知用户全部列出），字段以 body 为准',
       ),
     ),
   warnings: z.array(warning).optional().meta(about('What looks wrong in it', '看起来有问题的内容')),

@@ -159,6 +159,9 @@ export const ALL_REASONS = Object.keys(REASONS) as readonly Reason[];
 /** A field error before it is told, and in the log: in both languages. */
 export interface Problem extends FieldError, Told {}
 
+/** Problems that are named of a line of a batch, and of any push in the log: the first ones. */
+export const MAX_PROBLEMS = 20;
+
 export const problem = (field: string, text: Text): Problem => ({ field, ...told(text) });
 
 /** How a client stands to its rate; becomes the RateLimit headers. */

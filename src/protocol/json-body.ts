@@ -37,9 +37,11 @@ export function depthErrors(body: JsonObject): Problem[] {
   return [problem('(body)', TEXTS.depth(MAX_JSON_DEPTH))];
 }
 
-/** The errors of a failed validation, a line per field, in both languages. */
-export function fieldErrors(error: z.ZodError): Problem[] {
-  return error.issues.map((issue) => ({ field: pathOf(issue.path), ...toldOf(issue.message) }));
+/** The errors of a failed validation, a line per field, in both languages. @param most of them, the first ones */
+export function fieldErrors({ issues }: z.ZodError, most = issues.length): Problem[] {
+  return issues
+    .slice(0, most)
+    .map((issue) => ({ field: pathOf(issue.path), ...toldOf(issue.message) }));
 }
 
 function pathOf(path: readonly PropertyKey[]): string {

@@ -80,6 +80,9 @@ export const TEXTS = {
       `by ${by} the window may be ${hours} hours long at most`,
     ),
   tooManyLines: (most: number) => text(`超过 ${most} 行`, `has more than ${most} lines`),
+  tooManyLineFeeds: (most: number) =>
+    text(`换行超过 ${most} 个`, `has more than ${most} line breaks`),
+  encodingOfLine: (line: number) => text(`第 ${line} 行不是 UTF-8`, `line ${line} is not UTF-8`),
   longLine: (most: number) => text(`一行超过 ${most} 个字符`, `is longer than ${most} characters`),
   lineNotJson: text('不是合法的 JSON', 'is not JSON'),
   line: text('必须是含 op 和 body 的 JSON 对象', 'must be a JSON object with op and body'),

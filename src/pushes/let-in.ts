@@ -38,11 +38,13 @@ export interface Submission {
 
 /** @throws PushError SCOPE_NOT_ALLOWED, CLIENT_PAUSED or BACKLOG_FULL */
 export function takePermit(deps: LetInDependencies, submission: Submission): Permit {
-  const { clientId, paused } = submission.request.caller;
+  const { caller, operation } = submission.request;
+  const { clientId, paused } = caller;
   try {
-    checkMayPush(submission.request.caller);
+    checkMayPush(caller);
     if (paused) throw clientPaused(paused.reason);
-    return deps.loadShedder.acquire(clientId, submission.pushes);
+    const lines = operation === BATCH ? submission.pushes : undefined;
+    return deps.loadShedder.acquire(clientId, lines);
   } catch (error) {
     logRejection(deps, submission, error);
     throw error;

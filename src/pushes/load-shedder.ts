@@ -23,6 +23,8 @@ export interface LoadShedderOptions {
   readonly timeout: number;
   /** Pushes that may be in flight while none is old enough to show how fast the workers are: MAX_IN_FLIGHT. */
   readonly mostYoung: number;
+  /** Lines of batches in flight that wait beside single pushes of other clients (batch-window.ts). */
+  readonly linesWaiting: () => number;
   /** Monotonic, milliseconds. */
   readonly clock: () => number;
 }
@@ -65,11 +67,12 @@ export class LoadShedder {
   }
 
   /**
-   * @param pushes of a batch; it is let in as a whole
+   * @param lines of a batch, which is let in as a whole; absent: a single push
    * @throws PushError BACKLOG_FULL with the seconds after which it may be let in
    */
-  acquire(clientId: string, pushes = 1): Permit {
-    this.check(clientId, pushes);
+  acquire(clientId: string, lines?: number): Permit {
+    const pushes = lines ?? 1;
+    this.check(clientId, pushes, lines === undefined);
     const request = { since: this.options.clock(), clientId, pushes };
     this.answered.note(0, this.inFlight.size > 0);
     this.inFlight.add(request);
@@ -81,11 +84,11 @@ export class LoadShedder {
     };
   }
 
-  private check(clientId: string, pushes: number): void {
+  private check(clientId: string, pushes: number, isSingle: boolean): void {
     const { inFlight, answered, maxWait } = this;
     const [oldest] = inFlight;
-    /** Before the last of these pushes. */
-    const ahead = this.pushes + pushes - 1;
+    /** Before the last of these pushes. A single one is in front of lines that wait. */
+    const ahead = this.pushes + pushes - 1 - (isSingle ? this.options.linesWaiting() : 0);
     if (!oldest || ahead < MIN_CONCURRENCY) return;
     answered.note(0, true);
     const rate = answered.perSecond();

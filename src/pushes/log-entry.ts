@@ -3,12 +3,13 @@ import { createHash, hash } from 'node:crypto';
 import { Types } from 'mongoose';
 import type { AuthHeaders } from '../auth/auth-headers';
 import type { Caller } from '../auth/authenticate';
-import type { PushError } from '../protocol/errors';
+import { MAX_PROBLEMS, type PushError } from '../protocol/errors';
+import type { JsonObject } from '../protocol/json-body';
 import { BY_ANYBODY, WRONG_SIGNATURE } from '../storage/push-log/by-anybody';
 import type { LogEntry, RequestFields } from '../storage/push-log/entry-model';
 import { sentSignature } from '../storage/push-log/sent-signature';
 import { resultOf } from '../storage/push-log/settlement';
-import { externalIdIn, type ValidPush } from './validate-push';
+import { externalIdIn, externalIdOf, type ValidPush } from './validate-push';
 
 export interface EntrySource {
   readonly requestId: string;
@@ -82,10 +83,15 @@ export const withValid = (entry: LogEntry, { externalId, warnings }: ValidPush):
   warnings.length > 0 ? { externalId, warnings, ...entry } : { externalId, ...entry };
 
 /** The same, of a push that was not looked into, with the matter that it names. */
-export function withMatter(entry: LogEntry, rawBody: Uint8Array): LogEntry {
-  const externalId = externalIdIn(rawBody);
-  return externalId === undefined ? entry : { ...entry, externalId };
-}
+export const withMatter = (entry: LogEntry, rawBody: Uint8Array): LogEntry =>
+  named(entry, externalIdIn(rawBody));
+
+/** The same where its body was read; undefined: it cannot be. */
+export const withMatterOf = (entry: LogEntry, body: JsonObject | undefined): LogEntry =>
+  named(entry, body && externalIdOf(body));
+
+const named = (entry: LogEntry, externalId: string | undefined): LogEntry =>
+  externalId === undefined ? entry : { externalId, ...entry };
 
 /** Digest of what a retry shares with its first try: client, operation, idempotency key and body. */
 export function idempotencyFingerprintOf(entry: LogEntry): string | undefined {
@@ -141,5 +147,3 @@ export function unsignedEntry(
 
 /** Milliseconds: a day, in which its sender may ask what was wrong. */
 const KEPT_FOR = 86_400_000;
-
-const MAX_PROBLEMS = 20;

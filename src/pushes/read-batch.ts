@@ -2,7 +2,7 @@
  * From the lines of a batch to pushes: each with its key, its own id where the service assigns one, and all
  * that is wrong with it. The same for a batch and for its dry run.
  */
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { TimeSlice } from '../concurrency/time-slice';
 import { derivedKey, MAX_KEY } from '../protocol/batch';
 import {
   type BatchLimits,
@@ -34,8 +34,6 @@ export interface CheckedLine {
   readonly isRepeated: boolean;
 }
 
-/** Bytes of lines that are read in one go: other requests have their turn between two. */
-const BYTES_AT_ONCE = 256 * 1024;
 /** A key of a batch leaves room for the number of a line. */
 const MAX_BATCH_KEY = MAX_KEY - 1 - LINE_DIGITS;
 
@@ -55,13 +53,9 @@ export async function checkLines(
 ): Promise<CheckedLine[]> {
   const keys = new Map<string, number>();
   const found: ReadKey[] = [];
-  let bytes = 0;
+  const slice = new TimeSlice();
   for (const line of lines) {
-    bytes += line.bytes.length;
-    if (bytes > BYTES_AT_ONCE) {
-      bytes = 0;
-      await nextTick();
-    }
+    if (slice.isOver()) await slice.next();
     found.push(readWithKey(line, limits, batchKey, keys));
   }
   const headerErrors: readonly Problem[] = [];

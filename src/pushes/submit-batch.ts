@@ -1,7 +1,8 @@
 /**
  * The way of a batch (decisions, "Batches"): let in as a whole, and from then on each line is a push of its
- * own, with its entry, its key and its result. What the lines share is done once: one look-up of users, one
- * append of the log, one of each shard of the queue, one wait. The way of a single push is submit-push.ts.
+ * own, with its entry, its key and its result. What the lines share is done once: one look-up of users, and,
+ * of all lines or of each part of them, one append of the log, one of each shard of the queue, one wait.
+ * The way of a single push is submit-push.ts.
  */
 import { Types } from 'mongoose';
 import type { SignedRequest } from '../auth/signed-request';
@@ -13,6 +14,7 @@ import type { LogEntry } from '../storage/push-log/entry-model';
 import type { Metrics } from '../telemetry/metrics';
 import type { StageTimes } from '../telemetry/stage-times';
 import { databaseCall } from './availability';
+import type { BatchTurns, BatchWindow } from './batch-window';
 import {
   admit,
   endedPush,
@@ -22,7 +24,14 @@ import {
   takePermit,
 } from './let-in';
 import type { Permit } from './load-shedder';
-import { entryOf, rejectedEntry, replayedEntry, type SentPush, withMatter } from './log-entry';
+import {
+  entryOf,
+  rejectedEntry,
+  replayedEntry,
+  type SentPush,
+  withMatter,
+  withMatterOf,
+} from './log-entry';
 import type { PushHeaders } from './push-request';
 import { type PushResult, resultOf, wasProcessed } from './push-result';
 import { type BatchReader, type CheckedLine, checkBatchHeaders, checkLines } from './read-batch';
@@ -48,6 +57,7 @@ export interface SubmitBatchDependencies
   /** Of the lines of a batch, ascending in their order, beside its own. */
   readonly newLineIds: (batchId: string, count: number) => readonly string[];
   readonly metrics: Pick<Metrics, 'stage'>;
+  readonly batchWindow: Pick<BatchWindow, 'open'>;
 }
 
 /** An authenticated batch, not yet looked into. */
@@ -124,21 +134,63 @@ async function submitBatch(
   rawLines: readonly RawLine[],
 ): Promise<readonly LineResult[]> {
   const permit = takePermit(deps, batch);
+  const turns = deps.batchWindow.open(request.caller.clientId, rawLines.length);
   try {
     request.admitted(await admit(deps, batch));
-    const checked = await databaseCall(checkLines(deps, rawLines, request), left(deps, batch));
-    const lines = linesOf(deps, request, checked);
+    const lines = await checkedLines(deps, request, batch, rawLines);
     await replayOrReject(deps, batch, lines);
-    request.stages?.mark('admit');
-    await record(deps, batch, lines);
-    request.stages?.mark('log');
-    await settle(deps, batch, lines, permit);
+    const matters = new LineOrder();
+    await apply({ deps, batch, permit, turns, stages: request.stages, matters }, lines);
     request.stages?.mark('wait');
     count(deps, lines);
     return lines.map(resultOfLine);
   } finally {
+    turns.close();
     permit.release(0);
   }
+}
+
+/** A batch whose lines are checked. */
+interface CheckedBatch {
+  readonly deps: SubmitBatchDependencies;
+  readonly batch: Submission;
+  readonly permit: Permit;
+  readonly turns: BatchTurns;
+  readonly stages: StageTimes | undefined;
+  readonly matters: LineOrder;
+}
+
+/**
+ * All at once, or in parts while other clients push. A part is behind the one before it in the log and in its
+ * partitions, and need not wait for its end.
+ */
+async function apply(checked: CheckedBatch, lines: readonly Line[]): Promise<void> {
+  if (lines.length === 0) return;
+  const { deps, batch, turns, stages } = checked;
+  // At half of its time the rest goes on: it has to end by the deadline.
+  const timeout = left(deps, batch) - deps.timeout / 2;
+  const part = await turns.take(timeout);
+  try {
+    stages?.mark('admit');
+    const first = lines.slice(0, part.lines);
+    await record(deps, batch, first);
+    stages?.mark('log');
+    const settled = settle(checked, first).then(part.release);
+    await Promise.all([settled, apply(checked, lines.slice(part.lines))]);
+  } finally {
+    part.release(false);
+  }
+}
+
+/** What was read of them is let go of here: a batch waits for seconds, and its JSON is larger than its bytes. */
+async function checkedLines(
+  deps: SubmitBatchDependencies,
+  request: BatchRequest,
+  batch: Submission,
+  rawLines: readonly RawLine[],
+): Promise<Line[]> {
+  const checked = await databaseCall(checkLines(deps, rawLines, request), left(deps, batch));
+  return linesOf(deps, request, checked);
 }
 
 function linesOf(
@@ -160,13 +212,15 @@ function linesOf(
       logged: { ...request.logged, batchId, batchLine: line.number },
     };
     const entry = entryOf(push, deps.timeout);
+    // One that is no push by its form may name its matter all the same.
+    const unqueuedEntry = read ? withMatterOf(entry, read.body) : withMatter(entry, line.bytes);
     const valid =
       found instanceof PushError ? undefined : withId(request, push, line.number, found);
     return {
       number: line.number,
       push,
       operation: read?.op,
-      entry: valid ? queuedEntry(deps, entry, valid) : entry,
+      entry: valid ? queuedEntry(deps, entry, valid) : unqueuedEntry,
       valid,
       isRepeated,
       result: found instanceof PushError ? found : undefined,
@@ -206,12 +260,12 @@ async function replayOrReject(
       line.entry = replayedEntry(line.entry, first, now);
       line.result = replayedResult(line.entry, batch.request.caller.systemCode);
     } else if (line.result instanceof PushError) {
-      line.entry = rejectedEntry(withMatter(line.entry, line.push.rawBody), line.result, now);
+      line.entry = rejectedEntry(line.entry, line.result, now);
     }
   }
 }
 
-/** All entries in one append, those of rejected lines too. */
+/** Their entries in one append, those of rejected lines too. */
 async function record(
   deps: SubmitBatchDependencies,
   batch: Submission,
@@ -228,14 +282,16 @@ async function record(
   deps.metrics.stage('log', began);
 }
 
-/** Lines leave the load as they end: a batch that takes long says all the while how fast the workers are. */
+/**
+ * Lines leave the load as they end: a batch that takes long says all the while how fast the workers are.
+ *
+ * @returns whether a worker processed all of them
+ */
 async function settle(
-  deps: SubmitBatchDependencies,
-  batch: Submission,
+  { deps, batch, permit, matters }: CheckedBatch,
   lines: readonly Line[],
-  permit: Permit,
-): Promise<void> {
-  const { queued, messages, skipped } = inOrder(lines);
+): Promise<boolean> {
+  const { queued, messages, skipped } = inOrder(lines, matters);
   const skipping = skipped.map((line) => skip(deps, line));
   const settlements = await deps.settle(messages, batch.deadline, (settlement) =>
     permit.end(wasProcessed(settlement)),
@@ -247,19 +303,28 @@ async function settle(
     line.result = orRejection(() => resultOf(settlement, { systemCode, externalId, warnings }));
   }
   await Promise.all(skipping);
+  // Those that ended without a worker are in nobody's way any more, however long the batch goes on.
+  for (let ended = queued.length; ended < lines.length; ended += 1) permit.end(false);
+  return queued.length === lines.length && settlements.every(wasProcessed);
 }
 
 interface QueuedLine extends Line {
   readonly valid: ValidPush;
 }
 
+/** What the lines of a batch need to know of those before them. */
+class LineOrder {
+  /** By matter: the request id of its last line that was queued. */
+  readonly last = new Map<string, string>();
+  /** Matters of which a line was not recorded. */
+  readonly failed = new Set<string>();
+}
+
 /**
  * The lines that are to be queued, each with the one of its matter before it. Behind one that was not recorded
  * those of its matter are skipped: they must not take effect without it.
  */
-function inOrder(lines: readonly Line[]) {
-  const last = new Map<string, string>();
-  const failed = new Set<string>();
+function inOrder(lines: readonly Line[], { last, failed }: LineOrder) {
   const queued: QueuedLine[] = [];
   const skipped: Line[] = [];
   const messages: UnsentPush[] = [];

@@ -6,6 +6,7 @@ import { PushError } from '../protocol/errors';
 import type { LogEntry } from '../storage/push-log/entry-model';
 import type { Metrics } from '../telemetry/metrics';
 import { databaseCall } from './availability';
+import type { BatchWindow } from './batch-window';
 import {
   admit,
   endedPush,
@@ -14,6 +15,7 @@ import {
   type Submission,
   takePermit,
 } from './let-in';
+import type { Permit } from './load-shedder';
 import { entryOf, rejectedEntry, replayedEntry, withMatter } from './log-entry';
 import type { PushRequest } from './push-request';
 import { type PushResult, resultOf, wasProcessed } from './push-result';
@@ -34,6 +36,7 @@ export interface SubmitPushDependencies extends LetInDependencies, RecordDepende
   readonly validate: ValidatePush;
   readonly settle: SettlePush;
   readonly metrics: Pick<Metrics, 'stage'>;
+  readonly batchWindow: Pick<BatchWindow, 'enter'>;
 }
 
 /** @throws PushError for everything but success */
@@ -52,8 +55,21 @@ interface SinglePush extends Submission {
 }
 
 async function submitPush(deps: SubmitPushDependencies, push: SinglePush): Promise<PushResult> {
+  // One that is shed counts too: batches that make room for it must not fill it again at once.
+  const leave = deps.batchWindow.enter(push.request.caller.clientId);
+  try {
+    return await submitPermitted(deps, push, takePermit(deps, push));
+  } finally {
+    leave();
+  }
+}
+
+async function submitPermitted(
+  deps: SubmitPushDependencies,
+  push: SinglePush,
+  permit: Permit,
+): Promise<PushResult> {
   const { request } = push;
-  const permit = takePermit(deps, push);
   try {
     request.admitted(await admit(deps, push));
     // The body is hashed only once the push is admitted.

@@ -1,9 +1,9 @@
 /** From a caller's bytes to an operation that may be queued, or to every problem they have. */
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Clock } from '../concurrency/clock';
+import { TimeSlice } from '../concurrency/time-slice';
 import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
-import { type Problem, PushError, problem } from '../protocol/errors';
+import { MAX_PROBLEMS, type Problem, PushError, problem } from '../protocol/errors';
 import { externalId } from '../protocol/fields';
 import {
   depthErrors,
@@ -87,25 +87,35 @@ export type CheckBodies = (
   bodies: readonly (readonly [JsonObject, Parameters<CheckBody>[1]])[],
 ) => Promise<(CheckedBody | PushError)[]>;
 
-/** Bodies that are parsed in one go: other requests have their turn between two. */
-const AT_ONCE = 100;
+/** Of all bodies that are checked together; beyond it each has MAX_PROBLEMS. */
+const MAX_USER_PROBLEMS = 10_000;
 
-/** @returns (the built function) each body as `createCheckBody`, or the PushError that it is rejected with */
+/**
+ * @returns (the built function) each body as `createCheckBody`, or the PushError that it is rejected with, of
+ *   which it has MAX_PROBLEMS at most: a small batch may have a million. Unknown users are named all, up to
+ *   MAX_USER_PROBLEMS in all bodies together
+ */
 export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
   return async (bodies) => {
     const parsed: (ParsedPush | PushError)[] = [];
-    for (const [index, [body, requestContext]] of bodies.entries()) {
-      if (index % AT_ONCE === AT_ONCE - 1) await nextTick();
-      parsed.push(orRejection(() => parseBody(deps, body, requestContext)));
+    const slice = new TimeSlice();
+    for (const [body, requestContext] of bodies) {
+      if (slice.isOver()) await slice.next();
+      parsed.push(orRejection(() => parseBody(deps, body, requestContext, MAX_PROBLEMS)));
     }
     const usernames = new Set<string>();
     for (const one of parsed) {
       if (!(one instanceof PushError)) for (const name of one.usernames) usernames.add(name);
     }
     const unknown = new Set(usernames.size > 0 ? await deps.unknownUsers([...usernames]) : []);
-    return parsed.map((one) =>
-      one instanceof PushError ? one : orRejection(() => checkUsers(one, unknown)),
-    );
+    let left = MAX_USER_PROBLEMS;
+    return parsed.map((one) => {
+      if (one instanceof PushError) return one;
+      const most = Math.max(MAX_PROBLEMS, left);
+      const checked = orRejection(() => checkUsers(one, unknown, most));
+      if (checked instanceof PushError) left -= checked.errors?.length ?? 0;
+      return checked;
+    });
   };
 }
 
@@ -124,19 +134,20 @@ interface ParsedPush extends CheckedBody {
   readonly usernames: readonly string[];
 }
 
-/** @throws PushError VALIDATION_FAILED */
+/** @throws PushError VALIDATION_FAILED, with the first `mostErrors` */
 function parseBody(
   deps: Omit<ValidatorDependencies, 'unknownUsers'>,
   body: JsonObject,
   { operation: name, headerErrors, strictFields = false, unknown }: Parameters<CheckBody>[1],
+  mostErrors?: number,
 ): ParsedPush {
   const tooDeep = depthErrors(body);
   const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
-  const bodyErrors = parsed?.error ? fieldErrors(parsed.error) : tooDeep;
+  const bodyErrors = parsed?.error ? fieldErrors(parsed.error, mostErrors) : tooDeep;
   const unused = unusedFields(body, name, strictFields, unknown);
   const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
   const ignored = strictFields ? [] : unused;
-  const errors = [...headerErrors, ...bodyErrors, ...rejected];
+  const errors = [...headerErrors, ...bodyErrors, ...rejected].slice(0, mostErrors);
   if (!parsed?.success || errors.length > 0) {
     throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
   }
@@ -150,9 +161,13 @@ function parseBody(
 }
 
 /** The matter that a body is about, where it says so: also of a body that does not pass. */
+export const externalIdOf = (body: JsonObject): string | undefined =>
+  externalId.safeParse(body.externalId).data;
+
+/** The same of a body that was not read. */
 export function externalIdIn(rawBody: Uint8Array): string | undefined {
   try {
-    return externalId.safeParse(parseJsonBody(rawBody).externalId).data;
+    return externalIdOf(parseJsonBody(rawBody));
   } catch (error) {
     if (error instanceof PushError) return undefined;
     throw error;
@@ -193,10 +208,11 @@ function usernamesOf(operation: Operation): string[] {
   return names;
 }
 
-/** @throws PushError UNKNOWN_USER naming every unknown party at once */
+/** @throws PushError UNKNOWN_USER naming every unknown party at once, or the first `mostErrors` */
 function checkUsers(
   { operation, externalId, warnings, usernames }: ParsedPush,
   unknown: ReadonlySet<string>,
+  mostErrors?: number,
 ): CheckedBody {
   const checked = { operation, externalId, warnings };
   if (operation.op !== 'upsert' || !usernames.some((name) => unknown.has(name))) return checked;
@@ -211,7 +227,9 @@ function checkUsers(
       ? [problem('initiatorUsername', TEXTS.unknownUser(initiator))]
       : [];
   if (operation.bizStatus === 'DRAFT') errors.push(...atInitiator);
-  if (errors.length > 0) throw new PushError('UNKNOWN_USER', { errors });
+  if (errors.length > 0) {
+    throw new PushError('UNKNOWN_USER', { errors: errors.slice(0, mostErrors) });
+  }
   const unknownInitiator = atInitiator.map(
     (problem): WarningInBoth => ({ ...problem, kind: 'UNKNOWN_INITIATOR' }),
   );

@@ -42,7 +42,9 @@ export interface RateLimit {
  * Longer than the widest distance between two uses of one timestamp: either may be 300 s from the clock
  * of its web process, and either of these clocks 300 s off.
  */
-const SIGNATURE_MEMORY = 1_260_000;
+export const SIGNATURE_MEMORY = 1_260_000;
+/** That one signature takes in Redis, about. */
+export const SIGNATURE_BYTES = 110;
 /**
  * Signatures of one client and one minute that are remembered, at about 110 bytes each: 8,300 pushes
  * a second. Only their own client can make them more, and all it loses is the guard of the rest.

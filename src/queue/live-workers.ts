@@ -15,6 +15,8 @@ export const WORKER_GONE = 2_000;
 /** Looks in a row that want other partitions, before there are: fewer may pass (a rollout). */
 const LOOKS_TO_GROW = 4;
 const LOOKS_TO_SHRINK = 240;
+/** Looks after which the partitions are counted again: a Redis that was emptied has the fewest. */
+const COUNT_EVERY = 10;
 /** Fewer partitions only where there are so many times too many. */
 const TOO_MANY = 4;
 
@@ -91,12 +93,14 @@ export function startSharing(options: SharingOptions): Sharing {
 
 /** More partitions once there are more workers, and fewer once there are far too many for long. */
 function createAdapt({ keys, partitions, logger }: SharingOptions) {
-  let current: number | undefined;
+  let current = 0;
+  let looks = 0;
   let toGrow = 0;
   let toShrink = 0;
   return async (workers: number): Promise<void> => {
     const wanted = wantedCount(workers, keys.shards);
-    current ??= await partitions.count();
+    if (looks % COUNT_EVERY === 0) current = await partitions.count();
+    looks += 1;
     toGrow = wanted > current ? toGrow + 1 : 0;
     toShrink = wanted * TOO_MANY <= current ? toShrink + 1 : 0;
     if (toGrow < LOOKS_TO_GROW && toShrink < LOOKS_TO_SHRINK) {

@@ -155,10 +155,10 @@ export function createPartitionCommands(
     },
     read: async (shard, wanted, { owner, maxFenced, limits: most }) => {
       const [now, fencedOwners, found, sizes] = await scripts.readPartitions(
-        2 + wanted.length,
-        ...[keys.owners(shard), keys.draining(shard)],
+        3 + wanted.length,
+        ...[keys.owners(shard), keys.draining(shard), keys.partitioning(shard)],
         ...wanted.map(({ partition }) => keys.partition(partition)),
-        ...[most.pushes, most.bytes, owner, maxFenced],
+        ...[most.pushes, most.bytes, owner, maxFenced, keys.shards],
         ...wanted.flatMap(({ partition, isTaken }) => [partition, isTaken ? 1 : 0]),
       );
       return { now, fencedOwners, found, sizes };

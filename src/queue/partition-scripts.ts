@@ -65,18 +65,44 @@ for holder, held in pairs(rings) do redis.call('PUBLISH', ARGV[7] .. holder, hel
 return {appended, unheld, now}`;
 
 /**
- * KEYS: owners, draining, partitions. ARGV: most items and most bytes in all, owner, most fenced
- * owners, then per partition its number and 1 where the owner takes it now, 0 where it holds it. Per
- * partition its items and their bytes, or -1: another one holds it, or -2: older partitions drain first. All others
- * have an equal share.
+ * KEYS: owners, draining, partitioning, partitions. ARGV: most items and most bytes in all, owner, most fenced
+ * owners, shards, then per partition its number and 1 where the owner takes it now, 0 where it holds it. Per
+ * partition its items and their bytes, or -1: another one holds it, or -2: an older partition that may hold
+ * pushes of its groups drains first. All others have an equal share.
+ * Which older ones these are follows from the two counts where one divides the other; else any may be.
  * Taking must go at `maxmemory` too: else nobody could make room.
  */
 export const READ = `
 local time = redis.call('TIME')
 local owner = ARGV[3]
 local id = string.match(owner, '^%w+')
+local shards = tonumber(ARGV[5])
 local isDraining = redis.call('SCARD', KEYS[2]) > 0
 local found, sizes, fencedOwners, readable = {}, {}, {}, {}
+local first, count, oldFirst, oldCount
+if isDraining then
+  local known = redis.call('HMGET', KEYS[3], 'first', 'count', 'oldFirst', 'oldCount')
+  first, count = tonumber(known[1] or 0), tonumber(known[2] or 0)
+  oldFirst, oldCount = tonumber(known[3] or 0), tonumber(known[4] or 0)
+  -- A process that does not know of them has changed the partitions since.
+  if oldFirst + oldCount ~= first then oldCount = 0 end
+end
+local function waits(partition)
+  if not isDraining then return false end
+  local shard = partition % shards
+  local index = (partition - shard) / shards - first
+  if index < 0 then return false end
+  local step = count
+  if oldCount > 0 and count % oldCount == 0 then
+    index, step = index % oldCount, oldCount
+  elseif oldCount == 0 or oldCount % count ~= 0 then
+    return true
+  end
+  for old = index, oldCount - 1, step do
+    if redis.call('SISMEMBER', KEYS[2], (oldFirst + old) * shards + shard) == 1 then return true end
+  end
+  return false
+end
 local function own(number, others)
   ${AT_MAXMEMORY}
   redis.call('HSET', KEYS[1], number, table.concat({owner, unpack(others)}, ' '))
@@ -109,19 +135,19 @@ local function items(list, most, mostBytes)
   end
   return read, bytes
 end
-for l = 3, #KEYS do
-  local number, takes = ARGV[2 * l - 1], ARGV[2 * l] == '1'
+for l = 4, #KEYS do
+  local number, takes = ARGV[2 * l - 2], ARGV[2 * l - 1] == '1'
   if not hold(number, takes) then
-    found[l - 2], sizes[l - 2] = -1, 0
-  elseif isDraining and redis.call('SISMEMBER', KEYS[2], number) == 0 then
-    found[l - 2], sizes[l - 2] = -2, 0
+    found[l - 3], sizes[l - 3] = -1, 0
+  elseif waits(tonumber(number)) then
+    found[l - 3], sizes[l - 3] = -2, 0
   else
     readable[#readable + 1] = l
   end
 end
 local function share(whole) return math.max(1, math.floor(tonumber(whole) / #readable)) end
 for _, l in ipairs(readable) do
-  found[l - 2], sizes[l - 2] = items(KEYS[l], share(ARGV[1]), share(ARGV[2]))
+  found[l - 3], sizes[l - 3] = items(KEYS[l], share(ARGV[1]), share(ARGV[2]))
 end
 return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, found, sizes}`;
 
@@ -222,7 +248,7 @@ return due`;
 
 /**
  * KEYS: partitioning, bytes, draining. ARGV: first and count of a new queue, wanted count. Other
- * partitions take the pushes from now on; what waits in those that did drains first. Returns the
+ * partitions take the pushes from now on; what waits in those that did drains first (READ). Returns the
  * partitioning, which is the old one while an earlier change is not through, and 1 where this call changed it.
  */
 export const REPARTITION = `
@@ -231,6 +257,7 @@ local first, count = tonumber(known[1] or ARGV[1]), tonumber(known[2] or ARGV[2]
 local wanted = tonumber(ARGV[3])
 if wanted == count or redis.call('EXISTS', KEYS[3]) == 1 then return {first, count, 0} end
 for _, number in ipairs(redis.call('HKEYS', KEYS[2])) do redis.call('SADD', KEYS[3], number) end
+redis.call('HSET', KEYS[1], 'oldFirst', first, 'oldCount', count)
 first = first + count
 redis.call('HSET', KEYS[1], 'first', first, 'count', wanted)
 return {first, wanted, 1}`;

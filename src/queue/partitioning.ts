@@ -1,9 +1,10 @@
 /**
  * Which partition carries a group. The queue has shards, each of which Redis keeps in one place (one hash
  * tag); a shard has partitions, as many as its workers need. A group never leaves its shard. When the
- * number of partitions changes, a shard takes new ones with new numbers: what waits in the old ones is
- * applied first, and only then are the new ones read (partition-scripts.ts), so that no group is
- * applied out of its order.
+ * number of partitions changes, a shard takes new ones with new numbers. A new one is read only once what waits
+ * in the old ones from which its groups come is applied (partition-scripts.ts), so that no group is
+ * applied out of its order. The counts of workers' needs are doubled, so that this is one old partition
+ * or a few: a long one holds up nobody else.
  */
 import { crc32 } from 'node:zlib';
 
@@ -53,9 +54,14 @@ export const startPartitioning = (shards: number): Partitioning => ({
   count: Math.ceil(MIN_PARTITIONS / shards),
 });
 
-/** Partitions that a shard is to have. @param workers that are alive */
+/**
+ * Partitions that a shard is to have: the fewest, doubled as often as the workers need.
+ *
+ * @param workers that are alive
+ */
 export function wantedCount(workers: number, shards: number): number {
-  const inAll = 2 ** Math.ceil(Math.log2(Math.max(1, workers * PER_WORKER)));
-  const bounded = Math.min(MAX_PARTITIONS, Math.max(MIN_PARTITIONS, inAll));
-  return Math.ceil(bounded / shards);
+  const wanted = Math.min(MAX_PARTITIONS, workers * PER_WORKER);
+  let { count } = startPartitioning(shards);
+  while (count * shards < wanted) count *= 2;
+  return count;
 }

@@ -10,6 +10,12 @@ const AGREE = `${AT_MAXMEMORY}
 redis.call('SETNX', KEYS[1], ARGV[1])
 return redis.call('GET', KEYS[1])`;
 
+/** KEYS: the number. ARGV: the one that was found, that of this process. Of two that change it one does. */
+const CHANGE = `${AT_MAXMEMORY}
+local count = redis.call('GET', KEYS[1])
+if not count or count == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
+return redis.call('GET', KEYS[1])`;
+
 /** Milliseconds after its last heartbeat for which a process may be alive. */
 const SILENT = 9_000;
 
@@ -24,14 +30,16 @@ export async function agreeOnShards(
 ): Promise<void> {
   const count = Number(await redis.eval(AGREE, 1, keys.shardCount, keys.shards));
   if (count === keys.shards) return;
-  if (await isInUse(redis, createRedisKeys(namespace, count))) {
-    throw new Error(
-      `REDIS_SHARDS is ${keys.shards}, but the queue has ${count} shards and is in use: ` +
-        `set ${count}, or stop all processes once nothing waits, and start them with ${keys.shards}`,
-    );
-  }
-  await redis.set(keys.shardCount, keys.shards);
+  if (await isInUse(redis, createRedisKeys(namespace, count))) throw inUse(keys.shards, count);
+  const now = Number(await redis.eval(CHANGE, 1, keys.shardCount, count, keys.shards));
+  if (now !== keys.shards) throw inUse(keys.shards, now);
 }
+
+const inUse = (own: number, count: number): Error =>
+  new Error(
+    `REDIS_SHARDS is ${own}, but the queue has ${count} shards and is in use: ` +
+      `set ${count}, or stop all processes once nothing waits, and start them with ${own}`,
+  );
 
 async function isInUse(redis: RedisConnection, keys: RedisKeys): Promise<boolean> {
   const [seconds] = await redis.time();

@@ -20,7 +20,7 @@ export interface WaitingClient extends Waiting {
 
 export interface WaitingTally {
   add(partition: number, push: WaitingPush): void;
-  /** Whose oldest push has waited longest comes first. */
+  /** Whose oldest push has waited longest comes first; of two alike who has more of them. */
   groups(): WaitingGroup[];
   /** The same for clients: how far behind each is. */
   clients(): WaitingClient[];
@@ -48,7 +48,7 @@ export function hottest(groups: readonly WaitingGroup[], most: number): WaitingG
   return groups.toSorted((a, b) => b.waiting - a.waiting || byAge(a, b)).slice(0, most);
 }
 
-const byAge = (a: Waiting, b: Waiting) => b.oldestMs - a.oldestMs;
+const byAge = (a: Waiting, b: Waiting) => b.oldestMs - a.oldestMs || b.waiting - a.waiting;
 
 function oneMore(before: Waiting | undefined, age: number): Waiting {
   if (!before) return { waiting: 1, oldestMs: age };

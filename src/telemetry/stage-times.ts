@@ -5,7 +5,7 @@ export const REQUEST_STAGES = ['verify', 'admit', 'log', 'wait'] as const;
 export type RequestStage = (typeof REQUEST_STAGES)[number];
 
 export interface StageTimes {
-  /** This stage ends now; it began where the one before it ended. */
+  /** This stage ends now; it began where the one before it ended. One that comes again takes both times. */
   mark(stage: RequestStage): void;
   /** Milliseconds, to a tenth, of those stages that ended. */
   read(): Partial<Record<RequestStage, number>>;
@@ -18,7 +18,7 @@ export function createStageTimes(now: () => number = () => performance.now()): S
   return {
     mark(stage) {
       const at = now();
-      times[stage] = Math.round((at - last) * 10) / 10;
+      times[stage] = Math.round(((times[stage] ?? 0) + at - last) * 10) / 10;
       last = at;
     },
     read: () => times,

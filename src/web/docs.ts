@@ -1,8 +1,9 @@
 /** What is served unsigned: the OpenAPI document, the page that shows it, and the console. */
 import path from 'node:path';
 import type { AppOptions } from '../http/app';
+import type { PageFiles } from '../http/page-files';
 import { readConsoleFiles } from '../http/routes/console-files';
-import { type DocsFiles, readDocsFiles } from '../http/routes/docs-files';
+import { readDocsFiles } from '../http/routes/docs-files';
 import { createDocument } from '../openapi/served';
 import { type Config, demoClientFile } from '../runtime/config';
 
@@ -13,13 +14,13 @@ export function openDocs(config: Config): Pick<AppOptions, 'document' | 'docsFil
   return { document: createDocument(), docsFiles: filesOf(config) };
 }
 
-function filesOf(config: Config): DocsFiles {
+function filesOf(config: Config): PageFiles {
   const folder = path.join(ROOT, 'public/console');
   const consoleFiles = config.CONSOLE_PAGE === 'on' ? readConsoleFiles(folder) : [];
   return new Map([...docsFilesOf(config), ...consoleFiles]);
 }
 
-function docsFilesOf(config: Config): DocsFiles {
+function docsFilesOf(config: Config): PageFiles {
   if (config.DOCS_PAGE === 'off') return new Map();
   return readDocsFiles(ROOT, config.DOCS_DEMO === 'on' ? demoClientFile(config) : undefined);
 }

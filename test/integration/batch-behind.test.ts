@@ -125,6 +125,45 @@ test('behind a line that took effect in an earlier batch of the worker the other
   expect(await titleOf('E-1')).toBe('c');
 });
 
+test('behind a line that is in no partition and has no final state: it gets one, and takes no effect any more', async () => {
+  const [first, ...behind] = (await linesOf('O-1', ['a', 'b', 'c'])) as [
+    WaitingPush,
+    ...WaitingPush[],
+  ];
+  expect(await apply(behind)).toEqual([SKIPPED, SKIPPED]);
+  expect(await reasonsOf([first])).toEqual(['QUEUE_UNAVAILABLE']);
+  expect(await apply([first])).toEqual(['QUEUE_UNAVAILABLE']);
+  expect(await titleOf('O-1')).toBeUndefined();
+});
+
+test('behind a line that another worker commits just then, after it was looked up, they take effect', async () => {
+  const [first, ...behind] = (await linesOf('O-2', ['a', 'b'])) as [WaitingPush, ...WaitingPush[]];
+  const other = rig.newWorker();
+  const worker = rig.newWorker(undefined, async () => void (await apply([first], other)));
+  expect(await apply(behind, worker)).toEqual(['UPDATED']);
+  expect(await titleOf('O-2')).toBe('b');
+});
+
+test('behind a line that an open transaction holds, they take no effect and are told nothing', async () => {
+  const [first, ...behind] = (await linesOf('O-3', ['a', 'b', 'c'])) as [
+    WaitingPush,
+    ...WaitingPush[],
+  ];
+  const single = await rig.queued('O-4', upsert('single'));
+  const session = await rig.db.startSession();
+  try {
+    session.startTransaction();
+    const entry = { _id: new Types.ObjectId(first.id) };
+    await entryModel(rig.db).updateOne(entry, { $set: { state: 'PERSISTED' } }, { session });
+    expect(await apply([...behind, single])).toEqual([undefined, undefined, 'CREATED']);
+    expect(await titleOf('O-3')).toBeUndefined();
+    expect(await reasonsOf(behind)).toEqual([undefined, undefined]);
+  } finally {
+    await session.abortTransaction();
+    await session.endSession();
+  }
+});
+
 test.each([true, false])(
   'behind a line that failed by its own fault (read together: %s) the others take effect',
   async (isTogether) => {

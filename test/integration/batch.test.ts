@@ -1,5 +1,6 @@
 /** Batches (decisions, "Batches"): each line is a push of its own, and what they share is done once. */
 import type { EntryView } from '../../src/protocol/log-entry';
+import { importUsers } from '../../src/storage/directory/user-admin';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { storedMatter } from '../support/ledger-check';
 import type { Answer } from '../support/pusher';
@@ -162,6 +163,28 @@ test('a batch with a key that is sent again takes no second effect', async () =>
   ]);
 });
 
+test.each([
+  ['takes effect over the later ones when its batch is sent again', false, 'old'],
+  ['does not where it is older by sourceUpdatedAt', true, 'new'],
+])('a line that failed for good %s', async (_what, isDated, title) => {
+  const newcomer = `newcomer-${isDated}`;
+  const change = (name: string, n: number, username: string) => {
+    const body = {
+      ...{ matterType: 'NOTICE', externalId: `G-${isDated}`, title: name },
+      parties: [{ username, partyRole: 'RECIPIENT' }],
+      ...(isDated && { sourceUpdatedAt: 1_700_000_000 + n }),
+    };
+    return JSON.stringify({ op: 'upsert', body });
+  };
+  const batch = of([change('old', 1, newcomer), change('new', 2, 'alice')]);
+  const idempotencyKey = `night G ${isDated}`;
+  expect(shortly(await send(batch, { idempotencyKey }))).toEqual(['1 UNKNOWN_USER', '2 CREATED']);
+  await importUsers(service.db, [{ username: newcomer, displayName: 'New' }]);
+  const again = await send(batch, { idempotencyKey });
+  expect(again.data.results.map(({ replayed }) => replayed)).toEqual([undefined, true]);
+  expect(await storedMatter(service.db, `G-${isDated}`)).toMatchObject({ title });
+});
+
 test('notices without an id get one each, and the same ones when the same request comes again', async () => {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const batch = of([upsert(undefined), upsert(undefined)]);
@@ -221,6 +244,13 @@ describe('what is read', () => {
   test('a byte order mark, CRLF, empty lines, and a last line without line feed', async () => {
     const answer = await send(`\ufeff${upsert('R-1')}\r\n\r\n  \n${upsert('R-2')}`);
     expect(shortly(answer)).toEqual(['1 CREATED', '4 CREATED']);
+  });
+
+  test('as many lines and as many bytes as it may have', async () => {
+    const filler = 'x'.repeat(8_000);
+    const lines = Array.from({ length: 1_000 }, (_, n) => upsert(`N-${n}`, { filler }));
+    const answer = await send(of(lines).padEnd(8 * 1024 * 1024));
+    expect(answer).toMatchObject({ code: 0, data: { total: 1_000, succeeded: 1_000 } });
   });
 
   test('the same key twice is an error of the second line', async () => {

@@ -175,7 +175,10 @@ describe('a Redis that fails over', () => {
     const redis = await connect(pair.proxiedUrl);
     const keys = createRedisKeys('chaos-partitions');
     await changePartitions(redis, keys, 50);
-    expect(await redis.hgetall(keys.partitioning(0))).toEqual({ first: '32', count: '50' });
+    expect(await redis.hgetall(keys.partitioning(0))).toEqual({
+      ...{ first: '32', count: '50' },
+      ...{ oldFirst: '0', oldCount: '32' },
+    });
     redis.disconnect();
   });
 

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { matterctl } from '../support/cli-tool';
 import {
   drop,
@@ -140,6 +141,16 @@ test('a service that sheds gets smaller batches, and larger ones again when it h
   expect(most.after).toBe(200);
   expectOrder(3_000);
 }, 60_000);
+
+test('while it runs it tells how far it is, how fast it goes and how long it still takes', async () => {
+  await writeMany(60);
+  server.reply = async () => {
+    await sleep(150);
+    return ok;
+  };
+  const { stderr } = await push('--batch', '2', '--concurrency', '1');
+  expect(stderr).toMatch(/^\d+\/60 lines, \d+\/s, .*\b\d+ s left$/m);
+});
 
 test('an outage costs no line its tries, and is told once', async () => {
   await writeMany(300);

@@ -214,7 +214,9 @@ describe('a day of many pushes', () => {
     });
     expect(all.rows).toHaveLength(FAILED);
     const profile = service.db.collection('system.profile');
-    const reads = await profile.find({ ns: /push_log$/ }).toArray();
+    // Beside them the sweep of lost pushes may look for the end of its step, and write.
+    const ofSweep = [{ op: 'update' }, { 'command.skip': { $exists: true } }];
+    const reads = await profile.find({ ns: /push_log$/, $nor: ofSweep }).toArray();
     await profile.drop();
     const about = reads.map(({ op, command }) => `${op} ${Object.keys(command)[0]}`);
     expect(about).toEqual(['query find', 'query find']);

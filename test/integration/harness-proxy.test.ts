@@ -360,4 +360,22 @@ describe('close', () => {
     await until('a new connection', async () => redis.status === 'ready');
     expect(await redis.ping()).toBe('PONG');
   });
+
+  test('it opens once its port is free, where somebody had it meanwhile', async () => {
+    const { proxy, redis } = await redisThroughProxy();
+    proxy.close();
+    const other = createServer((socket) => socket.destroy());
+    await until('the port to be free', async () => {
+      other.listen(proxy.port, '127.0.0.1');
+      return await Promise.race([
+        once(other, 'listening').then(() => true),
+        once(other, 'error').then(() => false),
+      ]);
+    });
+    const opening = proxy.open();
+    await sleep(50);
+    other.close();
+    await opening;
+    await until('a connection', async () => redis.status === 'ready');
+  });
 });

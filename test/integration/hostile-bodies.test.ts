@@ -97,6 +97,41 @@ describe('the size of a body', () => {
     await rejected(service, { ...QUERY, body: body(1024 * 1024 + 1) }, 'BODY_TOO_LARGE');
   });
 
+  describe.each(['matters/batch', 'verify/batch'])('%s has its own', (path) => {
+    const MOST = 8 * 1024 * 1024;
+    /** A line of 8 KiB, which nothing is there for. */
+    const line = JSON.stringify({
+      op: 'status',
+      body: { externalId: 'NONE', bizStatus: 'DONE', bizType: 'x'.repeat(8_000) },
+    });
+    const lines = (count: number) => Array.from({ length: count }, () => line).join('\n');
+    const FULL = lines(1_000).padEnd(MOST);
+
+    test.each([false, true])(
+      'both limits themselves are taken (in chunks: %s)',
+      async (chunked) => {
+        expect(FULL).toHaveLength(MOST);
+        const heard = await harmless(service, { path, body: FULL, chunked });
+        expect(heard).toMatchObject({ data: { total: 1_000 } });
+      },
+    );
+
+    test.each<[string, string, 'BODY_TOO_LARGE' | 'TOO_MANY_LINES']>([
+      ['a byte more', `${FULL} `, 'BODY_TOO_LARGE'],
+      ['a line more', '{}\n'.repeat(1_001), 'TOO_MANY_LINES'],
+      ['10,001 line breaks', '\n'.repeat(10_001), 'TOO_MANY_LINES'],
+    ])('%s is too much, with a length and in chunks', async (_what, body, reason) => {
+      await rejected(service, { path, body }, reason);
+      await rejected(service, { path, body, chunked: true }, reason);
+    });
+
+    test('a line that is not UTF-8 is named', async () => {
+      const body = Buffer.concat([Buffer.from(`${line}\n{"a":"`), Buffer.from([0xc4, 0xe3, 0x0a])]);
+      const heard = await rejected(service, { path, body }, 'INVALID_ENCODING');
+      expect(heard).toMatchObject({ errors: [{ field: '(body)', message: '第 2 行不是 UTF-8' }] });
+    });
+  });
+
   test.each(['', ' ', '\0', '\n\n\n'])('a body of %j is no JSON object', async (body) => {
     await rejected(service, { body }, 'INVALID_JSON');
     await rejected(service, { ...QUERY, body, chunked: true }, 'INVALID_JSON');

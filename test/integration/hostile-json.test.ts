@@ -97,6 +97,20 @@ describe('width', () => {
     expect(heard.text.length).toBeLessThan(1_000);
   });
 
+  test.each(['matters/batch', 'verify/batch'])(
+    '1,000 lines of 500 wrong parties each: 20 errors of each are told (%s)',
+    async (path) => {
+      const parties = Array.from({ length: 500 }, () => ({}));
+      const of = { matterType: 'TODO', externalId: 'KEPT', title: 'x', parties };
+      const body = `${JSON.stringify({ op: 'upsert', body: of })}\n`.repeat(1_000);
+      const heard = await harmless(service, { path, body });
+      expect(heard).toMatchObject({ status: 207, data: { total: 1_000, failed: 1_000 } });
+      const { results } = heard.data as unknown as { results: { errors: unknown[] }[] };
+      expect(new Set(results.map(({ errors }) => errors.length))).toEqual(new Set([20]));
+      expect(heard.text.length).toBeLessThan(2_500_000);
+    },
+  );
+
   test('a title of 3,000,000 characters is rejected', async () => {
     const body = { matterType: 'TODO', externalId: 'KEPT', title: 'x'.repeat(3_000_000) };
     expect(fieldsOf(await rejected(service, upsert(body), 'VALIDATION_FAILED'))).toEqual(['title']);

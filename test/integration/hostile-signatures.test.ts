@@ -71,6 +71,8 @@ describe('a signature that was captured', () => {
     'matters/digest',
     'matters/orphans',
     'verify',
+    'matters/batch',
+    'verify/batch',
   ];
 
   test('is good for the path that it was first used on alone', async () => {

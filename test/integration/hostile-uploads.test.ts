@@ -39,7 +39,15 @@ async function left(some: readonly RawCaller[]): Promise<number> {
   return (await Promise.all(some.map(isOpen))).filter(Boolean).length;
 }
 
-test.each(['matters/upsert', 'matters/query', 'matters/orphans'])(
+const PATHS = [
+  'matters/upsert',
+  'matters/batch',
+  'verify/batch',
+  'matters/query',
+  'matters/orphans',
+];
+
+test.each(PATHS)(
   'five times MAX_IN_FLIGHT slow bodies to %s: every push gets through, the newest stay',
   async (path) => {
     await start(MAX);

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, Types } from 'mongoose';
+import { type Connection, type mongo, Types } from 'mongoose';
 import { prepareDatabase } from '../../src/storage/indexes';
 import { connectMongo, nativeCollection } from '../../src/storage/mongo';
-import { bodyModel } from '../../src/storage/push-log/body-model';
+import { bodyModel, type LoggedBody } from '../../src/storage/push-log/body-model';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createPushLog, type PushLog } from '../../src/storage/push-log/log';
 import type { RunningServer } from '../../tools/local/server';
@@ -154,4 +154,49 @@ test('an id that another entry has is a failure of its own entry alone', async (
   ]);
   expect([failed.status, done.status]).toEqual(['rejected', 'fulfilled']);
   expect(await entryModel(db).findById(first._id).lean()).toMatchObject({ clientId: 'tester' });
+});
+
+describe('what is recorded together goes into the database together', () => {
+  const pushes = (count: number, bytes: number) =>
+    Array.from({ length: count }, () => ({ entry: newEntry(), body: Buffer.alloc(bytes, ' ') }));
+  /** @returns how many documents each insert has from now on */
+  const countInserts = <T extends { _id: unknown }>(collection: mongo.Collection<T>): number[] => {
+    const counts: number[] = [];
+    const insert = collection.insertMany.bind(collection);
+    jest.spyOn(collection, 'insertMany').mockImplementation((documents, options) => {
+      counts.push(documents.length);
+      return insert(documents, options);
+    });
+    return counts;
+  };
+  let entries: number[];
+  let bodies: number[];
+  beforeEach(() => {
+    entries = countInserts(nativeCollection<LogEntry>(entryModel(db)));
+    bodies = countInserts(nativeCollection<LoggedBody>(bodyModel(db)));
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  test('a batch of 1,000 pushes is one insert of entries and one of bodies', async () => {
+    expect(await pushLog.appendAll(pushes(1_000, 8_000))).toEqual(new Map());
+    expect([entries, bodies]).toEqual([[1_000], [1_000]]);
+  });
+
+  test('so are small batches and single pushes that come together', async () => {
+    const single = { entry: newEntry(), body: Buffer.from('{}') };
+    await Promise.all([
+      pushLog.appendAll(pushes(50, 100)),
+      pushLog.append(single.entry, single.body),
+      pushLog.appendAll(pushes(50, 100)),
+    ]);
+    expect([entries, bodies]).toEqual([[101], [101]]);
+  });
+
+  test('large ones are not: an insert is bounded in bytes', async () => {
+    await Promise.all([1, 2, 3].map(() => pushLog.appendAll(pushes(100, 30_000))));
+    expect([entries, bodies]).toEqual([
+      [100, 100, 100],
+      [100, 100, 100],
+    ]);
+  });
 });

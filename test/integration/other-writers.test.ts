@@ -126,6 +126,33 @@ test('a guarded update names the key, so that a cluster sharded on it asks one s
   expect(Object.keys((updates[0] as { q: object }).q)).toHaveLength(4);
 });
 
+test('what a batch writes names the key of each matter, and each entry by its id', async () => {
+  const draft = await rig.queued('PROFILED', assign('alice'));
+  const again = await rig.queued('PROFILED', assign('alice', 'bob'));
+  const unknown = await rig.queued('PROFILED, none', {
+    op: 'status',
+    bizStatus: 'DONE',
+    resetAssigneeUnread: false,
+  });
+  await rig.db.db?.command({ profile: 2 });
+  await rig.newWorker()(batchOf([draft, unknown]));
+  // The second one meets a change of somebody else, so that it is written anew.
+  await rig.newWorker(() => markRead(rig, 'PROFILED', 'alice'))(batchOf([again]));
+  await rig.db.db?.command({ profile: 0 });
+  const filtersOf = async (collection: string, writer: object) => {
+    const of = { ns: `${rig.db.name}.${collection}`, op: { $in: ['update', 'remove'] }, ...writer };
+    const seen = await rig.db.collection('system.profile').find(of).toArray();
+    return seen.map(({ command }) => command.q);
+  };
+  // The reader's own write has no list of filters for arrays in a batch's.
+  const guarded = await filtersOf('matters', { 'command.arrayFilters': { $exists: false } });
+  expect(guarded.length).toBeGreaterThan(0);
+  for (const q of guarded) expect(q).toMatchObject({ systemCode: 'TEST', externalId: 'PROFILED' });
+  const settled = await filtersOf('push_log', {});
+  const ids = settled.map(({ _id }) => String(_id));
+  expect(new Set(ids)).toEqual(new Set([draft.id, again.id, unknown.id]));
+});
+
 describe('under load', () => {
   const MATTERS = ['A', 'B', 'C', 'D'];
   const READERS = ['alice', 'bob', 'carol'];

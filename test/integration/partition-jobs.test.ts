@@ -355,14 +355,19 @@ describe('two workers', () => {
 });
 
 describe('when the number of partitions changes', () => {
-  test('what waits in the old ones is applied before anything in the new ones', async () => {
-    for (let n = 0; n < 10; n += 1) await append(`old-${n}`);
-    await partitions.repartition(2 * PARTITIONS);
-    expect(await partitions.count()).toBe(2 * PARTITIONS);
-    for (let n = 0; n < 10; n += 1) {
-      const [partition = 0] = await append(`new-${n}`);
-      expect(partition).toBeGreaterThanOrEqual(PARTITIONS);
-      await jobs.schedule([partition]);
+  test.each([
+    ['twice as many', 2 * PARTITIONS],
+    ['a quarter', PARTITIONS / 4],
+    ['a number that does not go into it', PARTITIONS - 1],
+  ])('to %s, the pushes of a key keep their order', async (_how, count) => {
+    const names = Array.from({ length: 10 }, (_, n) => `K-${n}`);
+    for (const one of names) await append(one);
+    await partitions.repartition(count);
+    expect(await partitions.count()).toBe(count);
+    for (const one of names) {
+      const toSchedule = await append(one);
+      for (const partition of toSchedule) expect(partition).toBeGreaterThanOrEqual(PARTITIONS);
+      await jobs.schedule(toSchedule);
     }
     const applied = start();
     // The jobs of the new ones wait for the old ones, which nobody has scheduled yet.
@@ -373,14 +378,33 @@ describe('when the number of partitions changes', () => {
       workers[0]?.ring(await partitions.findDue(0, 'w0'));
       return applied.length === 20;
     });
-    expect(applied.slice(0, 10).every((one) => one.startsWith('old-'))).toBe(true);
     expect(await redis.exists(keys.draining(0))).toBe(0);
+  });
+
+  test.each([
+    ['more', 2 * PARTITIONS],
+    ['fewer', PARTITIONS / 4],
+  ])('to %s, an old one holds up only the keys that it had', async (_how, count) => {
+    await append('slow');
+    await partitions.repartition(count);
+    const meetsSlow = (one: string) => (partitionOf(one) - partitionOf('slow')) % count === 0;
+    const others = Array.from({ length: 40 }, (_, n) => `other-${n}`);
+    const apart = others.filter((one) => !meetsSlow(one));
+    expect(apart.length).toBeGreaterThan(20);
+    const free = (await Promise.all(apart.map(append))).flat();
+    const [behind = 0] = await append('slow');
+    const read = await take(partitions, [behind, ...free], 'w', 1_000);
+    expect([...read.unread]).toEqual([[behind, 'DRAINING']]);
+    expect(read.records.flatMap(({ pushes }) => pushes)).toHaveLength(apart.length);
   });
 
   test('what waits in the old ones has the whole batch, whoever waits for it', async () => {
     for (let n = 0; n < 10; n += 1) await append('old');
-    await partitions.repartition(2 * PARTITIONS);
-    const later = [...new Set((await Promise.all(['a', 'b', 'c'].map(append))).flat())];
+    await partitions.repartition(4 * PARTITIONS);
+    const names = Array.from({ length: 200 }, (_, n) => `later-${n}`);
+    const behind = names.filter((one) => partitionOf(one) === partitionOf('old'));
+    const later = (await Promise.all(behind.map(append))).flat();
+    expect(later.length).toBeGreaterThan(1);
     const { records, unread } = await take(partitions, [partitionOf('old'), ...later], 'w', 8);
     expect(records).toMatchObject([{ partition: partitionOf('old'), pushes: Array(8).fill({}) }]);
     expect([...unread]).toEqual(later.map((partition) => [partition, 'DRAINING']));

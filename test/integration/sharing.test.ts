@@ -5,6 +5,7 @@
 import { Redis } from 'ioredis';
 import { createRedisKeys } from '../../src/queue/keys';
 import { createPartitionStates } from '../../src/queue/partition-states';
+import { startPartitioning } from '../../src/queue/partitioning';
 import { agreeOnShards } from '../../src/queue/shard-count';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { openPartitions } from '../support/partitions';
@@ -75,6 +76,20 @@ describe.each([1, 3])('with %d shards', (shards) => {
     const states = await createPartitionStates(redis, keysOf())();
     expect(states.every(({ waiting }) => waiting === 0)).toBe(true);
   });
+
+  test('partitions follow the workers again where Redis has lost how many there are', async () => {
+    const { count } = openPartitions(redis, keysOf(), { pushes: 1, bytes: 1 });
+    const fewest = startPartitioning(shards).count;
+    while ((await holdings()).length < 3) {
+      const before = (await holdings()).length;
+      await service.startWorker();
+      await until('it to be alive', async () => (await holdings()).length > before);
+    }
+    await until('partitions for three', async () => (await count()) > fewest);
+    const names = Array.from({ length: shards }, (_, shard) => keysOf().partitioning(shard));
+    await Promise.all(names.map((name) => redis.del(name)));
+    await until('as many again', async () => (await count()) > fewest);
+  }, 60_000);
 
   test('the number of shards is told again where Redis has lost it', async () => {
     await redis.del(keysOf().shardCount);

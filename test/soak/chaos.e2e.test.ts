@@ -3,7 +3,12 @@
  * any one of the mechanisms that carry them, the same check finds what is broken.
  */
 import type { Violation } from '../../tools/chaos/check/evidence';
-import { FAULT_KINDS, type FaultKind, needsFailOver } from '../../tools/chaos/history';
+import {
+  FAULT_KINDS,
+  type FaultKind,
+  GROUP_FAULT_KINDS,
+  needsFailOver,
+} from '../../tools/chaos/history';
 import { MECHANISMS, type Mechanism } from '../../tools/chaos/mechanisms';
 import { type ChaosOptions, runChaos } from '../../tools/chaos/run';
 import { projectRoot } from '../../tools/local/project';
@@ -36,16 +41,36 @@ const within = (limit: number) =>
 const OF_TIME = ['answered-in-time', 'recovery', 'served', 'measurable'];
 
 const FAIL_OVER: readonly FaultKind[] = FAULT_KINDS.filter(needsFailOver);
+/** Of a Sentinel group or a Cluster, and of those who work meanwhile. */
+const OF_GROUP: readonly FaultKind[] = [...GROUP_FAULT_KINDS, 'kill-worker', 'leave-worker'];
 
+type How = Pick<ChaosOptions, 'seed' | 'mix' | 'skew' | 'redisForm' | 'duration'>;
 /** The plan of each seed has every kind. */
-const HONEST: readonly [string, Pick<ChaosOptions, 'seed' | 'mix' | 'skew'>][] = [
+const HONEST: readonly [string, How][] = [
   [
     'under faults of every kind',
-    { seed: '57525', mix: { kinds: FAULT_KINDS.filter((kind) => !needsFailOver(kind)), pace: 2 } },
+    {
+      seed: '57525',
+      mix: { kinds: FAULT_KINDS.filter((kind) => !needsFailOver(kind)), pace: 2 },
+      duration: 45_000,
+    },
   ],
   [
     'where servers fail over, and clocks are wrong',
-    { seed: '40', mix: { kinds: [...FAIL_OVER, 'kill-worker'], pace: 2 }, skew: 240_000 },
+    {
+      seed: '40',
+      mix: { kinds: [...FAIL_OVER, 'kill-worker'], pace: 2 },
+      skew: 240_000,
+      duration: 45_000,
+    },
+  ],
+  [
+    'where a Sentinel group fails over',
+    { seed: '956', mix: { kinds: OF_GROUP, pace: 2 }, redisForm: 'sentinel', duration: 26_000 },
+  ],
+  [
+    'where primaries of a Cluster fail over',
+    { seed: '1698', mix: { kinds: OF_GROUP, pace: 2 }, redisForm: 'cluster', duration: 26_000 },
   ],
 ];
 
@@ -54,7 +79,7 @@ test.each(HONEST)(
   '%s no promise is broken, and everything recovers by itself',
   async (_where, how) => {
     const say = (text: string) => text.startsWith('The logs') && process.stderr.write(`${text}\n`);
-    const options = { ...base, ...how, say, duration: 45_000 };
+    const options = { ...base, ...how, say };
     const result = await runChaos({ ...options, signal: within(HONEST_LIMIT) });
     expect(result.violations.filter(({ rule }) => !OF_TIME.includes(rule))).toEqual([]);
     expect(result.crashes).toEqual([]);

@@ -2,61 +2,25 @@
  * A day of 55,000 pushes, of which things went wrong in eight ways, is brought to "nothing still failed" by
  * somebody who has a browser and nothing else.
  */
-import type { Browser, Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import { matterModel } from '../../src/storage/ledger/matter-model';
-import { type Chromium, prepareChromium } from '../support/browser';
-import {
-  type ConsolePage,
-  complaintsOf,
-  entering,
-  fillIn,
-  goTo,
-  makeConsoleKey,
-  openConsole,
-  press,
-  shows,
-  textOf,
-} from '../support/console-page';
+import { complaintsOf, fillIn, goTo, mend, press, textOf } from '../support/console-page';
+import { inConsole } from '../support/console-rig';
 import { PLANTED, pushDay } from '../support/planted-day';
-import { type Service, startService } from '../support/service';
+import type { Service } from '../support/service';
 import { until } from '../support/wait';
 
-const HOST = 'portal.test';
 const PUSHES = 55_000;
 const TEST_MS = 170_000;
 /** Of a day, whatever the hour in which the test runs. */
 const RANGE = 'range=week&lang=en';
 
-const chromium = prepareChromium();
-if ('problem' in chromium) {
-  console.warn(`SKIPPED: the console was not opened in a browser: ${chromium.problem}`);
-  test.skip(`a day in the console (skipped: ${chromium.problem})`, () => {});
-} else {
-  describe('a day in the console', () => inBrowser(chromium));
-}
-
-function inBrowser({ launch, remove }: Chromium): void {
-  let service: Service;
-  let browser: Browser;
-  beforeAll(async () => {
-    // Its rate would be waited for, which takes its time and is tried elsewhere.
-    const env = { PUSH_TIMEOUT: '3s', QUERY_KEY_RATE: '1000', QUERY_KEY_BURST: '1000' };
-    service = await startService({ env });
-    browser = await launch(HOST);
-  }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.stop();
-    remove();
-  }, TEST_MS);
-
+inConsole('a day in the console', { env: { PUSH_TIMEOUT: '3s' } }, ({ service, entered }) => {
   test(
     'is brought to "nothing still failed"',
     async () => {
-      await pushDay(service, PUSHES);
-      const key = await makeConsoleKey(service, '--may-push');
-      const url = `http://${HOST}:${new URL(service.urlOf()).port}`;
-      const opened = await openConsole(browser, url, entering(key));
+      await pushDay(service(), PUSHES);
+      const opened = await entered();
       const { page } = opened;
       await goTo(page, `#/failures?${RANGE}`, '.groups');
       expect(await stillFailedIn(page)).toEqual({
@@ -68,7 +32,7 @@ function inBrowser({ launch, remove }: Chromium): void {
         'CLIENT_PAUSED –': PLANTED.paused,
         'CONFIRMATION_TIMEOUT –': PLANTED.timedOut,
       });
-      await mendOneByOne(opened);
+      await mendOneByOne(page);
       await setForAll(page, 'VALIDATION_FAILED', 'title', 'Approval without a title');
       await setForAll(page, 'VALIDATION_FAILED', 'bizStatus', 'DONE');
       await setForAll(page, 'UNKNOWN_USER', 'parties[].username', 'bob');
@@ -80,11 +44,12 @@ function inBrowser({ launch, remove }: Chromium): void {
       await goTo(page, `#/overview?${RANGE}`, '#tile-stillFailed');
       expect(await textOf(page, '#tile-stillFailed .number')).toBe('0');
       expect(complaintsOf(opened)).toEqual([]);
-      await isInLedger(service);
+      await isInLedger(service());
     },
     TEST_MS,
   );
-}
+  return undefined;
+});
 
 /** How many matters still failed, by reason and field. */
 async function stillFailedIn(page: Page): Promise<Record<string, number>> {
@@ -101,7 +66,7 @@ async function stillFailedIn(page: Page): Promise<Record<string, number>> {
 }
 
 /** Those that are wrong in a way of their own: each is written anew in the editor. */
-async function mendOneByOne({ page }: ConsolePage): Promise<void> {
+async function mendOneByOne(page: Page): Promise<void> {
   const mistakes: [reason: string, rows: string, from: RegExp, to: string][] = [
     ['INVALID_JSON', 'broken/', /,\s*\}$/, '}'],
     ['MATTER_NOT_FOUND', 'DAY-O', /DAY-O/, 'DAY-'],
@@ -119,14 +84,7 @@ async function mendOneByOne({ page }: ConsolePage): Promise<void> {
     expect(links).toHaveLength(2);
     for (const link of links) {
       await goTo(page, link, '.mend[open] textarea');
-      const body = await page.$eval(
-        '#mend-body',
-        (it) => (it as unknown as { value: string }).value,
-      );
-      await fillIn(page, '#mend-body', body.replace(from, to));
-      await press(page, '.mend button[type="submit"]');
-      await press(page, '.mend button.main');
-      await shows(page, 'Sent, and written.', '.mend');
+      await mend(page, (body) => body.replace(from, to));
     }
   }
 }

@@ -1,26 +1,13 @@
 /** The console's screens of matters and of the set-up in a browser, over plain http from another host. */
-import { readFileSync } from 'node:fs';
-import type { Browser } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import type { Matter } from '../../src/domain/matter';
-import { type Chromium, elsewhere, prepareChromium } from '../support/browser';
-import {
-  type ConsoleKey,
-  type ConsolePage,
-  entering,
-  fillIn,
-  goTo,
-  makeConsoleKey,
-  openConsole,
-  press,
-  shows,
-  textOf,
-} from '../support/console-page';
+import { axeFindings } from '../support/axe';
+import { type ConsoleKey, makeConsoleKey } from '../support/console-key';
+import { fillIn, goTo, press, shows, textOf } from '../support/console-page';
+import { inConsole } from '../support/console-rig';
 import { seedLedger } from '../support/ledger-seed';
-import { type Service, startService } from '../support/service';
+import type { Service } from '../support/service';
 
-/** Evaluated by the debugger: the policy of the page lets nothing else in. */
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const HOST = 'portal.test';
 const TEST_MS = 120_000;
 const MATTERS = 1_200;
 
@@ -28,13 +15,8 @@ const MATTERS = 1_200;
 const EVIL = '\u202e<img src=x onerror="document.title=1">';
 const WORD = `<script>document.title=1</script>${'W'.repeat(64_000)}`;
 
-const chromium = prepareChromium();
-if ('problem' in chromium) {
-  console.warn(`SKIPPED: the console was not opened in a browser: ${chromium.problem}`);
-  test.skip(`matters and set-up in a browser (skipped: ${chromium.problem})`, () => {});
-} else {
-  describe('matters and set-up in a browser', () => inBrowser(chromium));
-}
+/** Questions that nobody waits for any more are given up, and the browser says so. */
+const isFault = (complaint: string) => !/^failed: .*\/api\/open\//.test(complaint);
 
 async function seed(service: Service): Promise<void> {
   const start = Date.now() - 40 * 86_400_000;
@@ -63,51 +45,27 @@ async function seed(service: Service): Promise<void> {
   });
 }
 
-function inBrowser({ launch, remove }: Chromium): void {
-  let service: Service;
-  let browser: Browser;
+inConsole('matters and set-up in a browser', { isFault }, (rig) => {
+  const { service } = rig;
+  /** It only asks. */
   let key: ConsoleKey;
-  let opened: ConsolePage;
-  beforeAll(async () => {
-    service = await startService();
-    await seed(service);
-    key = await makeConsoleKey(service);
-    browser = await launch(HOST);
-  }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.stop();
-    remove();
-  }, TEST_MS);
-  /** Whatever the page did, it left its origin nowhere and complained of nothing. */
+  let page: Page;
   afterEach(async () => {
-    const { page } = opened;
-    // Questions that nobody waits for any more are given up, and the browser says so.
-    const complaints = opened.complaints.filter((it) => !/^failed: .*\/api\/open\//.test(it));
-    expect({ elsewhere: elsewhere(page, opened), complaints }).toEqual({
-      elsewhere: [],
-      complaints: [],
-    });
     expect(await page.evaluate('document.title')).toMatch(/console|控制台/);
-    await page.close();
   });
 
   /** @param fragment of the screen, in English unless it says otherwise */
-  async function open(fragment: string, seen: string): Promise<ConsolePage['page']> {
-    const url = `http://${HOST}:${new URL(service.urlOf()).port}`;
-    opened = await openConsole(browser, url, entering(key));
-    await opened.page.waitForSelector('header nav');
-    await goTo(opened.page, fragment, seen);
-    return opened.page;
-  }
-
-  const idsIn = (page: ConsolePage['page']) =>
+  const open = async (fragment: string, seen: string) => {
+    page = await rig.open(fragment, seen, key);
+    return page;
+  };
+  const idsIn = (page: Page) =>
     page.$$eval('.table .cell.id a', (links) => links.map((it) => it.textContent));
 
   test(
     'matters are found by what is known of them, and the address says what is asked for',
     async () => {
-      const page = await open('#/matters?lang=en', '.table .cell.id a');
+      await open('#/matters?lang=en', '.table .cell.id a');
       // The last changed first, and page by page as far as somebody scrolls.
       expect((await idsIn(page)).slice(2, 4)).toEqual(['HD-1199', 'HD-1198']);
       await fillIn(page, 'input[name="externalIdPrefix"]', ' HD-119');
@@ -137,7 +95,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'all of a long list is scrolled through, and no more of it is in the page than what is seen',
     async () => {
-      const page = await open('#/matters?externalIdPrefix=HD-', '.table .cell.id a');
+      await open('#/matters?externalIdPrefix=HD-', '.table .cell.id a');
       const end = `document.querySelector('.scroller').scrollTop = 1e9`;
       await page.waitForFunction(
         `(() => { ${end}; return document.querySelector('[data-index="${MATTERS - 1}"]'); })()`,
@@ -153,7 +111,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'one matter is a card with its parties, and its history leads to its pushes',
     async () => {
-      const page = await open('#/matters?lang=en&externalIdPrefix=PR-1', '.table .cell.id a');
+      await open('#/matters?lang=en&externalIdPrefix=PR-1', '.table .cell.id a');
       await press(page, '.table .cell.id a');
       await page.waitForSelector('.history > li:nth-of-type(3)');
       const card = await textOf(page, 'article.card');
@@ -184,7 +142,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'hostile content is text',
     async () => {
-      const page = await open('#/matters?lang=en&externalIdPrefix=EVIL', '.table .cell.id a');
+      await open('#/matters?lang=en&externalIdPrefix=EVIL', '.table .cell.id a');
       expect(await idsIn(page)).toEqual([`EVIL-${EVIL}`]);
       expect(await textOf(page, '.table .space .cell.title bdi')).toBe(EVIL);
       await press(page, '.table .cell.id a');
@@ -205,7 +163,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'the set-up tells what holds, makes its checks, and which users are known',
     async () => {
-      const page = await open('#/setup?lang=en', '.checks[aria-busy="false"]');
+      await open('#/setup?lang=en', '.checks[aria-busy="false"]');
       const checks = await page.$$eval('.check', (all) =>
         all.map((it) => [it.getAttribute('data-check'), it.getAttribute('data-status')]),
       );
@@ -214,10 +172,10 @@ function inBrowser({ launch, remove }: Chromium): void {
         ...{ body: 'ok', dryRun: 'ok', pushes: 'ok' },
       });
       const shown = await textOf(page, '.setup');
-      for (const text of [service.clientId, '30 days', '1 MiB', '5 min', 'DONE', 'Query key']) {
+      for (const text of [service().clientId, '30 days', '1 MiB', '5 min', 'DONE', 'Query key']) {
         expect(shown).toContain(text);
       }
-      expect(shown).not.toContain(service.secret);
+      expect(shown).not.toContain(service().secret);
       expect(shown).not.toContain(key.key);
       await fillIn(page, '#usernames', 'alice, bob\nzed <b>x</b>');
       await press(page, '.users button.main');
@@ -239,10 +197,9 @@ function inBrowser({ launch, remove }: Chromium): void {
     'axe finds nothing at %i px, %s, language %s',
     async (width, value, lang) => {
       const suffix = lang ? `&lang=${lang}` : '';
-      const page = await open(`#/matters?phase=OPEN${suffix}`, '.table .cell.id a');
+      await open(`#/matters?phase=OPEN${suffix}`, '.table .cell.id a');
       await page.setViewport({ width, height: 900 });
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
-      await page.evaluate(AXE);
       const screens = [
         [`#/matters?phase=OPEN${suffix}`, '.table .cell.id a'],
         [`#/matter?externalId=PR-1${suffix}`, '.history > li'],
@@ -250,10 +207,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       ] as const;
       for (const [fragment, seen] of screens) {
         await goTo(page, fragment, seen);
-        const found = await page.evaluate(
-          `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
-            .map(({ id, nodes }) => [id, nodes.length, nodes[0].html, nodes[0].failureSummary]))`,
-        );
+        const found = await axeFindings(page);
         expect([fragment, found]).toEqual([fragment, []]);
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         expect([fragment, wide]).toEqual([fragment, Math.min(Number(wide), width)]);
@@ -263,4 +217,9 @@ function inBrowser({ launch, remove }: Chromium): void {
     },
     TEST_MS,
   );
-}
+
+  return async () => {
+    await seed(service());
+    key = await makeConsoleKey(service());
+  };
+});

@@ -1,42 +1,28 @@
 /** The console's reconciliation in a browser, against real servers: what differs is found and mended through it alone. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import { toFullUpsert } from '../../src/domain/full-upsert';
 import type { Matter } from '../../src/domain/matter';
 import { matterModel } from '../../src/storage/ledger/matter-model';
 import { nativeCollection } from '../../src/storage/mongo';
-import { type Chromium, elsewhere, prepareChromium } from '../support/browser';
+import { axeFindings } from '../support/axe';
 import { aParty } from '../support/builders';
-import {
-  type ConsoleKey,
-  type ConsolePage,
-  fillIn,
-  makeConsoleKey,
-  openConsole,
-  press,
-  shows,
-  textOf,
-} from '../support/console-page';
+import { type ConsoleKey, makeConsoleKey } from '../support/console-key';
+import { chooseFile, fillIn, press, shows, textOf } from '../support/console-page';
+import { inConsole } from '../support/console-rig';
 import { seedLedger } from '../support/ledger-seed';
-import { type Service, startService } from '../support/service';
 
-/** Evaluated by the debugger: the policy of the page lets nothing else in. */
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const HOST = 'portal.test';
 const TEST_MS = 300_000;
 const WAIT_MS = 120_000;
 const STAMP = Date.UTC(2026, 0, 5, 2);
 const HOUR = 3_600_000;
 
-const chromium = prepareChromium();
-if ('problem' in chromium) {
-  console.warn(`SKIPPED: the reconciliation was not opened in a browser: ${chromium.problem}`);
-  test.skip(`the reconciliation in a browser (skipped: ${chromium.problem})`, () => {});
-} else {
-  describe('the reconciliation in a browser', () => inBrowser(chromium));
-}
+/** As a service has them that is told nothing: keys are slowed down to their rate here. */
+const RATES = { QUERY_KEY_RATE: '20', QUERY_KEY_BURST: '100' };
+/** A browser tells of every answer with 429; the page waits as long as that says, and asks again. */
+const isFault = (complaint: string) => !complaint.includes('status of 429');
 
 /** What was saved, in place of a folder of downloads. */
 const CATCH_REPORT = `
@@ -47,35 +33,47 @@ const CATCH_REPORT = `
   };
 `;
 
-function inBrowser({ launch, remove }: Chromium): void {
-  let service: Service;
-  let browser: Browser;
-  let opened: ConsolePage;
-  const folder = mkdtempSync(join(tmpdir(), 'console-reconcile-'));
-  beforeAll(async () => {
-    service = await startService();
-    browser = await launch(HOST);
-  }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.stop();
-    remove();
-    rmSync(folder, { recursive: true });
-  }, TEST_MS);
-  /** Whatever the page did, it left its origin nowhere and complained of nothing. */
-  afterEach(async () => {
-    const { page, complaints } = opened;
-    await matters().deleteMany({});
-    // A browser tells of every answer with 429; the page waits as long as that says, and asks again.
-    const own = complaints.filter((one) => !one.includes('status of 429'));
-    expect({ elsewhere: elsewhere(page, opened), complaints: own }).toEqual({
-      elsewhere: [],
-      complaints: [],
-    });
-    await page.close();
-  });
+interface Scrolled {
+  /** Places at which a row was missing once they were drawn. */
+  readonly holes: number[];
+  /** Rows in the document at a time. */
+  readonly most: number;
+  /** Milliseconds from a scroll to its second frame. */
+  readonly longest: number;
+}
 
-  const matters = () => nativeCollection(matterModel(service.db));
+/** In 400 steps to the end, each looked at from edge to edge. */
+const SCROLL_ALONG = `(async () => {
+  const box = document.querySelector('.reconcile .scroller');
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const seen = { holes: [], most: 0, longest: 0 };
+  const steps = 400;
+  for (let step = 0; step <= steps; step += 1) {
+    const begun = performance.now();
+    box.scrollTop = ((box.scrollHeight - box.clientHeight) * step) / steps;
+    await frame();
+    await frame();
+    seen.longest = Math.max(seen.longest, Math.round(performance.now() - begun));
+    const edges = box.getBoundingClientRect();
+    const rows = [...box.querySelectorAll('.row')].map((row) => row.getBoundingClientRect());
+    rows.sort((a, b) => a.top - b.top);
+    const isWhole =
+      rows.length > 0 &&
+      rows[0].top <= edges.top + 2 &&
+      rows[rows.length - 1].bottom >= edges.bottom - 2 &&
+      rows.every((row, at) => at === 0 || Math.abs(row.top - rows[at - 1].bottom) < 2);
+    if (!isWhole) seen.holes.push(step);
+    seen.most = Math.max(seen.most, rows.length);
+  }
+  return seen;
+})()`;
+
+inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service, visit }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'console-reconcile-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  afterEach(() => matters().deleteMany({}));
+
+  const matters = () => nativeCollection(matterModel(service().db));
   const write = (name: string, content: string | Uint8Array) => {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
@@ -83,27 +81,18 @@ function inBrowser({ launch, remove }: Chromium): void {
 
   /** Enters with a key, and goes to the screen. */
   async function enter(language = 'en', ...options: string[]): Promise<Page> {
-    return enterWith(await makeConsoleKey(service, ...options), language);
+    return enterWith(await makeConsoleKey(service(), ...options), language);
   }
 
   /** Typed in, so that no other screen is opened before. */
   async function enterWith(key: Pick<ConsoleKey, 'clientId' | 'key'>, language = 'en') {
-    const { port } = new URL(service.urlOf());
-    const url = `http://${HOST}:${port}`;
-    opened = await openConsole(browser, url, `#/reconcile?lang=${language}`);
-    const { page } = opened;
+    const { page } = await visit(`#/reconcile?lang=${language}`);
     page.setDefaultTimeout(WAIT_MS);
     await fillIn(page, '#client', key.clientId);
     await fillIn(page, '#key', key.key);
     await press(page, '.entrance button.main');
     await page.waitForSelector('#reconcile-file');
     return page;
-  }
-
-  async function choose(page: Page, path: string): Promise<void> {
-    const input = await page.$('#reconcile-file');
-    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
-    await page.waitForSelector('.chosen');
   }
 
   async function compare(page: Page): Promise<void> {
@@ -137,7 +126,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     '50 planted differences of all kinds among 3,000 matters are found and mended, and nothing differs then',
     async () => {
-      const all = await seedLedger(service.db, 3_000, (n) => ({
+      const all = await seedLedger(service().db, 3_000, (n) => ({
         externalId: `PR-${n}`,
         title: `采购申请 ${n}`,
         bizType: n % 3 === 0 ? 'purchase' : 'leave',
@@ -166,7 +155,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       }
       const text = [...lines, ...deletes].map((line) => JSON.stringify(line)).join('\n');
       const page = await enter('en', '--may-push');
-      await choose(page, write('pushes.ndjson', text));
+      await chooseFile(page, write('pushes.ndjson', text));
       await compare(page);
       await page.waitForSelector('.kinds');
       expect(await tilesOf(page)).toEqual({
@@ -191,7 +180,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a GBK file with Chinese heads is understood; what is newer or only here is shown, and left alone',
     async () => {
-      await seedLedger(service.db, 4, (n) => ({
+      await seedLedger(service().db, 4, (n) => ({
         externalId: `单-${n}`,
         sourceUpdatedAt: STAMP,
         title: `标题${n}`,
@@ -205,7 +194,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       ];
       const page = await enter('zh', '--may-push');
       await page.evaluate(CATCH_REPORT);
-      await choose(page, write('gbk.csv', gbk(lines.join('\r\n'))));
+      await chooseFile(page, write('gbk.csv', gbk(lines.join('\r\n'))));
       expect(await textOf(page, '.chosen')).toContain('CSV，4 行，GBK');
       await press(page, '#option-orphans');
       await compare(page);
@@ -250,7 +239,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       const text = rows.map((cells) => cells.map(quoted).join(',')).join('\n');
       const page = await enter();
       await page.evaluate(CATCH_REPORT);
-      await choose(page, write('<b>hostile</b>.csv'.replaceAll('/', '_'), text));
+      await chooseFile(page, write('<b>hostile</b>.csv'.replaceAll('/', '_'), text));
       expect(await textOf(page, '.chosen')).toContain('<b>hostile<_b>.csv');
       await compare(page);
       await page.waitForSelector('.kinds');
@@ -285,17 +274,18 @@ function inBrowser({ launch, remove }: Chromium): void {
     async () => {
       const lines = Array.from({ length: 100_000 }, (_, n) => `R-${n},DONE,2026-01-05 10:00:00`);
       // A key is slowed down to its rate, of which the browser complains.
-      const page = await enterWith({ clientId: service.clientId, key: service.secret });
-      await choose(page, write('many.csv', `id,status,updated\n${lines.join('\n')}\n`));
+      const page = await enterWith({ clientId: service().clientId, key: service().secret });
+      await chooseFile(page, write('many.csv', `id,status,updated\n${lines.join('\n')}\n`));
       await compare(page);
       await page.waitForSelector('.kinds');
       expect(await tilesOf(page)).toEqual({ ALL: 100_000, MISSING: 100_000 });
       expect(await page.$$eval('.reconcile .scroller .row', (rows) => rows.length)).toBeLessThan(
         100,
       );
-      await page.$eval('.reconcile .scroller', (box) => {
-        box.scrollTop = box.scrollHeight;
-      });
+      const { holes, most, longest } = (await page.evaluate(SCROLL_ALONG)) as Scrolled;
+      process.stdout.write(`100,000 rows: the longest frame of a scroll took ${longest} ms\n`);
+      expect(holes).toEqual([]);
+      expect(most).toBeLessThan(100);
       await shows(page, 'R-99999', '.reconcile .scroller');
     },
     TEST_MS,
@@ -309,7 +299,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   ])(
     'axe finds nothing at %i px, %s, %s, and nothing has to be scrolled sideways',
     async (width, value, language) => {
-      await seedLedger(service.db, 30, (n) => ({
+      await seedLedger(service().db, 30, (n) => ({
         externalId: `A-${n}`,
         bizType: `type ${n % 3}`,
         sourceUpdatedAt: STAMP + n * 8 * HOUR,
@@ -322,7 +312,7 @@ function inBrowser({ launch, remove }: Chromium): void {
         return `A-${n + 2},${n % 4 ? 'PENDING' : 'DONE'},${at},type ${(n + 2) % 3},TODO,title ${n}`;
       });
       const head = 'externalId,bizStatus,sourceUpdatedAt,bizType,matterType,title';
-      await choose(page, write('axe.csv', [head, ...lines, ',DONE'].join('\n')));
+      await chooseFile(page, write('axe.csv', [head, ...lines, ',DONE'].join('\n')));
       await press(page, '#option-orphans');
       await compare(page);
       await page.waitForSelector('.kinds');
@@ -332,16 +322,12 @@ function inBrowser({ launch, remove }: Chromium): void {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
         width,
       );
-      await page.evaluate(AXE);
-      const found = await page.evaluate(
-        `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
-          .map(({ id, nodes }) => [id, nodes.length, nodes[0].html, nodes[0].failureSummary]))`,
-      );
-      expect(found).toEqual([]);
+      expect(await axeFindings(page)).toEqual([]);
     },
     TEST_MS,
   );
-}
+  return undefined;
+});
 
 /** No encoder of Node writes it: of each letter the bytes that its decoder reads. */
 function gbk(text: string): Uint8Array {

@@ -2,29 +2,13 @@
  * The console in a browser, over plain http from a host that is not this machine by name: the way in, its
  * screens, hostile content, and a service that goes away and comes back.
  */
-import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'puppeteer-core';
-import { type Chromium, elsewhere, prepareChromium } from '../support/browser';
-import { matterctl } from '../support/cli-tool';
-import {
-  type ConsoleKey,
-  type ConsolePage,
-  complaintsOf,
-  entering,
-  fillIn,
-  goTo,
-  makeConsoleKey,
-  openConsole,
-  press,
-  shows,
-  textOf,
-} from '../support/console-page';
-import { type Service, startService } from '../support/service';
+import type { Page } from 'puppeteer-core';
+import { axeFindings, tooWide } from '../support/axe';
+import { makeConsoleKey } from '../support/console-key';
+import { complaintsOf, fillIn, goTo, mend, press, shows, textOf } from '../support/console-page';
+import { inConsole } from '../support/console-rig';
 import { until } from '../support/wait';
 
-/** Evaluated by the debugger: the policy of the page lets nothing else in. */
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const HOST = 'portal.test';
 const TEST_MS = 120_000;
 const RANGE = 'range=week';
 /** What must stay text wherever it stands; the longest that the service takes. */
@@ -35,64 +19,14 @@ const HOSTILE = {
   long: 'W'.repeat(65_536),
 };
 
-const chromium = prepareChromium();
-if ('problem' in chromium) {
-  console.warn(`SKIPPED: the console was not opened in a browser: ${chromium.problem}`);
-  test.skip(`the console in a browser (skipped: ${chromium.problem})`, () => {});
-} else {
-  describe('the console in a browser', () => inBrowser(chromium));
-}
-
-function inBrowser({ launch, remove }: Chromium): void {
-  let service: Service;
-  let browser: Browser;
-  let key: ConsoleKey;
-  let opened: ConsolePage | undefined;
-  const url = () => `http://${HOST}:${new URL(service.urlOf()).port}`;
+inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }) => {
   const upsert = (externalId: string, more: object = {}) =>
-    service.push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
-  const open = async (fragment: string) => {
-    opened = await openConsole(browser, url(), fragment);
-    return opened;
-  };
-  const ctl = async (...args: string[]) => {
-    const { exitCode, stderr } = await matterctl(args, { env: service.env });
-    if (exitCode !== 0) throw new Error(stderr);
-  };
-
-  beforeAll(async () => {
-    service = await startService({ env: { QUERY_KEY_RATE: '100', QUERY_KEY_BURST: '500' } });
-    await upsert('FINE-1');
-    await upsert(HOSTILE.html, { title: '' });
-    await upsert(HOSTILE.formula, { title: '' });
-    await upsert(HOSTILE.turned, { title: '', summary: HOSTILE.html });
-    await upsert('LONG', { title: HOSTILE.long });
-    await upsert('USER', { parties: [{ username: HOSTILE.html, partyRole: 'ASSIGNEE' }] });
-    key = await makeConsoleKey(service, '--may-push');
-    browser = await launch(HOST);
-  }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.stop();
-    remove();
-  }, TEST_MS);
-  /** Whatever the page did, it left its origin nowhere and broke no policy. */
-  afterEach(async () => {
-    if (!opened) return;
-    const { page } = opened;
-    expect({ elsewhere: elsewhere(page, opened), complaints: complaintsOf(opened) }).toEqual({
-      elsewhere: [],
-      complaints: [],
-    });
-    await page.close();
-    opened = undefined;
-  });
+    service().push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
 
   test(
     'entered by a link, the key is in no address, in no store of the browser, and in no request',
     async () => {
-      const { page, requests } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page, requests } = await entered();
       expect(await page.evaluate('location.href')).not.toContain('key');
       expect(await page.evaluate('localStorage.length')).toBe(0);
       expect(await page.evaluate('document.cookie')).toBe('');
@@ -101,7 +35,7 @@ function inBrowser({ launch, remove }: Chromium): void {
         ...[it.url().replace(/#.*/, ''), JSON.stringify(it.headers()), it.postData() ?? ''],
       ]);
       expect(sent.some((it) => it.join().includes('x-signature'))).toBe(true);
-      expect(sent.filter((it) => it.join().includes(key.key))).toEqual([]);
+      expect(sent.filter((it) => it.join().includes(key().key))).toEqual([]);
       // Back leads out of the page, and not to where the key stood.
       expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
       await press(page, '.tools button:last-child');
@@ -121,12 +55,12 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'entered by id and secret; a wrong, a revoked and an unknown one are told in words',
     async () => {
-      const { page } = await open('#/overview?lang=en');
-      const revoked = await makeConsoleKey(service);
-      await ctl('client', 'revoke', service.clientId, revoked.keyId);
+      const { page } = await visit('#/overview?lang=en');
+      const revoked = await makeConsoleKey(service());
+      await ctl('client', 'revoke', service().clientId, revoked.keyId);
       for (const [id, secret] of [
-        [service.clientId, 'wrong'],
-        [service.clientId, revoked.key],
+        [service().clientId, 'wrong'],
+        [service().clientId, revoked.key],
         ['nobody', 'wrong'],
       ] as const) {
         await typeIn(page, id, secret);
@@ -134,7 +68,7 @@ function inBrowser({ launch, remove }: Chromium): void {
         expect(await textOf(page, '.entrance .failure')).toContain('The key is not accepted');
         await page.reload({ waitUntil: 'domcontentloaded' });
       }
-      await typeIn(page, service.clientId, service.secret);
+      await typeIn(page, service().clientId, service().secret);
       await shows(page, 'may push', '.who');
     },
     TEST_MS,
@@ -143,19 +77,17 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a view is opened in another tab by its address; a tab without a key asks for one',
     async () => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page } = await entered();
       const view = `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`;
       await goTo(page, view, '.group .table');
       await page.waitForSelector('.group .row .matter a');
       const rows = await page.$$eval('.group .row .matter a', (all) => all.length);
       expect(rows).toBeGreaterThanOrEqual(4);
-      const other = await openConsole(browser, url(), view);
+      const other = await visit(view);
       await other.page.waitForSelector('.entrance');
-      await typeIn(other.page, key.clientId, key.key);
+      await typeIn(other.page, key().clientId, key().key);
       await other.page.waitForSelector('.group .table');
       expect(await other.page.$$eval('.group .row .matter a', (all) => all.length)).toBe(rows);
-      await other.page.close();
     },
     TEST_MS,
   );
@@ -163,8 +95,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'hostile content is text on every screen, and no formula in a file',
     async () => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page } = await entered();
       // What would be saved is kept, to be looked at.
       await page.evaluate(`URL.createObjectURL = (blob) => {
         blob.text().then((text) => { document.body.dataset.saved = text; });
@@ -199,8 +130,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a key that only asks sees the plan, and why it may not send',
     async () => {
-      const { page } = await open(entering(await makeConsoleKey(service)));
-      await page.waitForSelector('.tiles');
+      const { page } = await entered(await makeConsoleKey(service()));
       await goTo(
         page,
         `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
@@ -226,10 +156,8 @@ function inBrowser({ launch, remove }: Chromium): void {
   test.each(['light', 'dark'])(
     'axe finds nothing in %s, wide and narrow, in both languages; nothing is scrolled sideways',
     async (scheme) => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page } = await entered();
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-      await page.evaluate(AXE);
       for (const [width, lang] of [
         [1280, 'zh'],
         [390, 'en'],
@@ -238,11 +166,8 @@ function inBrowser({ launch, remove }: Chromium): void {
         for (const [fragment, seen] of SCREENS) {
           await goTo(page, `#/${fragment}${RANGE}&lang=${lang}`, seen);
           await page.waitForFunction(`document.documentElement.lang.startsWith('${lang}')`);
-          const found =
-            await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(
-            ({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`);
-          const scrolled = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-          expect([fragment, width, found, scrolled]).toEqual([fragment, width, [], 0]);
+          const found = await axeFindings(page);
+          expect([fragment, width, found, await tooWide(page)]).toEqual([fragment, width, [], 0]);
           const text = await textOf(page, 'header');
           expect(/[\u4e00-\u9fff]/.test(text.replace('中文', ''))).toBe(lang === 'zh');
         }
@@ -254,8 +179,8 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'an address that names no push is told in words, and its section is marked; axe finds nothing in a push',
     async () => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const opened = await entered();
+      const { page } = opened;
       const marked = () =>
         page.$$eval('nav [aria-current]', (all) =>
           all.map((it) => [
@@ -268,13 +193,10 @@ function inBrowser({ launch, remove }: Chromium): void {
       expect(await marked()).toEqual([['#/pushes', 'true']]);
       const { requestId } = await upsert('AXE-1', { title: '' });
       await goTo(page, `#/push?id=${requestId}&lang=en`, '.push .facts');
-      await page.evaluate(AXE);
-      const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(
-        ({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`);
-      expect(found).toEqual([]);
+      expect(await axeFindings(page)).toEqual([]);
       await goTo(page, '#/pushes?lang=en', '.pushes');
       expect(await marked()).toEqual([['#/pushes', 'page']]);
-      expect(opened && complaintsOf(opened)).toEqual([]);
+      expect(complaintsOf(opened)).toEqual([]);
     },
     TEST_MS,
   );
@@ -282,19 +204,18 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a service that goes away is told in words; it comes back, and so does the page',
     async () => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page, complaints } = await entered();
       await goTo(page, `#/failures?${RANGE}&lang=en`, '.groups');
-      const [web] = service.webs;
+      const [web] = service().webs;
       web?.kill('SIGKILL');
       await press(page, '.again');
       await page.waitForSelector('main .failure');
       expect(await textOf(page, 'main .failure')).toContain('The service does not answer.');
-      const port = new URL(service.urlOf()).port;
-      service.webs[0] = await service.startWeb({ PORT: port });
+      const port = new URL(service().urlOf()).port;
+      service().webs[0] = await service().startWeb({ PORT: port });
       await press(page, 'main .failure button');
       await page.waitForSelector('.groups');
-      expect(opened?.complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);
+      expect(complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);
     },
     TEST_MS,
   );
@@ -313,8 +234,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'where the service has no room it is waited for as long as it says, and gone on',
     async () => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page } = await entered();
       await planned(page, 'BUSY', 'mobileUrl');
       const times: number[] = [];
       await page.setRequestInterception(true);
@@ -338,16 +258,15 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'while the client is paused nothing is sent again; after that it is gone on',
     async () => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page } = await entered();
       await planned(page, 'PAUSED', 'bizStatus');
-      await ctl('queue', 'pause', service.clientId, '--reason', 'month end');
+      await ctl('queue', 'pause', service().clientId, '--reason', 'month end');
       const isPaused = async () => (await upsert('FINE-1')).reason === 'CLIENT_PAUSED';
       await until('the pause', isPaused);
       await press(page, '#send');
       await shows(page, 'Stopped. 3 are not sent.', '.work');
       expect(await textOf(page, '.work .failure')).toContain('CLIENT_PAUSED');
-      await ctl('queue', 'resume', service.clientId);
+      await ctl('queue', 'resume', service().clientId);
       await until('its end', async () => !(await isPaused()));
       await press(page, '.work button.main');
       await shows(page, 'Done: 3 written, 0 failed.', '.work');
@@ -358,8 +277,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a failed push is mended and sent again',
     async () => {
-      const { page } = await open(entering(key));
-      await page.waitForSelector('.tiles');
+      const { page } = await entered();
       await upsert('MEND', { title: '', pcUrl: 'javascript:alert(1)' });
       await goTo(
         page,
@@ -374,18 +292,9 @@ function inBrowser({ launch, remove }: Chromium): void {
         'title',
         'pcUrl',
       ]);
-      const body = await page.$eval(
-        '#mend-body',
-        (it) => (it as unknown as { value: string }).value,
-      );
-      await fillIn(
-        page,
-        '#mend-body',
+      await mend(page, (body) =>
         body.replace('""', '"Good"').replace('javascript:alert(1)', 'https://a.test'),
       );
-      await press(page, '.mend button[type="submit"]');
-      await press(page, '.mend button.main');
-      await shows(page, 'Sent, and written.', '.mend');
       await goTo(
         page,
         `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en&n=2`,
@@ -394,4 +303,13 @@ function inBrowser({ launch, remove }: Chromium): void {
     },
     TEST_MS,
   );
-}
+
+  return async () => {
+    await upsert('FINE-1');
+    await upsert(HOSTILE.html, { title: '' });
+    await upsert(HOSTILE.formula, { title: '' });
+    await upsert(HOSTILE.turned, { title: '', summary: HOSTILE.html });
+    await upsert('LONG', { title: HOSTILE.long });
+    await upsert('USER', { parties: [{ username: HOSTILE.html, partyRole: 'ASSIGNEE' }] });
+  };
+});

@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import { endpointsOf } from '../../public/docs/api';
 import type { Api } from '../../public/docs/shapes';
 import { EXAMPLES } from '../../public/docs/signing-files';
@@ -14,52 +14,17 @@ import { matterModel } from '../../src/storage/ledger/matter-model';
 import { type AppProcess, startApp } from '../../tools/local/app-process';
 import { freePort } from '../../tools/local/ports';
 import { projectRoot } from '../../tools/local/project';
-import {
-  type Chromium,
-  elsewhere,
-  PAGE_MS,
-  prepareChromium,
-  type Watched,
-  watch,
-} from '../support/browser';
+import { axeFindings } from '../support/axe';
+import { PAGE_MS, type WatchedPage } from '../support/browser';
+import { inBrowser } from '../support/browser-rig';
+import { fillIn, textOf } from '../support/console-page';
 import { DOCUMENT } from '../support/openapi';
-import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
-/** Evaluated by the debugger: the policy of the page lets nothing else in. */
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const HOST = 'portal.test';
 const TEST_MS = 180_000;
 /** Those of the examples in the OpenAPI document. */
 const USERS = ['li.lei', 'han.meimei'];
-
-const chromium = prepareChromium();
-if ('problem' in chromium) {
-  console.warn(`SKIPPED: the reference page was not opened in a browser: ${chromium.problem}`);
-  test.skip(`the reference page in a browser (skipped: ${chromium.problem})`, () => {});
-} else {
-  describe('the reference page in a browser', () => inBrowser(chromium));
-}
-
-interface Opened extends Watched {
-  readonly page: Page;
-}
-
-async function open(browser: Browser, url: string, language = 'en'): Promise<Opened> {
-  const page = await browser.newPage();
-  page.setDefaultTimeout(PAGE_MS);
-  const watched = watch(page);
-  await page.evaluateOnNewDocument(
-    `Object.defineProperty(navigator, 'language', { get: () => '${language}' })`,
-  );
-  const { port } = new URL(url);
-  await page.goto(`http://${HOST}:${port}/docs`, { waitUntil: 'networkidle0' });
-  await page.waitForSelector('#errors');
-  return { page, ...watched };
-}
-
-const textOf = (page: Page, selector: string) =>
-  page.$eval(selector, (element) => element.textContent ?? '');
 
 /** Wide or narrow, once the page has taken it in. */
 async function resize(page: Page, width: number): Promise<void> {
@@ -68,48 +33,26 @@ async function resize(page: Page, width: number): Promise<void> {
   await page.waitForFunction(isOpen);
 }
 
-/** As a password manager does: headless browsers without a keyboard take no keys on some machines. */
-const fillIn = (page: Page, selector: string, text: string) =>
-  page.$eval(
-    selector,
-    (input, value) => {
-      (input as unknown as { value: string }).value = value;
-      input.dispatchEvent(new Event('input', { bubbles: true }));
-    },
-    text,
-  );
+inBrowser('the reference page in a browser', { isFault: () => true }, (rig) => {
+  const { service, newPage } = rig;
+  let opened: WatchedPage;
 
-function inBrowser({ launch, remove }: Chromium): void {
-  let service: Service;
-  let browser: Browser;
-  let opened: Opened;
-  beforeAll(async () => {
-    service = await startService();
-    await importUsers(
-      service.db,
-      USERS.map((username) => ({ username, displayName: username })),
+  const open = async (language = 'en', url = rig.url()) => {
+    opened = await newPage();
+    const { page } = opened;
+    page.setDefaultTimeout(PAGE_MS);
+    await page.evaluateOnNewDocument(
+      `Object.defineProperty(navigator, 'language', { get: () => '${language}' })`,
     );
-    browser = await launch(HOST);
-  }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.stop();
-    remove();
-  }, TEST_MS);
-  /** Whatever the page did, it left its origin nowhere and complained of nothing. */
-  afterEach(async () => {
-    const { page, complaints } = opened;
-    expect({ elsewhere: elsewhere(page, opened), complaints }).toEqual({
-      elsewhere: [],
-      complaints: [],
-    });
-    await page.close();
-  });
+    await page.goto(`${url}/docs`, { waitUntil: 'networkidle0' });
+    await page.waitForSelector('#errors');
+    return opened;
+  };
 
   /** Fills the form in, sends it, and returns what is shown then. */
   async function push(secret: string): Promise<string> {
     const { page } = opened;
-    await fillIn(page, '#try-client', service.clientId);
+    await fillIn(page, '#try-client', service().clientId);
     await fillIn(page, '#try-secret', secret);
     await page.click('.try button.main');
     await page.waitForSelector('.result .answer');
@@ -119,8 +62,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'is complete, with files of its own only, where there is no crypto.subtle',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page, requests } = opened;
+      const { page, requests } = await open();
       expect(await page.evaluate('isSecureContext || crypto.subtle !== undefined')).toBe(false);
       expect(requests.length).toBeGreaterThan(15);
       const line = 'document.querySelector("#overview span").getBoundingClientRect().height';
@@ -142,20 +84,19 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a push is signed in the page, answered code 0, and in the ledger; the secret stays',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page, requests } = opened;
-      const shown = await push(service.secret);
+      const { page, requests } = await open();
+      const shown = await push(service().secret);
       expect(shown).toContain('"code": 0');
       expect(shown).toContain('"outcome": "CREATED"');
-      expect(shown).toContain(`${service.clientId}\n`);
+      expect(shown).toContain(`${service().clientId}\n`);
       expect(shown).toContain(`curl -sS 'http://${HOST}:`);
       const key = { systemCode: 'TEST', externalId: 'PR-2026-001' };
-      const matter = await matterModel(service.db).findOne(key).lean();
+      const matter = await matterModel(service().db).findOne(key).lean();
       expect(matter).toMatchObject({ matterType: 'TODO', title: '审批：采购申请' });
 
       const sent = requests.map((it) => [it.url(), JSON.stringify(it.headers()), it.postData()]);
       expect(sent.join()).toContain('"x-signature"');
-      expect(sent.join() + (await page.content())).not.toContain(service.secret);
+      expect(sent.join() + (await page.content())).not.toContain(service().secret);
       expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
       expect(await page.evaluate('document.cookie')).toBe('');
     },
@@ -165,8 +106,8 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'after a wrong secret it says what to look at',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const shown = await push(`${service.secret} `);
+      await open();
+      const shown = await push(`${service().secret} `);
       expect(shown).toContain('SIGNATURE_MISMATCH');
       expect(shown).toContain('What to look at');
       expect(shown).toContain('Is the secret the current one');
@@ -175,7 +116,7 @@ function inBrowser({ launch, remove }: Chromium): void {
 
       // With the right secret the cause is asked for; the rejection is in the log a moment later.
       const { page } = opened;
-      await fillIn(page, '#try-secret', service.secret);
+      await fillIn(page, '#try-secret', service().secret);
       await until('the cause', async () => {
         await page.click('.result button.diagnose');
         await page.waitForSelector('.result button.diagnose:not([disabled])');
@@ -188,9 +129,8 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'every operation has a form, and its example is answered',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
-      await push(service.secret);
+      const { page } = await open();
+      await push(service().secret);
       const values =
         'Array.from(document.querySelectorAll("#try-operation option"), (it) => it.value)';
       const operations = (await page.evaluate(values)) as string[];
@@ -214,8 +154,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'it speaks the language of the browser, and the other one at a click; what is filled in stays',
     async () => {
-      opened = await open(browser, service.urlOf(), 'zh-CN');
-      const { page } = opened;
+      const { page } = await open('zh-CN');
       expect(await page.$eval('html', (html) => html.getAttribute('lang'))).toBe('zh-CN');
       const titles = 'Array.from(document.querySelectorAll("h2"), (it) => it.textContent)';
       const chinese = (await page.evaluate(titles)) as string[];
@@ -234,10 +173,9 @@ function inBrowser({ launch, remove }: Chromium): void {
   test.each([360, 1280])(
     'at a width of %i px nothing has to be scrolled sideways, and every input has its label',
     async (width) => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
+      const { page } = await open();
       await resize(page, width);
-      await push(service.secret);
+      await push(service().secret);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
         width,
       );
@@ -251,8 +189,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'schemas are folded, and a link to one opens it, also one of before',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
+      const { page } = await open();
       const folded = 'document.querySelectorAll("details.schemas:not([open])").length';
       expect(await page.evaluate(folded)).toBeGreaterThan(20);
       // Of 66,000 pixels when all schemas lay open.
@@ -270,8 +207,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a search leads to a field that is folded; the contents mark where one is',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
+      const { page } = await open();
       await fillIn(page, '#search', 'partyRole');
       expect(await textOf(page, '.search [role="status"]')).toMatch(/^\d+ found$/);
       expect(await page.$eval('nav details', (it) => it.hasAttribute('hidden'))).toBe(true);
@@ -297,8 +233,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'every signing example is shown as it is in its tab, and is copied over plain http',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
+      const { page } = await open();
       await page.evaluate(`addEventListener('copy', () => {
         document.body.dataset.copied = String(getSelection());
       })`);
@@ -321,18 +256,17 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a dry run writes nothing, and says what is wrong in the words of a push',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
+      const { page } = await open();
       const body = (title: string) => `{"matterType":"TODO","externalId":"DRY","title":"${title}"}`;
       await page.click('#try-dry');
       await fillIn(page, '#try-body', body('x'));
-      expect(await push(service.secret)).toContain('it would be accepted. Nothing was written.');
+      expect(await push(service().secret)).toContain('it would be accepted. Nothing was written.');
       await fillIn(page, '#try-body', body(' '));
       await page.click('.try button.main');
       await page.waitForSelector('.result .answer.bad');
       expect(await textOf(page, '.result')).toContain('"field": "title"');
       expect(opened.complaints.splice(0)).toEqual([expect.stringContaining('400')]);
-      expect(await matterModel(service.db).countDocuments({ externalId: 'DRY' })).toBe(0);
+      expect(await matterModel(service().db).countDocuments({ externalId: 'DRY' })).toBe(0);
       // Of no meaning where nothing would be written anyway.
       await page.select('#try-operation', 'queryPushLog');
       expect(await page.$eval('#try-dry', (it) => it.checkVisibility())).toBe(false);
@@ -343,8 +277,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a batch is tried, and each of its lines has its own row; so has its dry run',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
+      const { page } = await open();
       const lines = [
         { op: 'upsert', body: { matterType: 'TODO', externalId: 'BATCH-1', title: 'x' } },
         { op: 'upsert', body: { matterType: 'TODO', externalId: 'BATCH-2', title: '<b> ' } },
@@ -357,7 +290,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       await page.select('#try-operation', 'pushBatch');
       await fillIn(page, '#try-body', lines.map((line) => JSON.stringify(line)).join('\n'));
       await page.click('#try-dry');
-      expect(await push(service.secret)).toContain('some lines would fail. Nothing was written.');
+      expect(await push(service().secret)).toContain('some lines would fail. Nothing was written.');
       const failed = ['3', 'BATCH-3', '400 VALIDATION_FAILED'];
       expect(await rows()).toEqual([
         ['1', 'BATCH-1', 'would be accepted'],
@@ -365,7 +298,7 @@ function inBrowser({ launch, remove }: Chromium): void {
         failed,
       ]);
       const written = { externalId: /^BATCH-/ };
-      expect(await matterModel(service.db).countDocuments(written)).toBe(0);
+      expect(await matterModel(service().db).countDocuments(written)).toBe(0);
       await page.click('#try-dry');
       await page.click('.try button.main');
       await page.waitForFunction(
@@ -376,7 +309,7 @@ function inBrowser({ launch, remove }: Chromium): void {
         ['2', 'BATCH-2', 'CREATED'],
         failed,
       ]);
-      expect(await matterModel(service.db).countDocuments(written)).toBe(2);
+      expect(await matterModel(service().db).countDocuments(written)).toBe(2);
     },
     TEST_MS,
   );
@@ -388,20 +321,14 @@ function inBrowser({ launch, remove }: Chromium): void {
   ])(
     'axe finds nothing at %i px, %s, %s',
     async (width, value, language) => {
-      opened = await open(browser, service.urlOf(), language);
-      const { page } = opened;
+      const { page } = await open(language);
       await resize(page, width);
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
-      await push(service.secret);
-      await page.evaluate(AXE);
+      await push(service().secret);
       // One operation of each kind: of the others nothing differs but the texts.
       const some = '#upsertMatter details, #queryPushLog details, #errors details';
       await page.evaluate(`for (const it of document.querySelectorAll('${some}')) it.open = true`);
-      const found = await page.evaluate(
-        `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
-          .map(({ id, nodes }) => [id, nodes.length, nodes[0].html, nodes[0].failureSummary]))`,
-      );
-      expect(found).toEqual([]);
+      expect(await axeFindings(page)).toEqual([]);
     },
     TEST_MS,
   );
@@ -409,8 +336,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'lines of text are no longer than 85 letters',
     async () => {
-      opened = await open(browser, service.urlOf());
-      const { page } = opened;
+      const { page } = await open();
       await resize(page, 1600);
       const longest = await page.evaluate(`Math.max(
         ...[...document.querySelectorAll('main article > p > span')].map((span) => {
@@ -436,7 +362,7 @@ function inBrowser({ launch, remove }: Chromium): void {
     'with DOCS_DEMO the demo client is there: one press of a button',
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'matter-push-docs-demo-'));
-      const { clientId, secret } = service;
+      const { clientId, secret } = service();
       writeFileSync(join(folder, 'demo-client.json'), JSON.stringify({ clientId, secret }));
       const port = String(await freePort());
       let web: AppProcess | undefined;
@@ -444,13 +370,13 @@ function inBrowser({ launch, remove }: Chromium): void {
         web = await startApp({
           name: 'web',
           script: join(projectRoot(), 'dist/src/web.js'),
-          env: { ...process.env, ...service.env, PORT: port, DOCS_DEMO: 'on', DATA_DIR: folder },
+          env: { ...process.env, ...service().env, PORT: port, DOCS_DEMO: 'on', DATA_DIR: folder },
           logFile: join(folder, 'web.log'),
           drainMs: 10_000,
         });
-        opened = await open(browser, `http://${HOST}:${port}`);
-        await opened.page.click('.try button.main');
-        await opened.page.waitForSelector('.answer.good');
+        const { page } = await open('en', `http://${HOST}:${port}`);
+        await page.click('.try button.main');
+        await page.waitForSelector('.answer.good');
       } finally {
         await web?.stop();
         rmSync(folder, { recursive: true });
@@ -458,4 +384,11 @@ function inBrowser({ launch, remove }: Chromium): void {
     },
     TEST_MS,
   );
-}
+
+  return async ({ db }) => {
+    await importUsers(
+      db,
+      USERS.map((username) => ({ username, displayName: username })),
+    );
+  };
+});

@@ -2,16 +2,15 @@
  * The operator's screen in a browser, over plain http from a host that is not this machine by name: its
  * figures, a worker and a database that go away, a client that is paused, and hostile content.
  */
-import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'puppeteer-core';
+import type { Page } from 'puppeteer-core';
 import { clientModel } from '../../src/storage/directory/client-model';
 import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
-import { type Chromium, elsewhere, prepareChromium, watch } from '../support/browser';
-import { complaintsOf, fillIn, press, SEEN_MS, shows, textOf } from '../support/console-page';
-import { type Service, startService, testServers } from '../support/service';
+import { axeFindings, tooWide } from '../support/axe';
+import type { WatchedPage } from '../support/browser';
+import { type BrowserOptions, inBrowser } from '../support/browser-rig';
+import { fillIn, press, shows, textOf } from '../support/console-page';
+import { startService, testServers } from '../support/service';
 
-/** Evaluated by the debugger: the policy of the page lets nothing else in. */
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const HOST = 'inside.test';
 const TEST_MS = 120_000;
 const TOKEN = 'a-token-of-more-than-32-characters-0';
@@ -22,54 +21,27 @@ const HOSTILE = {
   long: 'W'.repeat(200),
 };
 
-const chromium = prepareChromium();
-if ('problem' in chromium) {
-  console.warn(`SKIPPED: the operator's screen was not opened in a browser: ${chromium.problem}`);
-  test.skip(`the operator's screen in a browser (skipped: ${chromium.problem})`, () => {});
-} else {
-  describe("the operator's screen in a browser", () => inBrowser(chromium));
-}
-
-function inBrowser({ launch, remove }: Chromium): void {
-  let service: Service;
-  let browser: Browser;
-  let mongo: TcpProxy;
-  let page: Page;
-  let watched: ReturnType<typeof watch>;
-
-  beforeAll(async () => {
+let mongo: TcpProxy;
+const OPTIONS: BrowserOptions = {
+  ...{ host: HOST, metrics: true, env: { OPERATOR_TOKEN: TOKEN } },
+  start: async (options) => {
     const url = new URL(testServers().mongoUrl);
     mongo = await startProxy(Number(url.port), url.hostname);
     url.host = `127.0.0.1:${mongo.port}`;
-    const env = { OPERATOR_TOKEN: TOKEN };
-    service = await startService({ mongoUrl: url.href, metrics: true, env });
-    browser = await launch(HOST);
-  }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.stop();
-    mongo?.close();
-    remove();
-  }, TEST_MS);
+    return startService({ ...options, mongoUrl: url.href });
+  },
+};
+
+inBrowser("the operator's screen in a browser", OPTIONS, ({ service, insideUrl, load }) => {
+  let page: Page;
+  let opened: WatchedPage;
   beforeEach(async () => {
-    page = await browser.newPage();
-    page.setDefaultTimeout(SEEN_MS);
-    watched = watch(page);
+    opened = await load(`${insideUrl()}/#/?lang=en`);
+    page = opened.page;
     await page.setViewport({ width: 1280, height: 800 });
-    const { port } = new URL(String(service.metricsUrls[0]));
-    // Not until the network is idle: the page asks again and again.
-    await page.goto(`http://${HOST}:${port}/#/?lang=en`, { waitUntil: 'domcontentloaded' });
     await page.waitForSelector('.servers');
   }, TEST_MS);
-  /** Whatever the page did, it left its origin nowhere and broke no policy. */
-  afterEach(async () => {
-    const complaints = complaintsOf(watched);
-    expect({ elsewhere: elsewhere(page, watched), complaints }).toEqual({
-      elsewhere: [],
-      complaints: [],
-    });
-    await page.close();
-  });
+  afterAll(() => mongo?.close());
 
   /** Opens the form of a client. */
   const ask = (what: 'Pause' | 'Resume', clientId: string) =>
@@ -81,19 +53,15 @@ function inBrowser({ launch, remove }: Chromium): void {
     }
   };
   const pauseOf = async () =>
-    (await clientModel(service.db).findById(service.clientId).lean())?.paused?.reason;
+    (await clientModel(service().db).findById(service().clientId).lean())?.paused?.reason;
   /** What axe finds, and by how much the page is too wide. */
-  const flaws = async () => {
-    const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(
-      ({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`);
-    return [found, await page.evaluate('document.documentElement.scrollWidth - innerWidth')];
-  };
+  const flaws = async () => [await axeFindings(page), await tooWide(page)];
 
   test(
     'it shows what was pushed, who serves, and has the modules of the console without their comments',
     async () => {
-      await service.push('upsert', { matterType: 'TODO', externalId: 'O-1', title: 'x' });
-      await service.push('status', { externalId: 'NONE', bizStatus: 'DONE' });
+      await service().push('upsert', { matterType: 'TODO', externalId: 'O-1', title: 'x' });
+      await service().push('status', { externalId: 'NONE', bizStatus: 'DONE' });
       await shows(page, 'MATTER_NOT_FOUND', '.flow');
       await shows(page, 'CREATED', '.flow');
       await page.waitForSelector('.minutes rect.written');
@@ -102,7 +70,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       expect(await page.$$eval('.processes tbody tr', (rows) => rows.length)).toBe(2);
       expect(await textOf(page, '.servers')).toMatch(/mongodb.*reachable.*redis.*reachable/);
       expect(await textOf(page, '.alerts')).toContain('None');
-      const scripts = watched.requests.map((it) => it.url()).filter((it) => it.endsWith('.js'));
+      const scripts = opened.requests.map((it) => it.url()).filter((it) => it.endsWith('.js'));
       expect(scripts.some((it) => it.includes('/console/speech.js'))).toBe(true);
       for (const url of scripts.filter((it) => it.includes('/console/'))) {
         const served = await fetch(url.replace(HOST, '127.0.0.1'));
@@ -115,7 +83,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a client is paused and resumed with the token only; a wrong one is told in words',
     async () => {
-      await ask('Pause', service.clientId);
+      await ask('Pause', service().clientId);
       const reason = HOSTILE.html;
       await fillForm({
         reason,
@@ -130,11 +98,11 @@ function inBrowser({ launch, remove }: Chromium): void {
       await shows(page, `: ${reason}`, '.clients .paused');
       await page.waitForFunction(`!document.querySelector('form.change')`);
       expect(await pauseOf()).toBe(reason);
-      await shows(page, `abcgpj.exe: queue pause ${service.clientId}`, '.marks');
+      await shows(page, `abcgpj.exe: queue pause ${service().clientId}`, '.marks');
       expect(await page.evaluate('localStorage.length')).toBe(0);
       await page.reload({ waitUntil: 'domcontentloaded' });
       // The tab still has the token.
-      await ask('Resume', service.clientId);
+      await ask('Resume', service().clientId);
       await press(page, 'form.change button.main');
       await shows(page, 'may push', '.clients');
       await page.waitForFunction(`!document.querySelector('.clients .paused')`);
@@ -146,7 +114,7 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'hostile names and reasons are text; axe finds nothing, wide and narrow, light and dark',
     async () => {
-      await clientModel(service.db).collection.insertMany(
+      await clientModel(service().db).collection.insertMany(
         Object.values(HOSTILE).map((text) => ({
           ...{ _id: text, type: 'CONFIDENTIAL', systemCode: text, enabled: true, secrets: [] },
           ...{ createdAt: new Date(), paused: { since: new Date(), reason: text } },
@@ -155,7 +123,6 @@ function inBrowser({ launch, remove }: Chromium): void {
       for (const text of Object.values(HOSTILE)) await shows(page, text, '.clients');
       await ask('Resume', HOSTILE.long);
       await page.waitForSelector('form.change');
-      await page.evaluate(AXE);
       for (const [width, value, lang] of [
         [1280, 'light', 'zh'],
         [390, 'light', 'en'],
@@ -175,7 +142,7 @@ function inBrowser({ launch, remove }: Chromium): void {
       }
       expect(await page.$('main img, main script')).toBeNull();
       expect(await page.title()).toBe('事项推送 – 运维');
-      await clientModel(service.db).collection.deleteMany({
+      await clientModel(service().db).collection.deleteMany({
         _id: { $in: Object.values(HOSTILE) },
       } as never);
     },
@@ -185,14 +152,13 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a worker that is stopped is an alert, until another one is there',
     async () => {
-      await service.workers[0]?.stop();
+      await service().workers[0]?.stop();
       await shows(page, 'critical: No worker is alive', '.alerts');
       await page.waitForFunction(
         `!document.querySelector('.processes').textContent.includes('worker-')`,
       );
-      await page.evaluate(AXE);
       expect(await flaws()).toEqual([[], 0]);
-      await service.startWorker();
+      await service().startWorker();
       await shows(page, 'None', '.alerts');
       await shows(page, 'worker-', '.processes');
     },
@@ -218,19 +184,21 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a process that goes away is told in words, what was seen stays; it comes back, and so does the page',
     async () => {
-      const { port } = new URL(String(service.metricsUrls[0]));
-      service.webs[0]?.kill('SIGKILL');
+      const { port } = new URL(String(service().metricsUrls[0]));
+      service().webs[0]?.kill('SIGKILL');
       await shows(page, 'The process does not answer', 'main .failure');
       expect(await page.$('.servers tbody tr')).not.toBeNull();
-      service.webs[0] = await service.startWeb({ METRICS_PORT: port });
+      service().webs[0] = await service().startWeb({ METRICS_PORT: port });
       await page.waitForFunction(`!document.querySelector('main .failure')`);
       await shows(page, 'ready', '.processes');
       // Requests to nobody are what this is about.
-      const kept = watched.complaints.filter(
+      const kept = opened.complaints.filter(
         (it) => !/ERR_CONNECTION|^failed: .*\/status$/.test(it),
       );
-      watched.complaints.splice(0, Number.POSITIVE_INFINITY, ...kept);
+      opened.complaints.splice(0, Number.POSITIVE_INFINITY, ...kept);
     },
     TEST_MS,
   );
-}
+
+  return undefined;
+});

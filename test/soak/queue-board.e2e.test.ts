@@ -3,79 +3,36 @@
  * nobody else.
  */
 import { Redis } from 'ioredis';
-import type { Browser, Page } from 'puppeteer-core';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../src/queue/keys';
 import { createPartitionJobs } from '../../src/queue/partition-jobs';
-import {
-  type Chromium,
-  elsewhere,
-  PAGE_MS,
-  prepareChromium,
-  type Watched,
-  watch,
-} from '../support/browser';
-import { type Service, startService, testServers } from '../support/service';
+import { PAGE_MS, type WatchedPage } from '../support/browser';
+import { inBrowser } from '../support/browser-rig';
+import { shows } from '../support/console-page';
+import { testServers } from '../support/service';
 
-const HOST = 'inside.test';
 const TEST_MS = 180_000;
 
-const chromium = prepareChromium();
-if ('problem' in chromium) {
-  console.warn(`SKIPPED: the queue board was not opened in a browser: ${chromium.problem}`);
-  test.skip(`the queue board in a browser (skipped: ${chromium.problem})`, () => {});
-} else {
-  describe('the queue board in a browser', () => inBrowser(chromium));
-}
+const OPTIONS = {
+  ...{ host: 'inside.test', workers: 0, metrics: true, env: { QUEUE_BOARD: 'on' } },
+  // Chromium's advice about what Bull Board fetches ahead; it speaks of no fault.
+  isFault: (complaint: string) => !complaint.includes('was preloaded using link'),
+};
 
-function inBrowser({ launch, remove }: Chromium): void {
-  let service: Service;
-  let browser: Browser;
-  let page: Page;
-  let watched: Watched;
-  beforeAll(async () => {
-    service = await startService({ workers: 0, metrics: true, env: { QUEUE_BOARD: 'on' } });
-    const redis = new Redis(testServers().redisUrl);
-    const jobs = createPartitionJobs(redis, createRedisKeys(String(service.env.REDIS_NAMESPACE)));
-    await jobs.schedule([2]);
-    await jobs.close();
-    redis.disconnect();
-    browser = await launch(HOST);
-  }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await service?.stop();
-    remove();
-  }, TEST_MS);
-  beforeEach(async () => {
-    page = await browser.newPage();
-    page.setDefaultTimeout(PAGE_MS);
-    watched = watch(page);
-  });
-  afterEach(async () => {
-    // Chromium's advice about what Bull Board fetches ahead; it speaks of no fault.
-    const complaints = watched.complaints.filter((it) => !it.includes('was preloaded using link'));
-    expect({ elsewhere: elsewhere(page, watched), complaints }).toEqual({
-      elsewhere: [],
-      complaints: [],
-    });
-    await page.close();
-  });
-
-  const open = (path: string) => {
-    const { port } = new URL(String(service.metricsUrls[0]));
-    return page.goto(`http://${HOST}:${port}${path}`, { waitUntil: 'networkidle0' });
+inBrowser('the queue board in a browser', OPTIONS, ({ insideUrl, newPage }) => {
+  const open = async (path: string): Promise<WatchedPage> => {
+    const opened = await newPage();
+    const wait = { waitUntil: 'networkidle0', timeout: PAGE_MS } as const;
+    await opened.page.goto(`${insideUrl()}${path}`, wait);
+    opened.page.setDefaultTimeout(15_000);
+    return opened;
   };
-  const shows = (text: string) =>
-    page.waitForFunction(`document.body.textContent.includes(${JSON.stringify(text)})`, {
-      timeout: 15_000,
-    });
 
   test.each(['/queues', '/queues/'])(
     'at %s it opens and lists the queue of partition jobs',
     async (path) => {
-      await open(path);
-      await shows(PARTITION_JOB_QUEUE);
-      expect(watched.requests.length).toBeGreaterThan(5);
+      const { page, requests } = await open(path);
+      await shows(page, PARTITION_JOB_QUEUE);
+      expect(requests.length).toBeGreaterThan(5);
     },
     TEST_MS,
   );
@@ -83,8 +40,8 @@ function inBrowser({ launch, remove }: Chromium): void {
   test(
     'a partition job is shown with its partition, and there is no button that would change it',
     async () => {
-      await open(`/queues/queue/${PARTITION_JOB_QUEUE}?status=waiting`);
-      await shows('job of partition 2');
+      const { page } = await open(`/queues/queue/${PARTITION_JOB_QUEUE}?status=waiting`);
+      await shows(page, 'job of partition 2');
       const texts = await page.$$eval('button', (buttons) =>
         buttons.map((it) => `${it.textContent} ${it.getAttribute('title')} ${it.ariaLabel}`),
       );
@@ -93,4 +50,12 @@ function inBrowser({ launch, remove }: Chromium): void {
     },
     TEST_MS,
   );
-}
+
+  return async ({ env }) => {
+    const redis = new Redis(testServers().redisUrl);
+    const jobs = createPartitionJobs(redis, createRedisKeys(String(env.REDIS_NAMESPACE)));
+    await jobs.schedule([2]);
+    await jobs.close();
+    redis.disconnect();
+  };
+});

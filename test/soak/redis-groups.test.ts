@@ -1,9 +1,10 @@
 /**
- * Promises 1, 2 and 5 on a Sentinel group and on a Cluster of real processes, with ACL users: a failover
+ * Promises 1, 2 and 5 on a Sentinel group and on a Cluster of real processes, with TLS and ACL users: a failover
  * under load loses nothing that was answered, breaks no order, and is over within ten seconds by itself.
  */
 import { createRedisKeys } from '../../src/queue/keys';
 import { entryModel } from '../../src/storage/push-log/entry-model';
+import { writeCertificate } from '../../tools/harness/certificate';
 import { type RedisCluster, startRedisCluster } from '../../tools/harness/redis-cluster';
 import type { RedisNode } from '../../tools/harness/redis-node';
 import { type SentinelGroup, startSentinelGroup } from '../../tools/harness/redis-sentinel';
@@ -53,7 +54,7 @@ describe.each([['sentinel'], ['cluster']])('%s', (form) => {
   let service: Service;
   beforeAll(async () => {
     ground = makeGround(form);
-    const access = { rules: RULES };
+    const access = { rules: RULES, tls: writeCertificate(ground.folder) };
     group =
       form === 'sentinel'
         ? ofSentinels(await startSentinelGroup(ground, { ...access, replicas: 2 }))
@@ -76,13 +77,14 @@ describe.each([['sentinel'], ['cluster']])('%s', (form) => {
       primary.kill(signal);
       const at = performance.now();
       await load.allAcceptedSince(at);
-      expect(performance.now() - at).toBeLessThan(PROMISED);
+      const took = performance.now() - at;
       if (signal === 'SIGSTOP') primary.kill('SIGCONT');
       else await primary.restart();
       await group.whole();
       await until('pushes after it', async () => load.accepted() > 200);
       await load.stop();
       await checkLog(service, load);
+      expect(took).toBeLessThan(PROMISED);
     },
     120_000,
   );

@@ -25,8 +25,12 @@ export interface BatchRig {
    * A worker of its own: applying on two of them is what two processes do.
    *
    * @param afterLoad runs once, between the batch's first read of the ledger and its write
+   * @param afterLookup runs once, after the batch's first look for final states
    */
-  newWorker(afterLoad?: () => Promise<unknown>): ReturnType<typeof createProcessBatch>;
+  newWorker(
+    afterLoad?: () => Promise<unknown>,
+    afterLookup?: () => Promise<unknown>,
+  ): ReturnType<typeof createProcessBatch>;
   /** Records a push in the log, as a web process does, and gives it as a batch would read it. */
   queued(
     externalId: string,
@@ -58,10 +62,11 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   return {
     db,
     pushLog,
-    newWorker: (afterLoad) => {
+    newWorker: (afterLoad, afterLookup) => {
       const number = workers++;
       const ledger = createLedger(db);
       let interrupt = afterLoad;
+      let interruptLookup = afterLookup;
       const own = newSessions();
       const apply = createProcessBatch({
         ledger: {
@@ -75,7 +80,16 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
           },
         },
         pushLog,
-        lookups,
+        lookups: {
+          ...lookups,
+          settlements: async (ids) => {
+            const found = await lookups.settlements(ids);
+            const now = interruptLookup;
+            interruptLookup = undefined;
+            await now?.();
+            return found;
+          },
+        },
         finalize: createFinalize(pushLog, lookups),
         users: createUserDirectory(db, Date.now),
         sessions: own,

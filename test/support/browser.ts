@@ -10,6 +10,8 @@ const UNPACK_MS = 120_000;
 const START_MS = 60_000;
 /** Of one wait of a page: a browser that has just started shares two cores with other tests. */
 export const PAGE_MS = 120_000;
+/** Milliseconds for one thing to be seen: no wait of a page may outlast its test. */
+export const SEEN_MS = 40_000;
 /** Everything but the names that a test maps is unknown to it: it cannot reach any other place. */
 const rulesFor = (name: string) =>
   `--host-resolver-rules=MAP ${name} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`;
@@ -29,7 +31,18 @@ export interface Watched {
   readonly complaints: string[];
 }
 
-export function watch(page: Page): Watched {
+export interface WatchedPage extends Watched {
+  readonly page: Page;
+}
+
+/** An empty page, of which everything is seen. */
+export async function openPage(browser: Browser): Promise<WatchedPage> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(SEEN_MS);
+  return { page, ...watch(page) };
+}
+
+function watch(page: Page): Watched {
   const requests: HTTPRequest[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => void requests.push(request));
@@ -41,24 +54,34 @@ export function watch(page: Page): Watched {
   return { requests, complaints };
 }
 
-/** URLs that a page asked for and that are not of its own origin. */
+/** Faults are all but answers that say no, and questions that a page gave up with their screen. */
+export const isFault = (complaint: string): boolean =>
+  !/^failed: .*\/api\/open\/|status of [245]\d\d/.test(complaint);
+
+/** URLs that a page asked for and that are not of its own origin; the browser's own icons, which are data, are nowhere. */
 export function elsewhere(page: Page, { requests }: Watched): string[] {
   const { origin } = new URL(page.url());
-  return requests.map((it) => it.url()).filter((it) => new URL(it).origin !== origin);
+  const urls = requests.map((it) => new URL(it.url()));
+  return urls
+    .filter((url) => url.origin !== origin && url.protocol !== 'data:')
+    .map((url) => url.href);
 }
 
 /**
  * Unpacks the browser into a folder of its own and tries it. Not asynchronous: tests are declared, or
  * skipped, by what it returns.
  *
+ * @param fonts folders with fonts, beside those of the machine
  * @returns the reason where it does not run on this machine
  */
-export function prepareChromium(): Chromium | { readonly problem: string } {
+export function prepareChromium(
+  fonts: readonly string[] = [],
+): Chromium | { readonly problem: string } {
   const folder = mkdtempSync(join(tmpdir(), 'matter-push-chromium-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const unpacked = unpack(folder);
   const own = { ...process.env, TMPDIR: folder, HOME: folder };
-  const env = { ...own, FONTCONFIG_FILE: fontsOf(folder) };
+  const env = { ...own, FONTCONFIG_FILE: fontsOf(folder, fonts) };
   // Libraries of the machine first; those of the package are for one that has none.
   const envs = [env, { ...env, LD_LIBRARY_PATH: join(folder, 'al2023/lib') }];
   const problems = unpacked.problem
@@ -88,8 +111,8 @@ export function prepareChromium(): Chromium | { readonly problem: string } {
  *
  * @returns the settings of fontconfig
  */
-function fontsOf(folder: string): string {
-  const dirs = ['/usr/share/fonts', '/usr/local/share/fonts', join(folder, 'fonts')];
+function fontsOf(folder: string, more: readonly string[]): string {
+  const dirs = [...more, '/usr/share/fonts', '/usr/local/share/fonts', join(folder, 'fonts')];
   const file = join(folder, 'fonts.conf');
   const settings = [...dirs.map((dir) => `<dir>${dir}</dir>`), `<cachedir>${folder}</cachedir>`];
   writeFileSync(file, `<?xml version="1.0"?>\n<fontconfig>${settings.join('')}</fontconfig>\n`);

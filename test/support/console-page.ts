@@ -1,58 +1,7 @@
 /** The console in a browser, as somebody at a business system uses it. Every wait is for something that is to be seen. */
-import type { Browser, Page } from 'puppeteer-core';
-import { type Watched, watch } from './browser';
-import { matterctl } from './cli-tool';
-import type { SharedService } from './service';
-import { until } from './wait';
-
-/** Milliseconds for one thing to be seen: no wait of a page may outlast its test. */
-export const SEEN_MS = 40_000;
-
-export interface ConsoleKey {
-  readonly clientId: string;
-  readonly key: string;
-  readonly keyId: string;
-}
-
-/** Made as an operator makes it. @param options `--may-push`, `--ttl` */
-export async function makeConsoleKey(
-  { env, clientId, push }: SharedService,
-  ...options: string[]
-): Promise<ConsoleKey> {
-  const args = ['client', 'console', clientId, ...options, '--json'];
-  const { stdout, stderr } = await matterctl(args, {
-    env: { ...env, PUBLIC_URL: 'http://portal.test/' },
-  });
-  if (stdout === '') throw new Error(stderr);
-  const { keyId, link } = JSON.parse(stdout);
-  const fragment = new URLSearchParams(new URL(link).hash.slice(1));
-  const secret = String(fragment.get('key'));
-  // For a tenth of a second after another one was made it is unknown: a page would take it for a wrong one.
-  await until('the key to be known', async () => {
-    const { code } = await push('', {}, { path: '/api/open/clients/me', secret });
-    return code === 0;
-  });
-  return { keyId, clientId, key: secret };
-}
-
-export interface ConsolePage extends Watched {
-  readonly page: Page;
-}
-
-/** @param url of the service, by the name that the browser knows @param fragment with its mark */
-export async function openConsole(
-  browser: Browser,
-  url: string,
-  fragment = '',
-): Promise<ConsolePage> {
-  const page = await browser.newPage();
-  page.setDefaultTimeout(SEEN_MS);
-  const watched = watch(page);
-  // Not until the network is idle: the page looks at the service again and again.
-  await page.goto(`${url}/console${fragment}`, { waitUntil: 'domcontentloaded' });
-  await page.waitForSelector('main');
-  return { page, ...watched };
-}
+import type { Page } from 'puppeteer-core';
+import { isFault, type Watched } from './browser';
+import type { ConsoleKey } from './console-key';
 
 export const entering = ({ clientId, key }: ConsoleKey) =>
   `#client=${encodeURIComponent(clientId)}&key=${encodeURIComponent(key)}`;
@@ -90,6 +39,21 @@ export const press = async (page: Page, selector: string): Promise<void> => {
   await page.$eval(selector, (element) => (element as unknown as { click(): void }).click());
 };
 
-/** What a page complained of, but for answers that say no, and for questions that it gave up with their screen. */
-export const complaintsOf = ({ complaints }: Watched): string[] =>
-  complaints.filter((it) => !/^failed: .*\/api\/open\/|status of [245]\d\d/.test(it));
+/** Gives the screen of the reconciliation its file. */
+export async function chooseFile(page: Page, path: string): Promise<void> {
+  const input = await page.$('#reconcile-file');
+  await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
+  await page.waitForSelector('.chosen');
+}
+
+/** The screen of a push with its editor: what stands there is written anew, verified, and sent. */
+export async function mend(page: Page, change: (body: string) => string): Promise<void> {
+  const body = await page.$eval('#mend-body', (it) => (it as unknown as { value: string }).value);
+  await fillIn(page, '#mend-body', change(body));
+  await press(page, '.mend button[type="submit"]');
+  await press(page, '.mend button.main');
+  await shows(page, 'Sent, and written.', '.mend');
+}
+
+/** What a page complained of that is a fault. */
+export const complaintsOf = ({ complaints }: Watched): string[] => complaints.filter(isFault);

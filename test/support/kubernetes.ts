@@ -134,6 +134,40 @@ export function problemsIn(manifest: Manifest): string[] {
   return problemsOf(schema, manifest, { document });
 }
 
+const TEXT: Schema = { type: 'string' };
+const list = (items: Schema): Schema => ({ type: 'array', items });
+/** All of its fields. */
+const exactly = (properties: Record<string, Schema>, ...optional: string[]): Schema => ({
+  type: 'object',
+  properties,
+  additionalProperties: false,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+});
+/** As much of kustomize as these files use: it has no schema of its own to fetch. */
+const KUSTOMIZATION_FIELDS: Record<string, Schema> = {
+  apiVersion: TEXT,
+  kind: TEXT,
+  namespace: TEXT,
+  resources: list(TEXT),
+  components: list(TEXT),
+  configMapGenerator: list(exactly({ name: TEXT, envs: list(TEXT) })),
+  images: list(exactly({ name: TEXT, newName: TEXT, newTag: TEXT })),
+  replicas: list(exactly({ name: TEXT, count: { type: 'integer', minimum: 1 } })),
+};
+const KUSTOMIZATION: Schema = {
+  ...exactly(KUSTOMIZATION_FIELDS, ...Object.keys(KUSTOMIZATION_FIELDS).slice(2)),
+  anyOf: [
+    ['kustomize.config.k8s.io/v1beta1', 'Kustomization'],
+    ['kustomize.config.k8s.io/v1alpha1', 'Component'],
+  ].map(([apiVersion, kind]) => ({
+    properties: { apiVersion: { const: apiVersion }, kind: { const: kind } },
+  })),
+};
+
+/** @returns a line for each problem that kustomize would see in its form */
+export const problemsInKustomization = (kustomization: unknown): string[] =>
+  problemsOf(KUSTOMIZATION, kustomization, { document: {} });
+
 const all = [...manifests.values()].flat();
 export const ofKind = (...kinds: string[]) => all.filter(({ kind }) => kinds.includes(kind));
 /** Whatever makes pods. */

@@ -23,6 +23,15 @@ const rejectionOf = (act: () => unknown) => {
   return undefined;
 };
 
+const toldOf = (act: () => unknown) => {
+  try {
+    act();
+  } catch (error) {
+    return (error as PushError).errors?.map(({ english }) => english);
+  }
+  return undefined;
+};
+
 /** Pieces as a network may cut them: in characters, between CR and LF, empty ones too. */
 const cutAnywhere = (bytes: Buffer) =>
   fc.array(fc.nat(bytes.length), { maxLength: 12 }).map((cuts) => {
@@ -88,6 +97,8 @@ test('of line feeds without end nothing is kept', () => {
   expect(whole).toHaveLength(0);
   expect(body.mostLines).toBeLessThan(1_000);
   expect(rejectionOf(() => body.linesOf(whole))).toBe('TOO_MANY_LINES');
+  expect(toldOf(() => body.linesOf(whole))).toEqual(['has more than 200 line breaks']);
+  expect(toldOf(() => linesOf('{}\n'.repeat(21)))).toEqual(['has more than 20 lines']);
 });
 
 test.each([
@@ -96,6 +107,16 @@ test.each([
   ['a surrogate', Buffer.from([0xed, 0xa0, 0x80])],
 ])('%s rejects all of it', (_, bytes) => {
   expect(rejectionOf(() => linesOf(bytes))).toBe('INVALID_ENCODING');
+});
+
+test.each([
+  ['line 1', ['\ufeff', [0xff], '\n{}\n']],
+  ['line 4', ['{"a":"€"}\r\n\n{}\n{"a":"', [0xc4, 0xe3], '"}\n', [0xff], '\n']],
+  ['line 2', ['{}\n{"a":"', [0xe2, 0x82], '\n', [0xac], '"}']],
+  ['line 3', ['{}\n\n{"a":"', [0xe2, 0x82]]],
+])('and names the first line that has one: %s', (line, parts) => {
+  const bytes = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+  expect(toldOf(() => linesOf(bytes))).toEqual([`${line} is not UTF-8`]);
 });
 
 describe('a line', () => {

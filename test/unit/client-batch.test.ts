@@ -280,6 +280,32 @@ describe('one push spoils no other', () => {
     expect(server.received).toHaveLength(30);
   });
 
+  test.each<[string, Reply]>([
+    ['is not answered in time', hang],
+    ['did not arrive in time', reject(408, 'REQUEST_TIMEOUT', true, BUSY)],
+  ])('what %s is sent in smaller batches from then on', async (_name, trouble) => {
+    server.replyToBatch = (lines) => (lines.length > 10 ? trouble : undefined);
+    const options = { concurrency: 1, tryTimeout: 150, autoBatch: { maxItems: 40 } };
+    const results = await withClient(options, (client) => client.batch(many(240)));
+    expect(failures(results)).toEqual([]);
+    // Each as often as it takes to find out what goes; none of the six of 40 after the first one.
+    expect(server.batches.filter(({ length }) => length > 20)).toHaveLength(1);
+  });
+
+  test('what is too large for a gateway is sent in smaller batches from then on', async () => {
+    const bytesOf = (lines: readonly { text: string }[]) =>
+      lines.reduce((sum, { text }) => sum + text.length, 0);
+    const tooLarge: Reply = (response) => void response.writeHead(413).end('<html>');
+    server.replyToBatch = (lines) => (bytesOf(lines) > 20_000 ? tooLarge : undefined);
+    const pushes = many(300).map((push) => ({
+      ...push,
+      body: { ...push.body, filler: 'x'.repeat(500) },
+    }));
+    const results = await withClient({ concurrency: 1 }, (client) => client.batch(pushes));
+    expect(failures(results)).toEqual([]);
+    expect(server.batches.filter((lines) => bytesOf(lines) > 20_000).length).toBeLessThanOrEqual(4);
+  });
+
   test.each([
     [401, 'SIGNATURE_MISMATCH'],
     [403, 'CLIENT_DISABLED'],

@@ -1,12 +1,14 @@
 /** The failures of the console: what is grouped, what is sent again and as what, and what is written to files. */
 
+import { isAuthenticated } from '../../public/console/authenticated';
 import { groupsOf, isOf, withOlder } from '../../public/console/failure-groups';
 import { chunksOf, lineOf } from '../../public/console/failure-lines';
 import { plannedOf } from '../../public/console/failure-planned';
 import { csvOf } from '../../public/console/save-csv';
-import { setField } from '../../public/console/set-field';
+import { setField, spanOf } from '../../public/console/set-field';
 import type { Entry, FailedRow } from '../../public/console/shapes';
 import { readLine } from '../../src/protocol/batch-lines';
+import { ALL_REASONS, PushError } from '../../src/protocol/errors';
 
 const row = (more: Partial<FailedRow>): FailedRow => ({
   ...{ requestId: 'a', clientId: 'c', operation: 'upsert', externalId: 'X', idempotencyKey: null },
@@ -110,6 +112,10 @@ describe('of one matter', () => {
     // Nobody looked at its signature: who wrote it is not known.
     ['bodyless', [{ secretId: null }]],
     ['send', [{ secretId: null, resentFrom: 'b' }]],
+    ['send', [{ state: 'REFUSED', reason: 'VALIDATION_FAILED' }]],
+    // It was signed, and for another operation.
+    ['bodyless', [{ state: 'REFUSED', reason: 'SIGNATURE_REUSED' }]],
+    ['bodyless', [{ state: 'REFUSED', reason: 'OF_A_NEWER_SERVICE' }]],
     ['unsendable', [{}, { body: '{"title":' }]],
     ['unsendable', [{ body: 'base64:/w==' }]],
     ['unsendable', [{ operation: 'matters/batch' }]],
@@ -157,9 +163,51 @@ describe('lines', () => {
   });
 });
 
+test('what may be sent again is known by the rule of the service', () => {
+  const refused = ALL_REASONS.map((reason) => {
+    const isSent = isAuthenticated(entry({ state: 'REFUSED', reason }));
+    return [reason, isSent];
+  });
+  expect(refused).toEqual(
+    ALL_REASONS.map((reason) => [reason, ![401, 403].includes(new PushError(reason).code)]),
+  );
+  expect(isAuthenticated(entry({ state: 'EXPIRED', reason: 'CONFIRMATION_TIMEOUT' }))).toBe(true);
+  expect(isAuthenticated(entry({ state: 'EXPIRED', secretId: null }))).toBe(false);
+});
+
+test.each([
+  ['{"title":"title","a":{"title":""}}', 'a.title', '"title":""'],
+  [
+    '{"username":"x","parties":[{"username":"a"},{"username":"b"}]}',
+    'parties[1].username',
+    '"username":"b"',
+  ],
+  ['{"parties": [ {"partyRole":"CC"} ]}', 'parties[0].username', '{"partyRole":"CC"}'],
+  ['{"p":[1,[2,3]]}', 'p[1]', '[2,3]'],
+  ['{"a":1}', 'title', undefined],
+  ['{"title":', 'title', undefined],
+  ['{}', '(body)', undefined],
+])('of %s the place of %s is marked', (body, place, marked) => {
+  const span = spanOf(body, place);
+  expect(span && body.slice(...span)).toBe(marked);
+});
+
 test('no cell of a file is a formula, and each stays one cell', () => {
-  const cells = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', 'a"b', 'a,b', 'a\nb', '张三', ''];
+  const cells = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    ' =1',
+    '\t=1',
+    '\r=1',
+    'a"b',
+    'a,b',
+    'a\nb',
+    '张三',
+    '',
+  ];
   expect(csvOf([cells])).toBe(
-    `\ufeff'=1+1,'+1,'-1,'@SUM(A1),"'\t=1","'\r=1","a""b","a,b","a\nb",张三,\r\n`,
+    `\ufeff'=1+1,'+1,'-1,'@SUM(A1),' =1,"'\t=1","'\r=1","a""b","a,b","a\nb",张三,\r\n`,
   );
 });

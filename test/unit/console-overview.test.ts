@@ -1,20 +1,23 @@
 /** The overview of the console: which windows are compared, and how what comes back is added up. */
+
+import { askOverview } from '../../public/console/overview-data';
 import {
   barsOf,
   ledgerOf,
-  localAt,
+  minuteAt,
   partsOf,
   reasonsOf,
   stepOf,
   windowsOf,
 } from '../../public/console/overview-sums';
+import { begin } from '../../public/console/session';
 import type { Stats } from '../../public/console/shapes-stats';
 
 const ZONE = 'Asia/Shanghai';
 const NOW = Date.parse('2026-03-02T02:37:00Z');
 
 test('today is compared with yesterday up to the same minute', () => {
-  expect(localAt(NOW, ZONE)).toBe('2026-03-02T10:37');
+  expect(minuteAt(NOW, ZONE)).toBe('2026-03-02T10:37');
   expect(windowsOf({}, ZONE, NOW)).toEqual({
     ...{ now: { from: '2026-03-02T00:00', to: '2026-03-02T10:37' }, isOpen: true, days: 1 },
     before: { from: '2026-03-01T00:00', to: '2026-03-01T10:37' },
@@ -96,5 +99,40 @@ describe('what comes back', () => {
       { type: 'LEAVE', all: 7, open: 4 },
       { type: null, all: 1, open: 0 },
     ]);
+  });
+});
+
+describe('what still fails', () => {
+  /** So many pages of failures whose matters are mended; behind them one that is not. */
+  const askedOf = async (mendedPages: number) => {
+    let atOnce = 0;
+    let most = 0;
+    const fetch = async (url: URL, { body }: RequestInit) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise(setImmediate);
+      atOnce -= 1;
+      if (url.pathname.endsWith('/stats')) {
+        return Response.json({ code: 0, data: { total: { pushes: 1, succeeded: 1 } } });
+      }
+      const { count, cursor = 0, from } = JSON.parse(Buffer.from(body as Buffer).toString());
+      if (count) return Response.json({ code: 0, data: { count: { value: 0, exact: true } } });
+      const isLast = Number(cursor) === mendedPages;
+      const rows = isLast ? [{ externalId: `OF ${from}` }] : [];
+      return Response.json({ code: 0, data: { rows, nextCursor: isLast ? null : cursor + 1 } });
+    };
+    Object.assign(globalThis, { fetch, location: { href: 'http://h/console' } });
+    Object.assign(globalThis, { sessionStorage: new Map() });
+    begin({ clientId: 'c', key: 'k' });
+    const { now } = await askOverview(windowsOf({}, ZONE, NOW), new AbortController().signal);
+    return { ...now.stillFailed, most };
+  };
+
+  test('is found behind what was mended, and few questions are asked at a time', async () => {
+    expect(await askedOf(3)).toEqual({ value: 1, exact: true, most: 2 });
+  });
+
+  test('is not called nothing where not all of it was looked at', async () => {
+    expect(await askedOf(100)).toMatchObject({ value: 0, exact: false });
   });
 });

@@ -6,9 +6,11 @@ import fc from 'fast-check';
 import { AskError } from '../../public/console/ask';
 import { patiently } from '../../public/console/reconcile-ask';
 import { cellsOf, comparableBy, compareDigests } from '../../public/console/reconcile-digest';
-import { csvCell, csvText, sideText } from '../../public/console/reconcile-report';
+import { sideText, verdictText } from '../../public/console/reconcile-report';
 import { inBatches, toLines } from '../../public/console/reconcile-send';
-import { blankComments, toBrowserModule } from '../../src/http/routes/shared-modules';
+import { csvCell, csvOf } from '../../public/console/save-csv';
+import { blankComments } from '../../src/http/page-files';
+import { toBrowserModule } from '../../src/http/routes/shared-modules';
 import { createDayCalendar } from '../../src/queries/day-calendar';
 import { createBucketDigest } from '../../src/queries/digest';
 import type { ExpectedMatter } from '../../src/queries/reconcile/expected';
@@ -101,12 +103,21 @@ describe('the report', () => {
   });
 
   test('is known as UTF-8, and has both sides in one cell each', () => {
-    expect(csvText([['a', '=b'], ['中']])).toBe("\ufeffa,'=b\r\n中\r\n");
+    expect(csvOf([['a', '=b'], ['中']])).toBe("\ufeffa,'=b\r\n中\r\n");
     expect(sideText({ title: null, parties: ['CC a', 'CC b'], deleted: false })).toBe(
       'title: –; parties: CC a CC b; deleted: false',
     );
     expect(sideText(null)).toBe('');
   });
+});
+
+test('what became of a difference is told in words', () => {
+  const fields = ['title: must not be empty'];
+  const told = verdictText({ tone: 'bad', reason: 'VALIDATION_FAILED', message: 'no', fields });
+  expect(told).toContain('title: must not be empty');
+  expect(told).not.toContain('VALIDATION_FAILED');
+  expect(verdictText({ tone: 'bad', reason: 'OF_A_NEWER_SERVICE' })).toBe('OF_A_NEWER_SERVICE');
+  expect(verdictText({ tone: 'bad', message: 'no' })).toBe('no');
 });
 
 describe('batches', () => {
@@ -155,18 +166,20 @@ test('comments on lines of their own are blank lines where they are served, and 
   expect(blankComments(text)).toBe("\n\nconst a = 'x'; // c\n\nconst b = `/** a`; /* e */\n");
 });
 
-const CONSOLE = join(__dirname, '../../public/console');
-
-test.each(readdirSync(CONSOLE).filter((name) => name.endsWith('.js')))(
-  '%s is the same program without its comments',
-  (name) => {
-    const text = readFileSync(join(CONSOLE, name), 'utf8');
-    const [whole = '', served = ''] = [text, blankComments(text)].map(
-      (it) => minifySync(it, { module: true, compress: false, mangle: false }).code,
-    );
-    expect(served).toBe(whole);
-  },
+const PUBLIC = join(__dirname, '../../public');
+const MODULES = ['console', 'docs', 'operator'].flatMap((folder) =>
+  readdirSync(join(PUBLIC, folder))
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join(folder, name)),
 );
+
+test.each(MODULES)('%s is the same program without its comments', (name) => {
+  const text = readFileSync(join(PUBLIC, name), 'utf8');
+  const [whole = '', served = ''] = [text, blankComments(text)].map(
+    (it) => minifySync(it, { module: true, compress: false, mangle: false }).code,
+  );
+  expect(served).toBe(whole);
+});
 
 describe('a question of many', () => {
   beforeEach(() => void jest.useFakeTimers());

@@ -18,11 +18,14 @@ const push = (id: string): QueuedPush => ({
 const enqueueOne = async (queue: GroupQueue, id: string) =>
   (await queue.enqueue([push(id)], 1_000))[0];
 
-function setUp(more: { schedule?: () => Promise<void> } = {}) {
+function setUp(more: { schedule?: () => Promise<void>; shards?: number } = {}) {
+  const { shards = 1 } = more;
   const appended: TimedPush[][] = [];
+  const appendedTo: number[] = [];
   const woken: number[][] = [];
   const partitions: Pick<Partitions, 'append'> = {
-    append: async (_shard, pushes) => {
+    append: async (shard, pushes) => {
+      appendedTo.push(shard);
       appended.push([...pushes]);
       const how = ({ push: { id } }: TimedPush) => (id === 'full' ? 'PARTITION_FULL' : 'APPENDED');
       return { appended: pushes.map(how), toSchedule: [3] };
@@ -32,8 +35,8 @@ function setUp(more: { schedule?: () => Promise<void> } = {}) {
     woken.push([...numbers]);
     await more.schedule?.();
   };
-  const queue = createGroupQueue({ partitions, jobs: { schedule }, shards: 1, logger });
-  return { queue, appended, woken };
+  const queue = createGroupQueue({ partitions, jobs: { schedule }, shards, logger });
+  return { queue, appended, appendedTo, woken };
 }
 
 test('pushes of one tick are appended together, in the order in which they were accepted', async () => {
@@ -42,6 +45,22 @@ test('pushes of one tick are appended together, in the order in which they were 
   await Promise.all(ids.map((id) => enqueueOne(queue, id)));
   expect(appended.map((batch) => batch.map((item) => item.push.id))).toEqual([ids]);
   expect(woken).toEqual([[3]]);
+});
+
+test('a batch of 1,000 pushes is one append of each shard, each matter in its order', async () => {
+  const { queue, appended, appendedTo } = setUp({ shards: 3 });
+  const pushes = Array.from({ length: 1_000 }, (_, n) => ({
+    ...push(String(n)),
+    externalId: `E-${n % 50}`,
+  }));
+  const answers = await queue.enqueue(pushes, 1_000);
+  expect(answers).toEqual(Array(1_000).fill('APPENDED'));
+  expect(appendedTo.sort()).toEqual([0, 1, 2]);
+  expect(appended.flat()).toHaveLength(1_000);
+  for (const batch of appended) {
+    const numbers = batch.map((item) => Number(item.push.id));
+    expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+  }
 });
 
 test('each push is told whether its partition took it', async () => {

@@ -76,4 +76,13 @@ test('the number of partitions follows the workers, between bounds', () => {
     32, 32, 32, 64, 64, 128, 1_024, 4_096,
   ]);
   expect(wantedCount(4, 8)).toBe(8);
+  expect(wantedCount(1_000, 64)).toBe(64);
 });
+
+test.each([1, 2, 3, 5, 6, 8, 12, 64])(
+  'with %d shards, more partitions are a multiple of those before',
+  (shards) => {
+    const counts = [1, 3, 6, 12, 25, 50, 100, 300].map((workers) => wantedCount(workers, shards));
+    for (const [n, count] of counts.entries()) expect(count % (counts[n - 1] ?? 1)).toBe(0);
+  },
+);

@@ -4,11 +4,22 @@ import { LoadShedder, type Permit } from '../../src/pushes/load-shedder';
 
 const TIMEOUT = 10_000;
 const MOST_YOUNG = 5_000;
+/** Of batches. */
+let waiting = 0;
+const linesWaiting = () => waiting;
+afterEach(() => {
+  waiting = 0;
+});
 
 /** A service that answers `capacity` pushes per second, first come, first served. */
 function simulate(capacity: number) {
   let now = 50_000;
-  const shedder = new LoadShedder({ timeout: TIMEOUT, mostYoung: MOST_YOUNG, clock: () => now });
+  const shedder = new LoadShedder({
+    timeout: TIMEOUT,
+    mostYoung: MOST_YOUNG,
+    linesWaiting,
+    clock: () => now,
+  });
   const queue: { since: number; permit: Permit; clientId: string }[] = [];
   const seen = { admitted: 0, rejected: [] as PushError[], waits: [] as number[] };
   const rejectedOf = new Map<string, number>();
@@ -145,10 +156,10 @@ test('a few pushes are never rejected, however long they wait', () => {
 describe('batches', () => {
   let now = 0;
   const shedder = () =>
-    new LoadShedder({ timeout: TIMEOUT, mostYoung: MOST_YOUNG, clock: () => now });
-  const isLetIn = (load: LoadShedder, clientId: string, pushes = 1) => {
+    new LoadShedder({ timeout: TIMEOUT, mostYoung: MOST_YOUNG, linesWaiting, clock: () => now });
+  const isLetIn = (load: LoadShedder, clientId: string, lines?: number) => {
     try {
-      load.acquire(clientId, pushes);
+      load.acquire(clientId, lines);
       return true;
     } catch (error) {
       if (!(error instanceof PushError)) throw error;
@@ -174,5 +185,20 @@ describe('batches', () => {
     // A hundred a second: 500 may wait, and a hundred do.
     expect(isLetIn(load, 'other', 300)).toBe(true);
     expect(isLetIn(load, 'third', 600)).toBe(false);
+  });
+
+  test('single pushes are in front of lines that wait beside them; more lines are not', () => {
+    const load = shedder();
+    const permit = load.acquire('crowd', 5_000);
+    for (let n = 0; n < 900; n += 1) {
+      now += 10;
+      permit.end(true);
+    }
+    expect(isLetIn(load, 'other')).toBe(false);
+    waiting = 4_000;
+    expect(isLetIn(load, 'other')).toBe(true);
+    expect(isLetIn(load, 'crowd')).toBe(true);
+    expect(isLetIn(load, 'third', 2)).toBe(false);
+    expect(isLetIn(load, 'third', 1)).toBe(false);
   });
 });

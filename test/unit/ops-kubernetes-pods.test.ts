@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ALIVE_PATH, READY_PATH } from '../../src/protocol/paths';
+import { STAGES } from '../../src/telemetry/metrics';
 import {
   CONFIG,
   type Container,
@@ -14,11 +15,24 @@ import {
   type Probe,
   SCALED,
 } from '../support/kubernetes';
-import { parseExpression } from '../support/prometheus';
+import { parseExpression, type Selector } from '../support/prometheus';
 
 const ROOT = join(__dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const METRICS = Object.keys(JSON.parse(read('test/golden/metrics.json')).web);
+const COMPONENT = 'app.kubernetes.io/component';
+/** By process, then by metric. */
+const METRICS: Record<string, Record<string, { readonly labels: readonly string[] }>> = JSON.parse(
+  read('test/golden/metrics.json'),
+);
+/** Each process tells it of the whole deployment. */
+const OF_ALL = ['matter_push_backlog_age_seconds'];
+const metricOf = ({ name }: Selector) => name.replace(/_(?:bucket|sum|count)$/, '');
+/** Whether a selector finds a sample that a process has. */
+const finds = (selector: Selector, process: string) => {
+  const { labels = [] } = METRICS[process]?.[metricOf(selector)] ?? {};
+  const stages = labels.includes('stage') ? STAGES : [''];
+  return stages.some((stage) => selector.matches({ process, ...(stage && { stage }) }));
+};
 
 const probesOf = ({ startupProbe, livenessProbe, readinessProbe }: Container) =>
   [startupProbe, livenessProbe, readinessProbe].filter((one): one is Probe => one !== undefined);
@@ -142,6 +156,9 @@ test('network policies choose pods that there are, by ports that those have', ()
   }
 });
 
+const processOf = (name: string) =>
+  PODS.find(({ metadata }) => metadata.name === name)?.metadata.labels?.[COMPONENT] ?? '';
+
 describe.each(SCALED)('the scaling of $metadata.name', ({ spec }) => {
   test('has bounds, and a target that there is', () => {
     expect(DEPLOYMENTS.map(({ metadata }) => metadata.name)).toContain(spec.scaleTargetRef.name);
@@ -153,11 +170,18 @@ describe.each(SCALED)('the scaling of $metadata.name', ({ spec }) => {
   test.each(spec.triggers)('$metadata.query is about metrics that there are', (trigger) => {
     const { query = '', threshold, ignoreNullValues } = trigger.metadata;
     expect(trigger.type).toBe('prometheus');
-    const { problems, selectors } = parseExpression(query);
+    const { problems, selectors, labels } = parseExpression(query);
     expect(problems).toEqual([]);
     expect(selectors.length).toBeGreaterThan(0);
-    for (const { name } of selectors) {
-      expect(METRICS).toContain(name.replace(/_(?:bucket|sum|count)$/, ''));
+    const own = processOf(spec.scaleTargetRef.name);
+    for (const selector of selectors) {
+      const metric = METRICS[own]?.[metricOf(selector)];
+      expect(metric?.labels).toEqual(expect.arrayContaining([...labels]));
+      const found = Object.keys(METRICS).filter((process) => finds(selector, process));
+      const isOfAll = OF_ALL.includes(selector.name);
+      expect(found).toEqual(isOfAll ? Object.keys(METRICS) : [own]);
+      // What each process tells of the same thing must not be added up.
+      if (isOfAll) expect(query).toMatch(/^max\(/);
     }
     expect(Number(threshold)).toBeGreaterThan(0);
     // What is not known must not count as nothing: the pool would shrink while nobody looks.

@@ -12,6 +12,7 @@ import {
   ofKind,
   PODS,
   problemsIn,
+  problemsInKustomization,
   REQUIRED,
   readOps,
   SCALED,
@@ -63,6 +64,20 @@ describe('the form', () => {
 });
 
 describe('the kustomizations', () => {
+  test.each([...kustomizations])('that of %s is one', (_folder, kustomization) => {
+    expect(problemsInKustomization(kustomization)).toEqual([]);
+  });
+
+  test.each([
+    ['a field that there is not', { resource: ['base'] }],
+    ['a kind of another version', { kind: 'Component' }],
+    ['a number of pods that is a text', { replicas: [{ name: 'web', count: '2' }] }],
+    ['an image without a tag', { images: [{ name: 'web', newName: 'web' }] }],
+  ])('%s is noticed', (_what, change) => {
+    const changed = { ...kustomizations.get('.'), ...change };
+    expect(problemsInKustomization(changed)).not.toEqual([]);
+  });
+
   test('name what is there, and leave out only the example of a Secret', () => {
     const named = new Set(['.', 'scaled', 'release'].flatMap(filesOf));
     const there = [...manifests.keys()];

@@ -1,7 +1,9 @@
 /** What the papers around the code say must be so: settings, errors, tree, scripts, links. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { IN_FLIGHT_BYTES } from '../../src/http/middleware/koa-in-flight';
 import { ALL_REASONS, matterNotFound, PushError } from '../../src/protocol/errors';
+import { SIGNATURE_BYTES, SIGNATURE_MEMORY } from '../../src/queue/admission';
 import { type Config, ConfigError, readConfig } from '../../src/runtime/config';
 import { NODE_FLAGS } from '../../tools/local/app-process';
 import { readStartSettings } from '../../tools/local/settings';
@@ -189,6 +191,26 @@ test('Procfile, image and npm start give Node the same flags', () => {
   for (const type of ['web', 'worker'])
     expect(read('Procfile')).toContain(`${type}: node ${flags} `);
   expect(read('Dockerfile')).toContain(`\nENV NODE_OPTIONS=${flags}\n`);
+});
+
+test('the memory of Redis is that of the bodies in each web process and of the signatures', () => {
+  const paper = section(OPERATIONS, 'Deployment').replace(/\s+/g, ' ');
+  const compose = read('docker-compose.yml');
+  const [, mebibytes, kilobytes] =
+    /`maxmemory` of (\d+) MiB for each `web` process and (\d+) KB for each push/.exec(paper) ?? [];
+  expect(Number(mebibytes) * 2 ** 20).toBe(IN_FLIGHT_BYTES);
+  const perRate = Number(kilobytes) * 1_000;
+  const signatures = (SIGNATURE_BYTES * SIGNATURE_MEMORY) / 1_000;
+  expect(perRate).toBeGreaterThanOrEqual(signatures);
+  expect(perRate).toBeLessThan(1.1 * signatures);
+  const [, webs] = /--scale web=(\d+)/.exec(compose) ?? [];
+  const [, gibibytes] = /--maxmemory\n +- (\d+)gb\n/.exec(compose) ?? [];
+  const room = Number(gibibytes) * 2 ** 30 - Number(webs) * IN_FLIGHT_BYTES;
+  const [, rate] =
+    /1 GiB does for two `web` processes and ([\d,]+) pushes a second/.exec(paper) ?? [];
+  expect([gibibytes, webs]).toEqual(['1', '2']);
+  expect(Math.floor(room / perRate / 100) * 100).toBe(Number(rate?.replace(',', '')));
+  expect(compose).toContain(`${rate} pushes a`);
 });
 
 test('docker-compose.yml leaves more time than DRAIN_TIMEOUT before it kills', () => {

@@ -46,6 +46,12 @@ test('a window begins with the first id of its instant', () => {
   expect(id < idAfter(id) && idAfter(id) < firstIdAt(NOW + 1)).toBe(true);
 });
 
+test('what comes after the last id that anybody can ask for is an id, too', () => {
+  const last = 'f'.repeat(24);
+  expect(idAfter(last)).toBe(last);
+  expect(idAfter(last.replace(/f$/, 'e'))).toBe(last);
+});
+
 test('the lines of a batch have ids beside its own, also where the clock was corrected meanwhile', () => {
   let ahead = 0;
   const ids = createIdSource(() => ahead);

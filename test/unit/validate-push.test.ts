@@ -1,11 +1,15 @@
 /** From bytes to a push that may be queued, with warnings, or to every problem it has. */
 
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { OperationName } from '../../src/domain/operation';
+import { PushError } from '../../src/protocol/errors';
 import { createBodyParsers } from '../../src/protocol/requests';
 import {
+  createCheckBodies,
   createCheckBody,
   createValidatePush,
   type RequestContext,
+  type ValidatorDependencies,
 } from '../../src/pushes/validate-push';
 import { aBody, type Body, CONTRACT } from '../support/bodies';
 import { NOW } from '../support/builders';
@@ -16,7 +20,7 @@ beforeEach(() => {
   asked = [];
 });
 
-const checkBody = createCheckBody({
+const deps: ValidatorDependencies = {
   parsers: createBodyParsers(CONTRACT),
   concluded: new Set(['DONE']),
   clock: () => NOW,
@@ -24,7 +28,8 @@ const checkBody = createCheckBody({
     asked.push([...names]);
     return [...new Set(names)].filter((name) => !USERS.has(name));
   },
-});
+};
+const checkBody = createCheckBody(deps);
 const validatePush = createValidatePush(checkBody);
 
 const requestContext = (
@@ -179,4 +184,37 @@ test('with an idempotency key the assigned id follows the key, not the signature
   expect(await idOf({ idempotencyKey: 'l', signature: 'aa' })).not.toBe(keyed);
   expect(await idOf({ idempotencyKey: 'k', clientId: 'other' })).not.toBe(keyed);
   expect(await idOf({ signature: 'k' })).not.toBe(keyed);
+});
+
+describe('of the bodies of a batch', () => {
+  const checkBodies = createCheckBodies(deps);
+  const lines = (count: number, over: Body) =>
+    Array.from({ length: count }, () => [aBody('upsert', over), requestContext('upsert')] as const);
+  const problems = (result: unknown) => (result instanceof PushError ? result.errors?.length : 0);
+
+  test('each names the first 20 of its wrong fields', async () => {
+    const parties = Array.from({ length: 500 }, () => ({}));
+    const checked = await checkBodies(lines(3, { parties }));
+    expect(checked.map(problems)).toEqual([20, 20, 20]);
+    const [body] = lines(1, { parties })[0] ?? [];
+    const alone = checkBody(body ?? {}, requestContext('upsert'));
+    expect(problems(await alone.catch((error) => error))).toBeGreaterThanOrEqual(500);
+  });
+
+  test('each names all of its unknown users, and the first 20 once there are 10,000', async () => {
+    const parties = Array.from({ length: 500 }, (_, n) => party(`nobody-${n}`));
+    const checked = await checkBodies(lines(22, { parties }));
+    expect(checked.map(problems)).toEqual([...Array(20).fill(500), 20, 20]);
+  });
+
+  test('others have their turn between them, however few bytes they are', async () => {
+    let isOver = false;
+    const checking = checkBodies(lines(99, { parties: Array(500).fill({}) })).then(() => {
+      isOver = true;
+    });
+    let turns = 0;
+    for (; !isOver; turns += 1) await nextTick();
+    await checking;
+    expect(turns).toBeGreaterThan(5);
+  });
 });

@@ -28,6 +28,11 @@ test('the key whose first push has waited longest comes first, however many the 
   expect(tally.groups()).toEqual([key('A', 1, 300), key('B', 3, 20)]);
 });
 
+test('of two that have waited as long the one with more pushes comes first', () => {
+  const pushes = [waiting('A', 10), waiting('B', 10), waiting('B', 5)];
+  expect(tallyOf(...pushes).groups()).toEqual([key('B', 2, 10), key('A', 1, 10)]);
+});
+
 test('the hottest keys are those with the most pushes; of two alike the older one', () => {
   const pushes = [waiting('A', 1), waiting('B', 2), waiting('C', 3), waiting('C', 3)];
   const groups = tallyOf(...pushes).groups();

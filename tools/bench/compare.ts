@@ -121,7 +121,8 @@ const SCENARIOS: readonly Scenario[] = [
   {
     ...{ name: 'hot-beside', keys: 'distinct', connections: 32, contenders: OURS, isLong: true },
     ...OUT_OF_THE_PICTURE,
-    sizes: [0, 128].map((hot) => ({ webs: 1, workers: 2, hot })),
+    // More than two: the partitions are 64 then, no longer as many as at the start.
+    sizes: [0, 128].map((hot) => ({ webs: 1, workers: 4, hot })),
   },
   {
     ...{ name: 'web-processes', keys: 'distinct', connections: 64, contenders: OURS, isLong: true },

@@ -150,9 +150,9 @@ export const KINDS_OF_GROUP: readonly FaultKind[] = [
   ...GROUP_FAULT_KINDS,
 ];
 
-/** Whether a fault is about another server taking over, or falling behind. */
+/** Whether it takes a second Redis behind one address, or a replica set of three; a group has servers enough. */
 export const needsFailOver = (kind: FaultKind): boolean =>
-  /-(primary|secondary)$|^(failover|switch)-/.test(kind);
+  /-(primary|secondary)$|^(failover|switch)-redis$/.test(kind);
 
 export interface Span {
   readonly from: number;

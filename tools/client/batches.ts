@@ -5,7 +5,17 @@ import { LONGEST_TIMER } from './call';
 import type { MatterPushError } from './error';
 import type { PendingPush } from './pending-push';
 import { MAX_RATE_LIMITED, type Ways } from './settle';
-import { halfOf, hasTooManyLines, mayLieInOneLine, takesNoBatches, tryPushes } from './try-pushes';
+import {
+  BATCH_BYTES,
+  bytesOf,
+  halfOf,
+  hasTooManyBytes,
+  hasTooManyLines,
+  mayLieInOneLine,
+  takesNoBatches,
+  tookTooLong,
+  tryPushes,
+} from './try-pushes';
 import { isRateLimit, type Rejected } from './verdict';
 
 export interface BatchWays extends Ways {
@@ -25,6 +35,9 @@ export class Batches {
   #noBatchesUntil = Number.NEGATIVE_INFINITY;
   /** What the service takes, as far as is known. */
   #mostLines = Number.POSITIVE_INFINITY;
+  #mostBytes = BATCH_BYTES;
+  /** With how many it keeps up: less after each batch that took too long, and one more after each that was answered. */
+  #quickLines = Number.POSITIVE_INFINITY;
 
   constructor(ways: BatchWays) {
     this.#ways = ways;
@@ -32,7 +45,13 @@ export class Batches {
 
   /** Most lines of a batch, as far as is known: an older version of the service takes no batches. */
   mostLines(): number {
-    return performance.now() < this.#noBatchesUntil ? 1 : this.#mostLines;
+    if (performance.now() < this.#noBatchesUntil) return 1;
+    return Math.min(this.#mostLines, this.#quickLines);
+  }
+
+  /** Most bytes of a batch, as far as is known. */
+  mostBytes(): number {
+    return this.#mostBytes;
   }
 
   /**
@@ -75,9 +94,10 @@ export class Batches {
     for (const push of sent) push.isSent = false;
     if (whole && sent.length > 1) {
       if (takesNoBatches(whole)) return this.#goWithoutBatches();
-      if (hasTooManyLines(whole)) this.#mostLines = halfOf(sent.length);
+      this.#learn(sent, whole);
       if (mayLieInOneLine(whole)) return this.#halve(sent, whole);
     }
+    if (lines?.some(({ kind }) => kind === 'answered')) this.#quickLines += 1;
     const waits = sent.map((push, index) => {
       const verdict = whole ?? lines[index];
       if (verdict?.kind === 'answered') push.answered(verdict);
@@ -89,6 +109,14 @@ export class Batches {
   #goWithoutBatches(): number {
     this.#noBatchesUntil = performance.now() + WITHOUT_BATCHES;
     return 0;
+  }
+
+  /** What others are not to meet too. */
+  #learn(sent: readonly PendingPush[], whole: Rejected): void {
+    const half = halfOf(sent.length);
+    if (hasTooManyLines(whole)) this.#mostLines = half;
+    if (hasTooManyBytes(whole)) this.#mostBytes = Math.min(this.#mostBytes, halfOf(bytesOf(sent)));
+    if (tookTooLong(whole)) this.#quickLines = Math.min(this.#quickLines, half);
   }
 
   /** One of them may be the cause: which one is found by sending fewer together. */

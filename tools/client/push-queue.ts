@@ -18,8 +18,6 @@ export interface PushQueueOptions
 
 /** Batches under way: the service works on a few at a time, more would only wait there. */
 const BATCHES = 8;
-/** Bytes of a batch: half of what the service takes by default. */
-const BATCH_BYTES = 4 * 1024 * 1024;
 
 /** A push with the matter that it is about; undefined: it depends on no other. */
 export interface KeyedPush {
@@ -49,7 +47,7 @@ export class PushQueue {
       requests: concurrency,
       batches: Math.min(concurrency, BATCHES),
       lines: Math.min(maxItems, this.#batches.mostLines()),
-      bytes: BATCH_BYTES,
+      bytes: this.#batches.mostBytes(),
     });
     this.#turns = new Dispatcher(limits, (lines) => this.#begin(lines));
   }

@@ -98,5 +98,20 @@ export const takesNoBatches = ({ reason }: Rejected) =>
 /** Whether the service takes fewer lines than were sent. */
 export const hasTooManyLines = ({ reason }: Rejected) => reason === 'TOO_MANY_LINES';
 
-/** Most lines with which one may be sent after its batch may have been rejected for one of them. */
+/** Whether a batch took too long to arrive, or its answer to come: it may have been too large, whatever is in it. */
+export const tookTooLong = ({ reason }: Rejected) => TOO_LONG.includes(reason);
+
+/** Whether it has more bytes than the service, or a gateway before it, takes: a line alone is told so by itself. */
+export const hasTooManyBytes = (whole: Rejected) => whole.code === 413 && !hasTooManyLines(whole);
+
+const TOO_LONG = ['REQUEST_TIMEOUT', 'HTTP_408', 'HTTP_504', 'NO_ANSWER_IN_TIME'];
+
+/** Bytes of a batch: half of what the service takes by default. */
+export const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Bytes that they take of a batch. */
+export const bytesOf = (lines: readonly { readonly size: number }[]) =>
+  lines.reduce((sum, { size }) => sum + size, 0);
+
+/** Of lines, or bytes, of a batch that was rejected: so many may go together from then on. */
 export const halfOf = (lines: number) => Math.ceil(lines / 2);

@@ -39,6 +39,8 @@ interface ClusterOptions {
   readonly redisForm?: RedisForm;
   /** The database rejects killSessions, from the start on. */
   readonly rejectsKillSessions?: boolean;
+  /** Of each member of the database, GB; a quarter where it is not given. */
+  readonly cacheSize?: number;
   /** Milliseconds by which the clocks of processes are wrong, by name; below zero: slow. */
   readonly clockShifts?: ReadonlyMap<string, number>;
   readonly signal?: AbortSignal;
@@ -100,7 +102,12 @@ async function startCluster(options: StartOptions, releasers: Releasers): Promis
   const { redisForm = 'single' } = options;
   const crashes: string[] = [];
   const ground: Ground = { root, folder, signal, crashed: (what) => void crashes.push(what) };
-  const mongo = await startSet(ground, { members: failOver ? 3 : 1, rejectsKillSessions });
+  const members = failOver ? 3 : 1;
+  const mongo = await startSet(ground, {
+    members,
+    rejectsKillSessions,
+    cacheSize: options.cacheSize,
+  });
   releasers.add(() => mongo.stop());
   const redis = await startRedisServers(ground, { form: redisForm, size: failOver ? 2 : 1 });
   releasers.add(() => redis.stop());

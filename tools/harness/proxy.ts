@@ -11,6 +11,9 @@ export async function startProxy(targetPort: number, targetHost: string): Promis
   return proxy;
 }
 
+/** While it is closed its port may be that of another connection of this machine, for a moment: 10 s of tries. */
+const OPEN_TRIES = 100;
+const OPEN_EVERY = 100;
 /** Milliseconds for a client to send something that can be cut. */
 const CUT_TIMEOUT = 500;
 
@@ -32,10 +35,22 @@ export class TcpProxy {
 
   /** Listens, the first time on a port of its own, later on the same one again. */
   async open(): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.listen();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || tries >= OPEN_TRIES)
+          throw error;
+        await sleep(OPEN_EVERY);
+      }
+    }
+  }
+
+  private async listen(): Promise<void> {
     const server = createServer({ allowHalfOpen: true }, (client) => this.take(client));
-    this.server = server;
     server.listen(this.listensOn, '127.0.0.1');
     await once(server, 'listening');
+    this.server = server;
     this.listensOn = (server.address() as AddressInfo).port;
   }
 

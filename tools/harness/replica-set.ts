@@ -14,6 +14,8 @@ interface SetOptions {
   readonly members: number;
   /** Every member rejects killSessions, from its start on. */
   readonly rejectsKillSessions: boolean;
+  /** GB of each member; a quarter where it is not given. */
+  readonly cacheSize?: number | undefined;
 }
 
 /** What rejects it as Atlas does: AtlasError, not allowed in this tier. */
@@ -29,6 +31,7 @@ export async function startSet(ground: Ground, options: SetOptions): Promise<Clu
   const set = await startReplicaSet({
     dir: join(folder, 'mongo'),
     members: options.members,
+    cacheSize: options.cacheSize,
     parameters: {
       ...PARAMETERS,
       ...(rejectsKillSessions && { 'failpoint.failCommand': ALWAYS }),

@@ -46,15 +46,23 @@ export async function startTlsFront(
     },
   );
   tls.on('tlsClientError', () => undefined);
-  const front = createServer((client) => {
-    sockets.add(client);
-    client.on('close', () => sockets.delete(client));
-    client.on('error', () => undefined);
+  const welcome = (client: Socket) =>
     client.once('data', (first: Buffer) => {
       client.pause();
       client.unshift(first);
       if (first[0] === HANDSHAKE) tls.emit('connection', client);
       else forward(client);
+    });
+  const front = createServer((client) => {
+    sockets.add(client);
+    client.on('close', () => sockets.delete(client));
+    client.on('error', () => undefined);
+    // A server that is away takes no connection: its front must not seem to take one.
+    const knock = connect(target, '127.0.0.1');
+    knock.on('error', () => client.resetAndDestroy());
+    knock.on('connect', () => {
+      knock.destroy();
+      welcome(client);
     });
   });
   front.listen(port, '127.0.0.1');

@@ -19,6 +19,8 @@ import { allSettledOrThrow, Stopped } from './waiting';
 export interface ReplicaSetOptions
   extends Pick<ServerOptions, 'program' | 'signal'>,
     Pick<MongodSettings, 'parameters'> {
+  /** GB of each member; a quarter where it is not given. */
+  readonly cacheSize?: number | undefined;
   /** For the folders of the members, `1` and so on: data, and logs unless `logFile` says otherwise. */
   readonly dir: string;
   /** How many; an odd number. */
@@ -100,7 +102,7 @@ async function freePorts(count: number): Promise<number[]> {
 
 /** Ready means here that it answers: it has no set yet, or must find its primary first. */
 function startMember(
-  { dir, logFile, program, parameters, signal }: ReplicaSetOptions,
+  { dir, logFile, program, parameters, cacheSize = CACHE_GB, signal }: ReplicaSetOptions,
   index: number,
   port?: number,
 ): Promise<RunningServer> {
@@ -109,7 +111,7 @@ function startMember(
       name: `mongodb-${index + 1}`,
       program: program ?? chosenProgram('mongo'),
       url: mongoUrl,
-      args: (own, folder) => mongodArgs(own, folder, { cacheSize: CACHE_GB, parameters }),
+      args: (own, folder) => mongodArgs(own, folder, { cacheSize, parameters }),
       isReady: (own) =>
         withAdmin(mongoUrl(own), async (db) => Boolean(await db.command({ ping: 1 }))),
     },

@@ -8,8 +8,11 @@ import type { Middleware } from 'koa';
 import { PushError } from '../../protocol/errors';
 import { createUploads } from '../uploads';
 
-/** Bytes of all unfinished bodies together; complete bodies of unanswered requests have the same bound. */
-const BYTES_LIMIT = 256 * 1024 * 1024;
+/**
+ * Bytes of all unfinished bodies together; complete bodies of unanswered requests have the same bound, and so
+ * have the bodies that wait in Redis.
+ */
+export const IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 
 /** What the reader of a body tells of it. */
 export interface Arrival {
@@ -33,7 +36,7 @@ export const arrivalOf = (req: IncomingMessage): Arrival | undefined => arrivals
 export function koaInFlight(
   max: number,
   tell: (inFlight: number) => void = () => undefined,
-  bytes = BYTES_LIMIT,
+  bytes = IN_FLIGHT_BYTES,
 ): Middleware {
   const uploads = createUploads({ max, bytes });
   let inFlight = 0;

@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { partialEnvelope } from '../../protocol/batch';
 import { type Envelope, errorEnvelope, successEnvelope } from '../../protocol/envelope';
 import { PushError } from '../../protocol/errors';
+import { answerDocument } from '../document-answer';
 import { type BegunLines, writeLines } from '../line-answer';
 import { rateHeaders } from '../rate-headers';
 import type { PlainDocument, RequestState } from '../request-state';
@@ -73,16 +74,12 @@ function sendLines(ctx: Context, lines: BegunLines, options: RespondOptions): vo
 }
 
 /** Anybody may ask, as often as they like: caches answer most of it, and most of the rest is a 304. */
-function sendDocument(ctx: Context, { bytes, type, etag, headers }: PlainDocument): void {
+function sendDocument(ctx: Context, document: PlainDocument): void {
   closeIfUnread(ctx);
-  ctx.set({ ETag: etag, 'Cache-Control': 'public, max-age=300', ...headers });
-  ctx.status = 200;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  ctx.type = type;
-  ctx.body = bytes;
+  const { status, headers, body } = answerDocument(document, ctx.headers);
+  ctx.status = status;
+  if (body) ctx.body = body;
+  ctx.set({ 'Cache-Control': 'public, max-age=300', ...headers });
 }
 
 function sendLocation(ctx: Context, location: string): void {

@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CONSOLE_PATH } from '../../protocol/paths';
+import { fileOf, type PageFiles, TYPES, withPreloads } from '../page-files';
 import type { PlainDocument } from '../request-state';
-import { type DocsFiles, fileOf, NOBLE, TYPES } from './docs-files';
-import { blankComments, readSharedModules } from './shared-modules';
+import { readNoble } from './docs-files';
+import { readSharedModules } from './shared-modules';
 
 /** Where a package's module lies, and what the console calls it. */
 interface Library {
@@ -32,6 +33,7 @@ function libraries(): readonly Library[] {
   ];
 }
 
+const PAGE = 'index.html';
 /** Where the compiled service lies, seen from public/console. */
 const COMPILED = '../../dist/src';
 
@@ -44,26 +46,23 @@ const BARE = /\b(from|import)\s*"([^"./][^"]*)"/g;
  * @param folder public/console
  * @throws Error where a file cannot be read, or a library imports what is not served
  */
-export function readConsoleFiles(folder: string): DocsFiles {
+export function readConsoleFiles(folder: string): PageFiles {
   const own = readdirSync(folder)
-    .filter((name) => path.extname(name) in TYPES)
-    .map((name): [string, PlainDocument] => {
-      const file = fileOf(name, withoutComments(name, readFileSync(path.join(folder, name))));
-      return [name === 'index.html' ? CONSOLE_PATH : `${CONSOLE_PATH}/${name}`, file];
-    });
-  const nobleFolder = path.dirname(require.resolve('@noble/hashes/hmac.js'));
-  const noble = NOBLE.map((name) => served(name, readFileSync(path.join(nobleFolder, name))));
+    .filter((name) => path.extname(name) in TYPES && name !== PAGE)
+    .map((name): [string, PlainDocument] => [
+      `${CONSOLE_PATH}/${name}`,
+      fileOf(name, readFileSync(path.join(folder, name))),
+    ]);
+  const noble = readNoble(`${CONSOLE_PATH}/lib`);
   const all = libraries();
   const others = all.map(({ name, file }) => served(name, withAddresses(file, all)));
   const shared = Array.from(readSharedModules(path.join(folder, COMPILED)), ([name, bytes]) =>
     served(name, bytes),
   );
-  return new Map([...own, ...noble, ...others, ...shared]);
+  const modules = new Map([...own, ...noble, ...others, ...shared]);
+  const html = withPreloads(CONSOLE_PATH, readFileSync(path.join(folder, PAGE)), modules);
+  return new Map([[CONSOLE_PATH, fileOf(PAGE, html)], ...modules]);
 }
-
-/** Types and reasons are a third of a module, and for those who work on it. */
-const withoutComments = (name: string, bytes: Buffer) =>
-  path.extname(name) === '.js' ? Buffer.from(blankComments(String(bytes))) : bytes;
 
 const served = (name: string, bytes: Buffer): [string, PlainDocument] => [
   `${CONSOLE_PATH}/lib/${name}`,
@@ -71,13 +70,10 @@ const served = (name: string, bytes: Buffer): [string, PlainDocument] => [
 ];
 
 function withAddresses(file: string, all: readonly Library[]): Buffer {
-  const text = readFileSync(file, 'utf8')
-    .replace(BARE, (_, word: string, specifier: string) => {
-      const library = all.find((it) => it.specifier === specifier);
-      if (!library)
-        throw new Error(`${file} imports ${specifier}, which the console does not serve`);
-      return `${word}"./${library.name}"`;
-    })
-    .replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n');
+  const text = readFileSync(file, 'utf8').replace(BARE, (_, word: string, specifier: string) => {
+    const library = all.find((it) => it.specifier === specifier);
+    if (!library) throw new Error(`${file} imports ${specifier}, which the console does not serve`);
+    return `${word}"./${library.name}"`;
+  });
   return Buffer.from(text);
 }

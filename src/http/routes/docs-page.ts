@@ -2,8 +2,8 @@
 import type { Middleware } from 'koa';
 import { PushError } from '../../protocol/errors';
 import { CONSOLE_PATH, DOCS_PATH } from '../../protocol/paths';
+import type { PageFiles } from '../page-files';
 import type { RequestState } from '../request-state';
-import type { DocsFiles } from './docs-files';
 
 const METHODS = ['HEAD', 'GET'];
 
@@ -18,7 +18,7 @@ const LEADS: ReadonlyMap<string, { readonly page: string; readonly location: str
 ]);
 
 /** A path is looked up letter for letter: nothing of a request ever becomes the path of a file. */
-export function koaDocsPage(files: DocsFiles): Middleware<RequestState> {
+export function koaDocsPage(files: PageFiles): Middleware<RequestState> {
   return async (ctx, next) => {
     const file = files.get(ctx.path);
     const lead = LEADS.get(ctx.path);

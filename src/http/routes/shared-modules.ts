@@ -28,12 +28,6 @@ export const readSharedModules = (compiled: string): ReadonlyMap<string, Buffer>
     }),
   );
 
-/** Comments that stand on lines of their own; the lines stay, so that a stack names the right ones. */
-const COMMENT = /^[ \t]*(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/[ \t]*$|\/\/.*$)/gm;
-
-export const blankComments = (text: string): string =>
-  text.replace(COMMENT, (comment) => comment.replace(/[^\n]+/g, ''));
-
 /** @param text what tsc writes as CommonJS */
 export function toBrowserModule(name: string, text: string): string {
   const required = [...new Set(Array.from(text.matchAll(REQUIRED), ([, it = '']) => it))];
@@ -49,8 +43,7 @@ export function toBrowserModule(name: string, text: string): string {
     ...imports,
     'const exports = {};',
     `const require = (name) => ({ ${modules.join(', ')} })[name];`,
-    // The link to its source map is one of them.
-    blankComments(text),
+    text,
     // Under other names: what is exported may be declared by its own.
     ...names.map((it) => `const export_${it} = exports.${it};`),
     `export { ${names.map((it) => `export_${it} as ${it}`).join(', ')} };\n`,

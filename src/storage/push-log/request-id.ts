@@ -75,8 +75,12 @@ export function receivedAtOf(id: string): number {
   return seconds * 1000 + Math.min(milliseconds, 999);
 }
 
-/** The smallest id above this one. */
+/** Above the last one there is none: no process makes it. */
+const LAST_ID = 'f'.repeat(DIGITS);
+
+/** The smallest id above this one; of the last one that there is, itself. */
 export function idAfter(id: string): string {
+  if (id === LAST_ID) return id;
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(DIGITS, '0');
 }
 

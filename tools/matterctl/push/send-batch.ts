@@ -5,11 +5,15 @@ import type { BatchVerdict } from '../../client/batch-verdict';
 import type { Gate } from '../../client/gate';
 import type { Sender } from '../../client/sender';
 import {
+  BATCH_BYTES,
+  bytesOf,
   halfOf,
+  hasTooManyBytes,
   hasTooManyLines,
   mayLieInOneLine,
   type OutgoingPush,
   takesNoBatches,
+  tookTooLong,
 } from '../../client/try-pushes';
 import { type Answered, isRateLimit, type Rejected, toRejected } from '../../client/verdict';
 import { CommandFailure } from '../failure';
@@ -91,6 +95,7 @@ export class BatchSender {
   #wasReached = false;
   /** What the service takes, as far as is known. */
   #mostLines = Number.POSITIVE_INFINITY;
+  #mostBytes = BATCH_BYTES;
   #noBatchesUntil = Number.NEGATIVE_INFINITY;
 
   constructor(sending: Sending) {
@@ -102,6 +107,11 @@ export class BatchSender {
   mostLines(): number {
     if (performance.now() < this.#noBatchesUntil) return 1;
     return Math.min(this.#sending.pace.limits().lines, this.#mostLines);
+  }
+
+  /** Most bytes of the next batch. */
+  mostBytes(): number {
+    return this.#mostBytes;
   }
 
   /**
@@ -117,7 +127,7 @@ export class BatchSender {
     await gate.pass(stop).catch(() => undefined);
     if (stop.aborted) return undefined;
     // It may have shrunk meanwhile.
-    const batch = lines.slice(0, this.mostLines());
+    const batch = this.#fitting(lines);
     const rest = lines.slice(batch.length);
     const [ticket, before, startedAt] = [pace.begin(), standstill.moves(), performance.now()];
     for (const line of batch) {
@@ -130,6 +140,16 @@ export class BatchSender {
     const took = performance.now() - startedAt;
     const left = await this.#judge({ batch, ticket, before, took }, verdict);
     return rest.length > 0 ? { ...left, again: [...left.again, ...rest] } : left;
+  }
+
+  /** The first of some lines, as many as the service takes now: one at least. */
+  #fitting(lines: readonly FileLine[]): readonly FileLine[] {
+    let bytes = 0;
+    const end = lines.findIndex(({ size }, n) => {
+      bytes += size;
+      return n > 0 && (n >= this.mostLines() || bytes > this.mostBytes());
+    });
+    return end === -1 ? lines : lines.slice(0, end);
   }
 
   #judge(tried: Try, { whole, lines }: BatchVerdict): Promise<Left> {
@@ -147,6 +167,9 @@ export class BatchSender {
     }
     await this.#forAll.check(whole);
     if (hasTooManyLines(whole)) this.#mostLines = halfOf(batch.length);
+    if (hasTooManyBytes(whole)) this.#mostBytes = Math.min(this.#mostBytes, halfOf(bytesOf(batch)));
+    // Its lines go in halves, in case it lies in one of them; those behind them are to go more slowly too.
+    if (tookTooLong(whole)) this.#sending.pace.refused(tried.ticket);
     this.#wasReached ||= whole.code !== 0;
     const isOfLine = mayLieInOneLine(whole) && (await this.#mayBeALine(whole));
     if (!isOfLine) return this.#refused(tried, batch, whole);

@@ -23,8 +23,6 @@ export interface LineSending {
 /** Lines, and bytes of them, that may wait for their turn. */
 const WINDOW_LINES = 10_000;
 const WINDOW_BYTES = 64 * 1024 * 1024;
-/** Bytes of a batch: half of what the service takes by default. */
-const BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
  * @returns when all that was sent has ended; after a stop some lines may not have been sent
@@ -40,7 +38,12 @@ export async function sendLines(
   const limits = () => {
     const { requests } = pace.limits();
     const most = stop.signal.aborted ? 0 : requests;
-    return { requests: most, batches: most, lines: batches.mostLines(), bytes: BATCH_BYTES };
+    return {
+      requests: most,
+      batches: most,
+      lines: batches.mostLines(),
+      bytes: batches.mostBytes(),
+    };
   };
   const dispatcher = new Dispatcher<FileLine>(limits, async (lines) => {
     for (const line of lines) waiting.delete(line);

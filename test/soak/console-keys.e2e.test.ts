@@ -1,0 +1,173 @@
+/**
+ * The console in a browser when something changes behind its back: its key ends, its client is paused, another
+ * tab mends first, the bodies are gone.
+ */
+import type { Page } from 'puppeteer-core';
+import { clientModel } from '../../src/storage/directory/client-model';
+import { matterModel } from '../../src/storage/ledger/matter-model';
+import { bodyModel } from '../../src/storage/push-log/body-model';
+import { entryModel } from '../../src/storage/push-log/entry-model';
+import { type ConsoleKey, makeConsoleKey } from '../support/console-key';
+import { fillIn, press, shows, textOf } from '../support/console-page';
+import { inConsole } from '../support/console-rig';
+import { until } from '../support/wait';
+
+const TEST_MS = 90_000;
+const RANGE = 'range=week&lang=en';
+const NOT_ACCEPTED = 'The key is not accepted: it has ended, was revoked, or is wrong.';
+
+inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, enter, ctl }) => {
+  const upsert = (externalId: string, more: object = {}) =>
+    service().push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
+
+  const endNow = ({ clientId, keyId }: ConsoleKey) =>
+    clientModel(service().db).updateOne(
+      { _id: clientId, 'queryKeys.id': keyId },
+      { $set: { 'queryKeys.$.expiresAt': new Date() } },
+    );
+  const revoke = ({ clientId, keyId }: ConsoleKey) => ctl('client', 'revoke', clientId, keyId);
+  const isOver = ({ key: secret }: ConsoleKey) =>
+    until('its end to be known', async () => {
+      const answer = await service().push('', {}, { path: '/api/open/clients/me', secret });
+      return answer.code === 401;
+    });
+  const isRefused = async (page: Page) => {
+    await page.waitForSelector('.entrance .failure');
+    expect(await textOf(page, '.entrance .failure')).toContain(NOT_ACCEPTED);
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    expect(await page.evaluate('location.href')).not.toContain('key');
+  };
+
+  test(
+    'a link whose key has ended leads to the entrance, which says so',
+    async () => {
+      const ended = await makeConsoleKey(service());
+      await endNow(ended);
+      await isOver(ended);
+      const page = await enter(ended);
+      await page.evaluate('location.hash = "#/overview?lang=en"');
+      await shows(page, 'The key is not accepted', '.entrance');
+      await isRefused(page);
+    },
+    TEST_MS,
+  );
+
+  test.each([
+    ['ends', endNow],
+    ['is revoked', revoke],
+  ])(
+    'a key that %s while a screen is open leads there too; with another one the screen is there again',
+    async (_, end) => {
+      await upsert('OPEN', { title: '' });
+      const own = await makeConsoleKey(service());
+      const page = await open(`#/failures?${RANGE}`, '.groups', own);
+      await end(own);
+      await isOver(own);
+      await press(page, '.again');
+      await isRefused(page);
+      expect(await page.$('.groups')).toBeNull();
+      await fillIn(page, '#client', key().clientId);
+      await fillIn(page, '#key', key().key);
+      await press(page, '.entrance button.main');
+      await page.waitForSelector('.groups');
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a paused client is shown in the frame of every screen, with since when and why',
+    async () => {
+      await ctl('queue', 'pause', service().clientId, '--reason', 'month <b>end</b>');
+      try {
+        await until('the pause', async () => (await upsert('P-1')).reason === 'CLIENT_PAUSED');
+        const page = await open(`#/pushes?${RANGE}`, '.pushes');
+        await page.waitForSelector('.who .paused');
+        const { paused } = (await clientModel(service().db).findById(key().clientId).lean()) ?? {};
+        const at = new Intl.DateTimeFormat('en-GB', {
+          ...{ timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'medium' },
+        }).format(paused?.since);
+        expect(await textOf(page, '.who .paused')).toBe(
+          `Pushes are paused since ${at}: month <b>end</b>`,
+        );
+        await ctl('queue', 'resume', service().clientId);
+        await until('its end', async () => (await upsert('P-1')).code === 0);
+        await page.reload({ waitUntil: 'domcontentloaded' });
+        await shows(page, 'may push', '.who');
+        expect(await page.$('.who .paused')).toBeNull();
+      } finally {
+        await ctl('queue', 'resume', service().clientId);
+      }
+    },
+    TEST_MS,
+  );
+
+  /** A tab with the failed matters of a field, all of them ticked. */
+  const ticked = async (field: string) => {
+    const group = `#/failures?reason=VALIDATION_FAILED&field=${field}&${RANGE}`;
+    const page = await open(group, '.group .table');
+    await press(page, '#tick-all');
+    return page;
+  };
+  const plan = async (page: Page, value: string) => {
+    await fillIn(page, '#set-value', value);
+    await press(page, '.set button[type="submit"]');
+    await page.waitForSelector('.work .plan');
+  };
+  const ledgerOf = (prefix: string) =>
+    matterModel(service().db)
+      .find({ externalId: new RegExp(`^${prefix}-`) })
+      .sort({ externalId: 1 })
+      .lean();
+  const pushesOf = (prefix: string) =>
+    entryModel(service().db).countDocuments({ externalId: new RegExp(`^${prefix}-`) });
+
+  test(
+    'what another tab mended while a plan was open is not sent again, and the plan says so',
+    async () => {
+      for (let n = 0; n < 3; n += 1) await upsert(`TWO-${n}`, { pcUrl: 'no such' });
+      const a = await ticked('pcUrl');
+      await plan(a, 'https://a.test/');
+      await shows(a, '3 pushes of 3 matters will be sent', '.work');
+      const b = await ticked('pcUrl');
+      await plan(b, 'https://b.test/');
+      await press(b, '#send');
+      await shows(b, 'Done: 3 written, 0 failed.', '.work');
+      const [before, pushes] = [await ledgerOf('TWO'), await pushesOf('TWO')];
+      expect(before.map(({ pcUrl }) => pcUrl)).toEqual(Array(3).fill('https://b.test/'));
+      await press(a, '#send');
+      await shows(a, '3 were mended meanwhile', '.work');
+      expect(await a.$('#send')).toBeNull();
+      expect([await ledgerOf('TWO'), await pushesOf('TWO')]).toEqual([before, pushes]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a plan says which pushes have no body any more, and sends the others',
+    async () => {
+      const answers = [];
+      for (let n = 0; n < 3; n += 1) {
+        answers.push(await upsert(`GONE-${n}`, { mobileUrl: 'no such' }));
+      }
+      // As PUSH_BODY_RETENTION takes them away: before their entries.
+      await bodyModel(service().db).deleteOne({ _id: answers[0]?.requestId });
+      const page = await ticked('mobileUrl');
+      await plan(page, 'https://c.test/');
+      await shows(page, '2 pushes of 2 matters will be sent', '.work');
+      expect(await textOf(page, '.plan .bodyless')).toBe(
+        '1 have no body any more, or were rejected for their signature or client',
+      );
+      // What is ticked since changes nothing of the plan.
+      await press(page, '#tick-none');
+      await press(page, '#send');
+      await shows(page, 'Done: 2 written, 0 failed.', '.work');
+      expect((await ledgerOf('GONE')).map(({ externalId }) => externalId)).toEqual([
+        ...['GONE-1', 'GONE-2'],
+      ]);
+      await shows(page, 'have no body any more', '.group .table');
+    },
+    TEST_MS,
+  );
+
+  return undefined;
+});

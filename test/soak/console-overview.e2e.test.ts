@@ -1,0 +1,184 @@
+/** The console's overview in a browser: two days of which every number is known, and the ledger. */
+import { Types } from 'mongoose';
+import pino from 'pino';
+import { dayAt, hourAt } from '../../src/protocol/time';
+import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
+import { createPushCounts } from '../../src/storage/push-log/push-counts';
+import { createRequestIds } from '../../src/storage/push-log/request-id';
+import { resultOf } from '../../src/storage/push-log/settlement';
+import { press, shows } from '../support/console-page';
+import { inConsole } from '../support/console-rig';
+import { seedLedger } from '../support/ledger-seed';
+import type { Service } from '../support/service';
+
+const TEST_MS = 60_000;
+const ZONE = 'Asia/Shanghai';
+const HOUR = 3_600_000;
+/** It is over, and so is the day before it. */
+const THE_DAY = dayAt(Date.now() - 48 * HOUR, ZONE);
+const DAY_BEFORE = dayAt(THE_DAY.start - HOUR, ZONE);
+const DAY_AFTER = dayAt(THE_DAY.end, ZONE).date;
+
+/** How many pushes ended how, in which hour. */
+const COUNTED: readonly (readonly [day: number, hour: number, result: string, pushes: number])[] = [
+  [THE_DAY.start, 9, 'CREATED', 40],
+  [THE_DAY.start, 9, 'UPDATED', 5],
+  [THE_DAY.start, 9, 'REPLAYED', 3],
+  [THE_DAY.start, 9, 'VALIDATION_FAILED', 6],
+  [THE_DAY.start, 14, 'CREATED', 20],
+  [THE_DAY.start, 14, 'STALE_IGNORED', 2],
+  [THE_DAY.start, 14, 'UNKNOWN_USER', 4],
+  [THE_DAY.start, 14, 'SIGNATURE_MISMATCH', 1],
+  [DAY_BEFORE.start, 0, 'CREATED', 10],
+  [DAY_BEFORE.start, 23, 'VALIDATION_FAILED', 2],
+];
+
+async function plantCounts({ db }: Service): Promise<void> {
+  const logger = pino({ level: 'silent' });
+  const counts = createPushCounts(db, { logger, hourOf: (at) => hourAt(at, ZONE) });
+  for (const [day, hour, result, pushes] of COUNTED) {
+    const who = { clientId: 'tester', systemCode: 'TEST', operation: 'upsert' };
+    counts.ended({ ...who, result, receivedAt: day + hour * HOUR }, 20, pushes);
+  }
+  await counts.stop();
+}
+
+/** Failed ones, one of which is mended, and ones that wait: no worker runs that would end them. */
+async function plantLog({ db }: Service): Promise<void> {
+  const idOf = createRequestIds();
+  const entry = (at: number, externalId: string, more: Partial<LogEntry>): LogEntry => ({
+    _id: new Types.ObjectId(idOf(at)),
+    ...{ clientId: 'tester', systemCode: 'TEST', operation: 'upsert', externalId },
+    ...{ bodyHash: '-', bodySize: 0, receivedAt: new Date(at), deadlineAt: new Date(at) },
+    state: 'QUEUED',
+    ...more,
+  });
+  const failed = resultOf({ state: 'REFUSED', reason: 'VALIDATION_FAILED' });
+  const written = { state: 'PERSISTED', result: 'CREATED' } as const;
+  const noon = THE_DAY.start + 12 * HOUR;
+  await entryModel(db).insertMany([
+    ...['F-1', 'F-2', 'MENDED'].map((id, n) => entry(noon + n, id, failed)),
+    entry(noon + HOUR, 'MENDED', written),
+    ...['W-1', 'W-2'].map((id, n) => entry(noon + n, id, {})),
+    entry(DAY_BEFORE.start, 'F-0', failed),
+    ...['W-3', 'W-4', 'W-5'].map((id, n) => entry(DAY_BEFORE.start + n, id, {})),
+  ]);
+}
+
+inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
+  const range = `range=custom&from=${THE_DAY.date}T00:00&to=${DAY_AFTER}T00:00`;
+  const overview = () => open(`#/overview?${range}&lang=en`, '#tile-received .number');
+
+  test(
+    'received, written, still failed and waiting stand beside those of the day before',
+    async () => {
+      const page = await overview();
+      const tiles = await page.$$eval('.tiles li', (all) =>
+        all.map((it) => [
+          it.id,
+          it.querySelector('.number')?.textContent,
+          it.querySelector('.before')?.textContent,
+          it.querySelector('.number a')?.getAttribute('href')?.split('?')[0] ?? '',
+        ]),
+      );
+      expect(tiles).toEqual([
+        ['tile-received', '81', 'The day before: 12', '#/pushes'],
+        ['tile-written', '70', 'The day before: 10', ''],
+        ['tile-stillFailed', '2', 'The day before: 1', '#/failures'],
+        ['tile-waiting', '2', 'The day before: 3', ''],
+      ]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a bar stands for each hour, as high as its pushes of each outcome; the same is a table',
+    async () => {
+      const page = await overview();
+      await page.waitForSelector('.bars svg g');
+      const bars = await page.$$eval('.bars svg g', (all) =>
+        all.map((bar) =>
+          ['written', 'unchanged', 'failed'].map((kind) =>
+            Number(bar.querySelector(`.${kind}`)?.getAttribute('height')),
+          ),
+        ),
+      );
+      expect(bars).toHaveLength(24);
+      // Of the hour that has most, 54, in hundredths.
+      const heights = (...pushes: number[]) =>
+        pushes.map((it) => expect.closeTo((100 * it) / 54, 5));
+      for (const [hour, bar] of bars.entries()) {
+        const known: Record<number, number[]> = { 9: [45, 3, 6], 14: [20, 2, 5] };
+        expect([hour, bar]).toEqual([hour, heights(...(known[hour] ?? [0, 0, 0]))]);
+      }
+      await shows(page, 'Most at a time: 54', '.legend');
+      const rows = await page.$$eval('.chart tbody tr', (all) =>
+        all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent ?? '')),
+      );
+      expect(rows).toHaveLength(24);
+      const inWords = rows.filter(([, ...cells]) => cells.some((cell) => cell !== '0'));
+      expect(inWords).toEqual([
+        [expect.stringMatching(/09:00$/), '45', '3', '6'],
+        [expect.stringMatching(/14:00$/), '20', '2', '5'],
+      ]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'reasons stand in words, the most frequent first, and lead to their pushes',
+    async () => {
+      const page = await overview();
+      await page.waitForSelector('.reasons li');
+      const reasons = await page.$$eval('.reasons li', (all) =>
+        all.map((it) => [
+          it.querySelector('a')?.textContent,
+          it.querySelector('.count')?.textContent,
+          it.querySelector('a')?.getAttribute('href') ?? '',
+        ]),
+      );
+      expect(reasons).toEqual([
+        ['Fields are wrong', '6', expect.stringMatching(/^#\/failures\?.*VALIDATION_FAILED/)],
+        ['A user is unknown or disabled', '4', expect.stringMatching(/^#\/failures\?.*UNKNOWN/)],
+        // Anybody can cause these: they are no failures of the system's own.
+        ['The signature is wrong', '1', expect.stringMatching(/^#\/pushes\?.*view=refused/)],
+      ]);
+      for (const [, , href] of reasons) expect(href).toContain(`from=${THE_DAY.date}`);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'the ledger is counted by type and state once somebody asks for it',
+    async () => {
+      const page = await overview();
+      expect(await page.$('.ledger table')).toBeNull();
+      await press(page, '.ledger button');
+      await page.waitForSelector('.ledger table');
+      const rows = await page.$$eval('.ledger tr', (all) =>
+        all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
+      );
+      expect(rows).toEqual([
+        ['Type', 'Open', 'Concluded', 'Together'],
+        ['leave', '4', '3', '7'],
+        ['(without a type)', '2', '0', '2'],
+        ['Together', '6', '3', '9'],
+      ]);
+    },
+    TEST_MS,
+  );
+
+  return async (service) => {
+    await plantCounts(service);
+    await plantLog(service);
+    await seedLedger(service.db, 7, (n) => {
+      const phase = n < 3 ? 'CONCLUDED' : 'OPEN';
+      return { externalId: `L-${n}`, bizType: 'leave', phase };
+    });
+    await seedLedger(service.db, 2, (n) => ({
+      externalId: `N-${n}`,
+      bizType: null,
+      phase: 'OPEN',
+    }));
+  };
+});
