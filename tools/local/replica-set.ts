@@ -65,7 +65,7 @@ const CACHE_GB = 0.25;
  */
 export async function startReplicaSet(options: ReplicaSetOptions): Promise<ReplicaSet> {
   const { address = async (port: number) => `127.0.0.1:${port}`, signal } = options;
-  const ports = await freePorts(options.members);
+  const ports = await Promise.all(Array.from({ length: options.members }, () => freePort()));
   const hosts = await Promise.all(ports.map(address));
   const members: RunningServer[] = [];
   const stop = async () => void (await Promise.all(members.map(endMember)));
@@ -94,12 +94,6 @@ export async function startReplicaSet(options: ReplicaSetOptions): Promise<Repli
 }
 
 /** Different ones: a port that was free may be given out twice. */
-async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
-}
-
 /** Ready means here that it answers: it has no set yet, or must find its primary first. */
 function startMember(
   { dir, logFile, program, parameters, cacheSize = CACHE_GB, signal }: ReplicaSetOptions,
