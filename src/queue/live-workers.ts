@@ -21,8 +21,8 @@ const COUNT_EVERY = 10;
 const TOO_MANY = 4;
 
 /**
- * KEYS: workers, heartbeats. ARGV: name, partitions it holds, milliseconds of WORKER_GONE. Returns names
- * and partitions of those that are alive.
+ * KEYS: workers, heartbeats. ARGV: name, partitions it holds (-1: it is to count no more), milliseconds of
+ * WORKER_GONE. Returns names and partitions of those that are alive.
  */
 const BEAT = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
@@ -31,9 +31,18 @@ for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[3]
   redis.call('ZREM', KEYS[2], gone)
   redis.call('HDEL', KEYS[1], gone)
 end
-redis.call('ZADD', KEYS[2], now, ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if ARGV[2] == '-1' then
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  redis.call('HDEL', KEYS[1], ARGV[1])
+else
+  redis.call('ZADD', KEYS[2], now, ARGV[1])
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+end
 return redis.call('HGETALL', KEYS[1])`;
+
+const STEPS_BACK =
+  'every batch fails, other workers take the partitions; this one tries one of each shard';
+const COMES_BACK = 'a batch is done, this worker takes its share of the partitions again';
 
 interface BeatCommand {
   beatOfWorker(keyCount: number, ...args: (string | number)[]): Promise<string[]>;
@@ -43,7 +52,7 @@ export interface SharingOptions {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
-  readonly worker: Pick<GroupWorker, 'load' | 'share'>;
+  readonly worker: Pick<GroupWorker, 'load' | 'share' | 'isFailing'>;
   /** Of one run of a process. */
   readonly id: string;
   readonly logger: Logger;
@@ -54,7 +63,11 @@ export interface Sharing extends PollLoop {
   alive(): Iterable<string>;
 }
 
-/** From now on the worker has its share of the partitions, and there are as many as the workers need. */
+/**
+ * From now on the worker has its share of the partitions, and there are as many as the workers need. One whose
+ * batches all fail leaves the partitions to the others, who may reach the database. It goes on with one (of each shard)
+ * and counts again once a batch is done.
+ */
 export function startSharing(options: SharingOptions): Sharing {
   const { redis, keys, worker, id, logger } = options;
   redis.defineCommand('beatOfWorker', { lua: BEAT });
@@ -62,11 +75,17 @@ export function startSharing(options: SharingOptions): Sharing {
   const shareOf = createSharer(id);
   const adapt = createAdapt(options);
   let alive: ReadonlyMap<string, number> = new Map();
+  let wasFailing = false;
   const loop = startPollLoop(
     async () => {
       const { partitions } = worker.load();
+      const isFailing = worker.isFailing();
+      if (isFailing !== wasFailing) logger.warn(isFailing ? STEPS_BACK : COMES_BACK);
+      wasFailing = isFailing;
       const names = [keys.workers, keys.workerHeartbeats];
-      alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
+      const told = isFailing ? -1 : partitions;
+      alive = toMap(await command.beatOfWorker(2, ...names, id, told, WORKER_GONE));
+      if (isFailing) return worker.share(partitions, 1);
       // What it holds may have changed meanwhile, in no case by much.
       const { letGo, most } = shareOf(alive);
       worker.share(letGo, most);
