@@ -30,6 +30,8 @@ interface Options {
   readonly small: number;
   readonly large: number;
   readonly rounds: number;
+  /** Part of the names of the queries that are measured; empty: all are. */
+  readonly query: string;
 }
 
 /** @returns the exit code: 1 where a query grew by more than the goal, or failed */
@@ -49,7 +51,7 @@ export async function run({ root, args, say }: RunContext): Promise<number> {
       releasers.add(() => sender.close());
       sides.push({ scale, sender, callers });
     }
-    const measured = await measureAll(sides, options.rounds, say);
+    const measured = await measureAll(sides, options, say);
     const { text, grown } = growthTable(measured, { goal: GOAL, noise: NOISE_MS });
     process.stdout.write(`\n${text}\n`);
     const results = { ...options, date: new Date().toISOString(), measured };
@@ -65,11 +67,15 @@ function readOptions(args: readonly string[]): Options {
       small: { type: 'string', default: '50000' },
       large: { type: 'string', default: '5000000' },
       rounds: { type: 'string', default: '200' },
+      query: { type: 'string', default: '' },
     },
   });
   const [small, large, rounds] = [values.small, values.large, values.rounds].map(Number);
   if (!small || !large || !rounds) throw new Error('--small, --large and --rounds are numbers');
-  return { small, large, rounds };
+  const { query } = values;
+  if (!QUERIES.some(({ name }) => name.includes(query)))
+    throw new Error(`--query "${query}" is in no name of a query`);
+  return { small, large, rounds, query };
 }
 
 interface Side {
@@ -81,11 +87,11 @@ interface Side {
 /** Interleaved: what the machine does at a moment meets both sizes. */
 async function measureAll(
   sides: readonly Side[],
-  rounds: number,
+  { rounds, query: part }: Options,
   say: RunContext['say'],
 ): Promise<Measured[]> {
   const measured: Measured[] = [];
-  for (const query of QUERIES) {
+  for (const query of QUERIES.filter(({ name }) => name.includes(part))) {
     const times = sides.map((): number[] => []);
     const sizes = sides.map(() => 0);
     // The first calls of a query are warming up and not counted.
