@@ -10,13 +10,15 @@ import type { Logger } from '../src/runtime/logger';
 import type { SettledPush } from '../src/storage/push-log/log';
 import type { LogLookups } from '../src/storage/push-log/lookups';
 import type { Metrics } from '../src/telemetry/metrics';
-import { failsWholeBatch, isContention } from './failures';
+import { failsWholeBatch, isContention, PartitionsLost } from './failures';
 import { splitBehind, splitSettled, withFinalState } from './final-states';
 import { type Group, groupPushes } from './plan-batch';
 
 export interface ApplyDependencies {
   /** Commits groups in one transaction. @throws where nothing of them, or nothing known, was written */
   readonly commit: (groups: readonly Group[]) => Promise<readonly SettledPush[]>;
+  /** Whether the batch's worker still holds its partitions. */
+  readonly isHeld: () => Promise<boolean>;
   readonly lookups: Pick<LogLookups, 'settlements'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -72,7 +74,7 @@ function createPatience(): Patience {
   };
 }
 
-/** @throws what `failsWholeBatch`: the outcome of some pushes is unknown then */
+/** @throws what `failsWholeBatch`, or PartitionsLost: the outcome of some pushes is unknown then */
 export function applyGroups(deps: ApplyDependencies, groups: readonly Group[]): Promise<Applied> {
   return applyAll({ ...deps, patience: createPatience() }, groups);
 }
@@ -92,7 +94,7 @@ async function applyTogether(applying: Applying, groups: readonly Group[]): Prom
   try {
     return { settled: await commit(groups), unsettled: [] };
   } catch (error) {
-    noteFailure(metrics, error);
+    await noteFailure(applying, error);
     metrics.retried();
     const isOver = patience.isOver() && isContention(error);
     if (isOver && groups.length <= FEW) return giveUpTogether(applying, groups, error);
@@ -139,7 +141,7 @@ async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
     try {
       return joined(known, { settled: await commit([left]), unsettled: [] });
     } catch (error) {
-      noteFailure(metrics, error);
+      await noteFailure(applying, error);
       const { open, ...found } = await splitSettled(lookups, left.pushes);
       known = joined(known, found);
       if (open.length === 0) return known;
@@ -153,10 +155,16 @@ async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
   }
 }
 
-/** @throws the error itself where the batch must fail as a whole */
-function noteFailure(metrics: Metrics, error: unknown): void {
+/**
+ * A worker that no longer holds the partitions must not try again: whoever has them now may have applied later pushes
+ * of the same matters. Where Redis was emptied, that one does not know of the earlier ones.
+ *
+ * @throws the error itself where the batch must fail as a whole
+ */
+async function noteFailure({ metrics, isHeld }: Applying, error: unknown): Promise<void> {
   if (failsWholeBatch(error)) throw error;
   if (isContention(error)) metrics.conflict();
+  if (!(await isHeld())) throw new PartitionsLost('other workers may have the partitions by now');
 }
 
 /** A group that cannot be written must not hold up its partition: its pushes are rejected without an effect. */

@@ -8,6 +8,11 @@ export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
 }
 
+/** The worker does not hold the batch's partitions any more. */
+export class PartitionsLost extends Error {
+  override readonly name = 'PartitionsLost';
+}
+
 /**
  * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, or the batch was
  * given up: it must fail as a whole, and the partition be read again when the sweep schedules it.

@@ -100,7 +100,7 @@ interface Committing {
 
 /** With a span for each batch, where TRACING is on. */
 function processBatchOf(
-  { config, logger, mongo, metrics, tracing }: Process,
+  { config, logger, mongo, partitions, metrics, tracing }: Process,
   { number, sessions, workerName }: Committing,
 ): ProcessBatch<Settlement> {
   const pushLog = createPushLog(mongo);
@@ -108,6 +108,7 @@ function processBatchOf(
   const processBatch = createProcessBatch({
     ledger: createLedger(mongo),
     pushLog,
+    partitions,
     lookups,
     finalize: createFinalize(pushLog, lookups),
     users: createUserDirectory(mongo, systemClock, tracing),

@@ -5,7 +5,7 @@
  */
 import type { ProcessBatch } from '../src/queue/batch-runner';
 import { ownerName, readOwner } from '../src/queue/owner';
-import type { Batch } from '../src/queue/partitions';
+import type { Batch, Partitions } from '../src/queue/partitions';
 import type { WaitingPush } from '../src/queue/push';
 import type { Reply } from '../src/queue/replies';
 import { foldedLog } from '../src/runtime/folded-log';
@@ -24,6 +24,7 @@ import { type BatchPlan, type Group, groupPushes, planBatch } from './plan-batch
 export interface BatchDependencies extends LoadDependencies {
   readonly pushLog: PushLog;
   readonly finalize: Finalize;
+  readonly partitions: Pick<Partitions, 'isHeld'>;
   /** In which batches commit. */
   readonly sessions: Pick<SessionPool, 'commit' | 'kill'>;
   readonly newMatterId: () => bigint;
@@ -49,7 +50,9 @@ export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settle
     const finalize = (some: readonly SettledPush[]) => deps.finalize(some, settlingOf(deps, batch));
     const { open, skipped } = await splitBehindEarlier(deps.lookups, finalize, live, late);
     const commit = (groups: readonly Group[]) => loadPlanCommit(deps, batch, groups);
-    const { settled, unsettled } = await applyGroups({ ...deps, commit }, groupPushes(open));
+    const isHeld = () => deps.partitions.isHeld(batch);
+    const applying = { ...deps, commit, isHeld };
+    const { settled, unsettled } = await applyGroups(applying, groupPushes(open));
     const rest = [...withFinalState(late, { state: 'EXPIRED' }), ...skipped, ...unsettled];
     return repliesTo(pushes, [...settled, ...(await finalizeRest(deps, batch, rest))]);
   };

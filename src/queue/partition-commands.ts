@@ -92,6 +92,8 @@ export interface PartitionCommands {
   ): Promise<PartitionsRead>;
   acknowledge(shard: number, acknowledgement: Acknowledgement): Promise<number[]>;
   letGo(shard: number, partitions: readonly number[], id: string, which: LetGo): Promise<number[]>;
+  /** @returns for each, as the scripts have them: the owner, then those that it fenced; null where there is none */
+  owners(shard: number, partitions: readonly number[]): Promise<(string | null)[]>;
   findDue(shard: number, id: string, alive: Iterable<string>): Promise<number[]>;
   count(shard: number): Promise<number>;
   repartition(shard: number, count: number): Promise<Partitioning & { hasChanged: boolean }>;
@@ -180,6 +182,7 @@ export function createPartitionCommands(
         ...[keys.owners(shard), ...partitions.map(keys.partition)],
         ...[id, which, ...partitions],
       ),
+    owners: (shard, partitions) => redis.hmget(keys.owners(shard), ...partitions.map(String)),
     findDue: (shard, id, alive) =>
       scripts.findDuePartitions(
         4,

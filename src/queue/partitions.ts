@@ -1,6 +1,7 @@
 /** The partitions: ordered lists of waiting pushes in Redis, and the commands that work on them. */
 import { groupOf } from '../domain/group';
 import type { RedisKeys } from './keys';
+import { readOwner } from './owner';
 import {
   createPartitionCommands,
   type LetGo,
@@ -99,6 +100,12 @@ export interface Partitions {
     replies: readonly Reply<unknown>[],
     sentAt: number,
   ): Promise<Map<number, number | Error>>;
+  /**
+   * Whether its worker still holds every partition of a batch, as Redis has it.
+   *
+   * @throws the connection's error
+   */
+  isHeld(batch: Batch): Promise<boolean>;
   /**
    * Lets go of partitions that an owner holds.
    *
@@ -269,6 +276,20 @@ class RedisPartitions implements Partitions {
       }),
     );
     return left;
+  };
+
+  readonly isHeld: Partitions['isHeld'] = async ({ owner, records }) => {
+    const { id } = readOwner(owner);
+    const ofShards = byShard(records, ({ partition }) => shardOf(partition, this.shards));
+    const owners = await Promise.all(
+      [...ofShards].map(([shard, ofShard]) =>
+        this.commands.owners(
+          shard,
+          ofShard.map(({ partition }) => partition),
+        ),
+      ),
+    );
+    return owners.flat().every((text) => text !== null && readOwner(text).id === id);
   };
 
   readonly letGo: Partitions['letGo'] = async (partitions, id, which) => {

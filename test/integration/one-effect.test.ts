@@ -102,6 +102,17 @@ test('a matter that changed under a batch is read again, and nothing of either i
 /** A worker that has one session. */
 const fencedIn = (session: string) => ownerText({ id: 'dead', sessions: [session], name: 'dead' });
 
+test('a worker whose partitions others may have tries nothing again: no earlier push goes over a later one', async () => {
+  await rig.newWorker()(batchOf([await rig.queued('OVERTAKEN', upsert('before'))]));
+  const earlier = await rig.queued('OVERTAKEN', upsert('earlier'));
+  const later = await rig.queued('OVERTAKEN', upsert('later'));
+  const overtake = () => rig.newWorker()(batchOf([later]));
+  const worker = rig.newWorker(overtake, undefined, async () => false);
+  await expect(worker(batchOf([earlier]))).rejects.toThrow('other workers may have the partitions');
+  expect(await stored('OVERTAKEN')).toMatchObject({ title: 'later', revision: 2 });
+  expect((await entryModel(rig.db).findById(earlier.id).lean())?.state).toBe('QUEUED');
+});
+
 test('a matter that another worker creates under a batch gets one id, not two', async () => {
   const first = await rig.queued('BIRTH', upsert('first'));
   const second = await rig.queued('BIRTH', upsert('second'));

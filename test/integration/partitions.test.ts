@@ -95,6 +95,17 @@ test('what another worker has taken is not read any more', async () => {
   expect(pushesIn(await readHeld(partitions, [PARTITION], 'b'))).toHaveLength(1);
 });
 
+test('a batch is held until another worker takes its partition, or Redis has lost who has it', async () => {
+  await append(0);
+  const batch = await read('a');
+  expect(await partitions.isHeld(batch)).toBe(true);
+  const next = await read('b');
+  expect(await partitions.isHeld(batch)).toBe(false);
+  expect(await partitions.isHeld(next)).toBe(true);
+  await redis.del(keys.owners(0));
+  expect(await partitions.isHeld(next)).toBe(false);
+});
+
 describe('a partition that is let go', () => {
   test('is kept where pushes came, and rung for once it is gone', async () => {
     await append(0);

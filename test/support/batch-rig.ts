@@ -26,10 +26,12 @@ export interface BatchRig {
    *
    * @param afterLoad runs once, between the batch's first read of the ledger and its write
    * @param afterLookup runs once, after the batch's first look for final states
+   * @param isHeld whether it still holds the partitions of the batch
    */
   newWorker(
     afterLoad?: () => Promise<unknown>,
     afterLookup?: () => Promise<unknown>,
+    isHeld?: () => Promise<boolean>,
   ): ReturnType<typeof createProcessBatch>;
   /** Records a push in the log, as a web process does, and gives it as a batch would read it. */
   queued(
@@ -62,7 +64,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   return {
     db,
     pushLog,
-    newWorker: (afterLoad, afterLookup) => {
+    newWorker: (afterLoad, afterLookup, isHeld = async () => true) => {
       const number = workers++;
       const ledger = createLedger(db);
       let interrupt = afterLoad;
@@ -80,6 +82,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
           },
         },
         pushLog,
+        partitions: { isHeld },
         lookups: {
           ...lookups,
           settlements: async (ids) => {
