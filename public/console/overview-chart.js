@@ -3,7 +3,6 @@ import { h } from './lib/preact.js';
 import { barsOf } from './overview-sums.js';
 import { OVERVIEW } from './overview-words.js';
 import { numberText, timeText } from './parts.js';
-import { self } from './self.js';
 import { isEnglish, say, sayWith } from './speech.js';
 
 /** @typedef {import('./overview-sums.js').Bar} Bar */
@@ -136,10 +135,10 @@ const AsTable = ({ bars, by, title }) =>
 const labelText = (at, by, bars) =>
   by === 'hour' && bars <= 24 ? startText(at, by).slice(-5) : startText(at, by);
 
-/** Where an hour or a day begins. @param {number} at @param {Stats['by']} by */
+/** Where an hour or a day begins. @param {number} at local, as if it were UTC @param {Stats['by']} by */
 function startText(at, by) {
   const hour = by === 'day' ? {} : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
-  const options = { timeZone: self.value?.timeZone ?? 'UTC', month: '2-digit', day: '2-digit' };
+  const options = { timeZone: 'UTC', month: '2-digit', day: '2-digit' };
   const language = isEnglish() ? 'en-GB' : 'zh-CN';
   return new Intl.DateTimeFormat(language, /** @type {any} */ ({ ...options, ...hour })).format(at);
 }

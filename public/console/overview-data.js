@@ -1,52 +1,52 @@
 /** What the overview asks for. */
 import { ask } from './ask.js';
 import { subjectOf } from './failure-groups.js';
-import { partsOf, stepOf } from './overview-sums.js';
+import { joined, minutesOfWaiting, partsOf, stepOf } from './overview-sums.js';
 
 /** @typedef {import('./overview-sums.js').Windows} Windows */
 /** @typedef {import('./shapes-stats').Stats} Stats */
+/** @typedef {import('./setup-shapes').OwnSelf} OwnSelf */
 /** @typedef {{ readonly value: number, readonly exact: boolean }} Counted */
+
+const MINUTE = 60_000;
 
 /**
  * @param {Windows} windows
+ * @param {Pick<OwnSelf, 'serviceTime' | 'limits'>} me
  * @param {AbortSignal} signal
  */
-export async function askOverview({ now, isOpen, before }, signal) {
+export async function askOverview({ now, isOpen, before }, { serviceTime, limits }, signal) {
   const current = isOpen ? { from: now.from } : now;
   const by = stepOf(now);
+  const minutes = minutesOfWaiting(limits);
+  const statsOf = async (/** @type {import('./overview-sums.js').Part[]} */ parts) =>
+    joined(await inTurn(...parts.map((part) => () => ask('push-logs/stats', part, signal))), by);
   // In two strands: the service answers few questions of a system at a time, and other tabs ask too.
-  const [[stats, stillFailed, waiting], [earlier, failedBefore, waitingBefore]] = await Promise.all(
-    [
-      inTurn(
-        () => ask('push-logs/stats', { ...current, by }, signal),
-        () => stillFailedIn(current, signal),
-        () => count({ ...current, ...WAITING }, signal),
-      ),
-      inTurn(
-        () => inTurn(...partsOf(before).map((part) => () => ask('push-logs/stats', part, signal))),
-        () => stillFailedIn(before, signal),
-        () => count({ ...before, ...WAITING }, signal),
-      ),
-    ],
-  );
-  const sum = (/** @type {'pushes' | 'succeeded'} */ name) =>
-    exactly(earlier.reduce((all, { total }) => all + total[name], 0));
+  const [[stats, stillFailed, waiting], [earlier, failedBefore]] = await Promise.all([
+    inTurn(
+      () => statsOf(partsOf(now, isOpen)),
+      () => stillFailedIn(current, signal),
+      () => waitingSince(Date.parse(serviceTime) - minutes * MINUTE, minutes * MINUTE, signal),
+    ),
+    inTurn(
+      () => statsOf(partsOf(before)),
+      () => stillFailedIn(before, signal),
+    ),
+  ]);
   return {
-    stats: /** @type {Stats} */ (stats),
-    now: {
-      received: exactly(stats.total.pushes),
-      written: exactly(stats.total.succeeded),
-      stillFailed,
-      waiting,
-    },
-    before: {
-      received: sum('pushes'),
-      written: sum('succeeded'),
-      stillFailed: failedBefore,
-      waiting: waitingBefore,
-    },
+    stats,
+    minutes,
+    now: { ...sumsOf(stats), stillFailed, waiting },
+    // Nothing of that time waits any more.
+    before: { ...sumsOf(earlier), stillFailed: failedBefore, waiting: undefined },
   };
 }
+
+/** @param {Stats} stats @returns {Record<'received' | 'written', Counted>} */
+const sumsOf = ({ total: { pushes, succeeded }, complete: exact }) => ({
+  received: { value: pushes, exact },
+  written: { value: succeeded, exact },
+});
 
 /**
  * One after the other.
@@ -61,7 +61,6 @@ async function inTurn(...questions) {
   return /** @type {any} */ (answers);
 }
 
-const WAITING = { state: 'QUEUED' };
 /** Matters of a page, of which those that are mended are left out after it was read; and pages that are read. */
 const PAGE = 500;
 const PAGES = 6;
@@ -69,9 +68,31 @@ const PAGES = 6;
 /** @param {number} value @returns {Counted} */
 const exactly = (value) => ({ value, exact: true });
 
-/** @param {object} filter @param {AbortSignal} signal @returns {Promise<Counted>} */
-const count = async (filter, signal) =>
-  (await ask('push-logs/query', { ...filter, limit: 1, count: true }, signal)).count;
+/** How often the time is halved in which pushes may wait. */
+const HALVINGS = 3;
+
+/**
+ * The service counts among some thousand pushes: where more came, each half of the time is asked for.
+ *
+ * @param {number} from epoch milliseconds
+ * @param {number} length milliseconds
+ * @param {AbortSignal} signal
+ * @param {boolean} [isLast] whether it goes on up to now
+ * @param {number} [halvings] that are left
+ * @returns {Promise<Counted>}
+ */
+async function waitingSince(from, length, signal, isLast = true, halvings = HALVINGS) {
+  const window = { from, ...(!isLast && { to: from + length }) };
+  const question = { ...window, state: 'QUEUED', limit: 1, count: true };
+  const { count } = await ask('push-logs/query', question, signal);
+  if (count.exact || halvings === 0) return count;
+  const half = length / 2;
+  const [first, second] = await inTurn(
+    () => waitingSince(from, half, signal, false, halvings - 1),
+    () => waitingSince(from + half, half, signal, isLast, halvings - 1),
+  );
+  return { value: first.value + second.value, exact: first.exact && second.exact };
+}
 
 /** Of matters, as the failures have them. @param {object} window @param {AbortSignal} signal @returns {Promise<Counted>} */
 async function stillFailedIn(window, signal) {

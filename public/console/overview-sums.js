@@ -15,8 +15,7 @@ const LONGEST_OF_HOURS = 3 * DAY;
 export const stepOf = ({ from, to }) => (ms(to) - ms(from) <= LONGEST_OF_HOURS ? 'hour' : 'day');
 
 /** An instant there, as yyyy-MM-ddTHH:mm. @param {number} at epoch milliseconds @param {string} timeZone */
-export const minuteAt = (at, timeZone) =>
-  new Date(localAt(at, timeZone)).toISOString().slice(0, 16);
+export const minuteAt = (at, timeZone) => localText(localAt(at, timeZone));
 
 /** @param {string} local */
 const ms = (local) => Date.parse(`${local}Z`);
@@ -48,36 +47,80 @@ export function windowsOf(params, timeZone, at) {
   };
 }
 
+/** Lengths of what the statistics count, and what is left at the ends of a window is counted by. */
+const STEPS = /** @type {const} */ ({
+  day: { length: DAY, finer: 'hour' },
+  hour: { length: HOUR, finer: 'minute' },
+});
+
+/** @typedef {{ from: string, to?: string, by: Stats['by'] }} Part */
+
 /**
- * The questions about a window in the past, to the minute: the statistics count whole hours.
+ * The questions about a window, to the minute: the statistics count whole steps, so its ends are asked for in
+ * shorter ones.
  *
  * @param {Window} window
- * @returns {{ from: string, to: string, by: string }[]}
+ * @param {boolean} [isOpen] whether its last part is asked for up to now
+ * @param {Stats['by']} [by]
+ * @returns {Part[]}
  */
-export function partsOf({ from, to }) {
-  const hour = `${to.slice(0, 13)}:00`;
-  const by = ms(to) - ms(from) > 30 * DAY ? 'day' : 'hour';
-  const whole = from < hour ? [{ from, to: hour, by }] : [];
-  const rest = hour < to ? [{ from: from < hour ? hour : from, to, by: 'minute' }] : [];
-  return [...whole, ...rest];
+export function partsOf({ from, to }, isOpen = false, by = stepOf({ from, to })) {
+  if (by === 'minute') return [isOpen ? { from, by } : { from, to, by }];
+  const { length, finer } = STEPS[by];
+  const begin = localText(Math.ceil(ms(from) / length) * length);
+  const end = isOpen ? to : localText(Math.floor(ms(to) / length) * length);
+  if (begin >= end) return partsOf({ from, to }, isOpen, finer);
+  const before = from < begin ? partsOf({ from, to: begin }, false, finer) : [];
+  const after = end < to ? partsOf({ from: end, to }, false, finer) : [];
+  return [...before, isOpen ? { from: begin, by } : { from: begin, to: end, by }, ...after];
 }
+
+/** @param {number} local milliseconds, as if it were UTC */
+const localText = (local) => new Date(local).toISOString().slice(0, 16);
+
+/**
+ * What was answered about the parts of a window. Of one that is not whole, what lies before it is left out.
+ *
+ * @param {readonly Stats[]} parts at least one, in their order
+ * @param {Stats['by']} by
+ * @returns {Stats}
+ */
+export function joined(parts, by) {
+  const whole = parts.slice(Math.max(0, parts.map(({ complete }) => complete).lastIndexOf(false)));
+  const [first, last] = /** @type {[Stats, Stats]} */ ([whole[0], whole.at(-1)]);
+  const sum = (/** @type {keyof Stats['total']} */ name) =>
+    whole.reduce((all, { total }) => all + total[name], 0);
+  return {
+    ...{ from: first.from, to: last.to, by, timeZone: first.timeZone, complete: first.complete },
+    total: { pushes: sum('pushes'), succeeded: sum('succeeded'), failed: sum('failed') },
+    rows: whole.flatMap(({ rows }) => rows),
+  };
+}
+
+/** Milliseconds after its time in which a push that nobody answers is ended (workers/expire-lost.ts), with some to spare. */
+const EXPIRY = 70_000;
+
+/** How long a push may wait, in whole minutes. @param {{ pushTimeout: number, batchTimeout: number }} limits milliseconds */
+export const minutesOfWaiting = ({ pushTimeout, batchTimeout }) =>
+  Math.ceil((Math.max(pushTimeout, batchTimeout) + EXPIRY) / 60_000);
 
 /** Took effect, and changed nothing. */
 const UNCHANGED = ['STALE_IGNORED', 'REPLAYED', 'ALREADY_DELETED'];
 
-/** @typedef {{ start: number, written: number, unchanged: number, failed: number }} Bar */
+/** @typedef {{ start: number, written: number, unchanged: number, failed: number }} Bar `start`: local, as if it were UTC */
 
 /** One for each hour or day of the window, also where nothing came. @param {Stats} stats @returns {Bar[]} */
-export function barsOf({ from, to, by, rows }) {
+export function barsOf({ from, to, by, timeZone, rows }) {
   const step = by === 'day' ? DAY : HOUR;
-  const begin = Date.parse(from);
-  // Days are not always 24 hours long.
-  const length = Math.max(1, Math.round((Date.parse(to) - begin) / step));
+  // Of the clock on the wall: by it all days are 24 hours long.
+  const local = (/** @type {string} */ at) => localAt(Date.parse(at), timeZone);
+  const begin = Math.floor(local(from) / step) * step;
+  const length = Math.max(1, Math.ceil((local(to) - begin) / step));
   const bars = Array.from({ length }, (_, at) => ({
     ...{ start: begin + at * step, written: 0, unchanged: 0, failed: 0 },
   }));
   for (const { start, outcome, pushes } of rows) {
-    const bar = bars[Math.round((Date.parse(start) - begin) / step)];
+    const bar = bars[Math.floor((local(start) - begin) / step)];
     const kind =
       outcome === null ? 'failed' : UNCHANGED.includes(outcome) ? 'unchanged' : 'written';
     if (bar) bar[kind] += pushes;

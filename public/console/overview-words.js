@@ -15,11 +15,15 @@ export const OVERVIEW = {
     received: w('Pushes that came in', '收到的推送'),
     written: w('Answered with code 0', '返回 code 0'),
     stillFailed: w('Matters whose pushes nothing later mended', '之后没有成功推送的事项'),
-    waiting: w('Not settled yet', '尚未得到结果'),
+    waiting: w(
+      'Received in the last {0} minutes, whatever the range, and not settled yet',
+      '最近 {0} 分钟内收到、尚未得到结果（与时间范围无关）',
+    ),
   },
   dayBefore: w('The day before: {0}', '前一日同期：{0}'),
   daysBefore: w('{0} days before: {1}', '前 {0} 天同期：{1}'),
   atLeast: w('{0} or more', '不少于 {0}'),
+  notCounted: w('Too many to look through', '数据过多，未能统计'),
   perHour: w('Pushes per hour, by outcome', '每小时推送数（按结果）'),
   perDay: w('Pushes per day, by outcome', '每天推送数（按结果）'),
   kinds: {

@@ -48,10 +48,11 @@ function useOverview() {
     /** @type {{ question?: string, data?: Data, error?: unknown }} */ ({}),
   );
   useEffect(() => {
-    if (zone === undefined) return undefined;
+    const me = /** @type {import('./setup-shapes').OwnSelf | undefined} */ (self.peek());
+    if (!me) return undefined;
     const stop = new AbortController();
-    const windows = windowsOf(route.value.params, zone, Date.now());
-    askOverview(windows, stop.signal).then(
+    const windows = windowsOf(route.value.params, me.timeZone, Date.now());
+    askOverview(windows, me, stop.signal).then(
       (data) => setState({ question, data: { ...data, days: windows.days } }),
       (error) => {
         if (stop.signal.aborted) return;
@@ -80,6 +81,7 @@ const Tiles = ({ data }) =>
     { class: 'tiles' },
     /** @type {Tile[]} */ (Object.keys(OVERVIEW.tiles)).map((name) => {
       const counted = data.now[name];
+      const before = data.before[name];
       const tone = name === 'stillFailed' && (counted.value > 0 || !counted.exact) ? 'bad' : '';
       const number = countText(counted);
       const href = LINKS[name]?.();
@@ -88,15 +90,17 @@ const Tiles = ({ data }) =>
         { key: name, class: `card ${tone}`, id: `tile-${name}` },
         h('h2', {}, say(OVERVIEW.tiles[name])),
         h('p', { class: 'number' }, href ? h('a', { href }, number) : number),
-        h('p', { class: 'quiet' }, say(OVERVIEW.about[name])),
-        h('p', { class: 'before' }, beforeText(data, data.before[name])),
+        h('p', { class: 'quiet' }, sayWith(OVERVIEW.about[name], data.minutes)),
+        before && h('p', { class: 'before' }, beforeText(data, before)),
       );
     }),
   );
 
 /** @param {Counted} counted */
-const countText = ({ value, exact }) =>
-  exact ? numberText(value) : sayWith(OVERVIEW.atLeast, numberText(value));
+export const countText = ({ value, exact }) => {
+  if (exact) return numberText(value);
+  return value > 0 ? sayWith(OVERVIEW.atLeast, numberText(value)) : say(OVERVIEW.notCounted);
+};
 
 /** @param {Data} data @param {Counted} counted */
 const beforeText = ({ days }, counted) =>

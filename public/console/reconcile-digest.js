@@ -53,6 +53,9 @@ export class Digests {
   }
 }
 
+/** What a line has of a matter beside its id. */
+const HASHED = /** @type {const} */ (['bizStatus', 'externalStatusCode', 'sourceUpdatedAt']);
+
 /**
  * What of the matters can be compared by digests: `hash` where they state all that a line has, `count` where days
  * alone are known, `none` without times.
@@ -63,9 +66,10 @@ export class Digests {
 export function comparableBy(matters) {
   const alive = matters.filter(({ expected }) => expected.deleted !== true);
   if (!alive.some(({ expected }) => typeof expected.sourceUpdatedAt === 'number')) return 'none';
-  const states = (/** @type {'bizStatus' | 'sourceUpdatedAt'} */ name) =>
-    alive.every(({ expected }) => expected[name] !== undefined);
-  return states('bizStatus') && states('sourceUpdatedAt') ? 'hash' : 'count';
+  const isWhole = alive.every(({ expected }) =>
+    HASHED.every((name) => expected[name] !== undefined),
+  );
+  return isWhole ? 'hash' : 'count';
 }
 
 /** @param {ExpectedMatter} matter */

@@ -196,8 +196,8 @@ export const RECONCILE = {
     '按最后更新日期统计本系统与门户的数量：✓ 一致，≠ 数量相同但内容不同。',
   ),
   heatByCount: w(
-    'Only counts are compared: the file does not state status and time of every matter.',
-    '仅比较数量：文件未给出每条事项的状态和时间。',
+    'Only counts are compared: the file does not state status, status code and time of every matter.',
+    '仅比较数量：文件未给出每条事项的状态、状态码和时间。',
   ),
   heatNone: w(
     'There is no map of days: the file states no times.',

@@ -11,6 +11,7 @@ export interface StatsRow {
 export interface Stats {
   readonly from: string;
   readonly to: string;
+  readonly timeZone: string;
   readonly by: 'minute' | 'hour' | 'day';
   readonly complete: boolean;
   readonly total: { readonly pushes: number; readonly succeeded: number; readonly failed: number };

@@ -6,7 +6,7 @@ import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-mode
 import { createPushCounts } from '../../src/storage/push-log/push-counts';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { resultOf } from '../../src/storage/push-log/settlement';
-import { press, shows } from '../support/console-page';
+import { press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { seedLedger } from '../support/ledger-seed';
 import type { Service } from '../support/service';
@@ -43,7 +43,7 @@ async function plantCounts({ db }: Service): Promise<void> {
   await counts.stop();
 }
 
-/** Failed ones, one of which is mended, and ones that wait: no worker runs that would end them. */
+/** Failed ones, one of which is mended, and ones that wait, of those the last two from now on: no worker ends them. */
 async function plantLog({ db }: Service): Promise<void> {
   const idOf = createRequestIds();
   const entry = (at: number, externalId: string, more: Partial<LogEntry>): LogEntry => ({
@@ -59,9 +59,9 @@ async function plantLog({ db }: Service): Promise<void> {
   await entryModel(db).insertMany([
     ...['F-1', 'F-2', 'MENDED'].map((id, n) => entry(noon + n, id, failed)),
     entry(noon + HOUR, 'MENDED', written),
-    ...['W-1', 'W-2'].map((id, n) => entry(noon + n, id, {})),
+    entry(noon, 'LOST', {}),
+    ...['W-1', 'W-2'].map((id, n) => entry(Date.now() + HOUR + n, id, {})),
     entry(DAY_BEFORE.start, 'F-0', failed),
-    ...['W-3', 'W-4', 'W-5'].map((id, n) => entry(DAY_BEFORE.start + n, id, {})),
   ]);
 }
 
@@ -70,7 +70,7 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
   const overview = () => open(`#/overview?${range}&lang=en`, '#tile-received .number');
 
   test(
-    'received, written, still failed and waiting stand beside those of the day before',
+    'received, written and still failed stand beside those of the day before, and what waits now',
     async () => {
       const page = await overview();
       const tiles = await page.$$eval('.tiles li', (all) =>
@@ -85,7 +85,24 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
         ['tile-received', '81', 'The day before: 12', '#/pushes'],
         ['tile-written', '70', 'The day before: 10', ''],
         ['tile-stillFailed', '2', 'The day before: 1', '#/failures'],
-        ['tile-waiting', '2', 'The day before: 3', ''],
+        ['tile-waiting', '2', null, ''],
+      ]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a range that begins and ends within an hour is counted to the minute, in the tiles and in the bars',
+    async () => {
+      const within = `range=custom&from=${THE_DAY.date}T09:01&to=${THE_DAY.date}T14:20`;
+      const page = await open(`#/overview?${within}&lang=en`, '.bars svg g');
+      expect(await textOf(page, '#tile-received .number')).toBe('27');
+      expect(await textOf(page, '#tile-received .before')).toBe('The day before: 0');
+      const rows = await page.$$eval('.chart tbody tr', (all) => all.map((it) => it.textContent));
+      expect(rows).toHaveLength(6);
+      expect([rows[0], rows[5]]).toEqual([
+        expect.stringMatching(/09:00000$/),
+        expect.stringMatching(/14:002025$/),
       ]);
     },
     TEST_MS,
