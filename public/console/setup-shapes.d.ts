@@ -10,8 +10,15 @@ export interface Secret {
   readonly scopes?: readonly string[];
 }
 
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
 export interface OwnSelf extends Self {
-  readonly rate: { readonly perSecond: number; readonly burst: number } | null;
+  /** Of the client; a query key has its own. */
+  readonly rate: Rate | null;
+  readonly signedWith: Self['signedWith'] & { readonly rate: Rate | null };
   readonly secrets: readonly Secret[];
   readonly queryKeys: readonly Secret[];
   readonly concludedStatuses: readonly string[];

@@ -61,6 +61,10 @@ const Facts = ({ title, names, values }) =>
     ),
   );
 
+/** @param {OwnSelf['rate']} rate */
+const rateText = (rate) =>
+  rate ? sayWith(SETUP_WORDS.rate, rate.perSecond, rate.burst) : say(SETUP_WORDS.noRate);
+
 /** @param {{ me: OwnSelf }} props */
 function Client({ me }) {
   const { clientId, systemCode, signedWith, paused, rate, timeZone, version, serviceTime } = me;
@@ -72,12 +76,13 @@ function Client({ me }) {
     systemCode,
     scopes: scopes.join(', '),
     keyEnds: signedWith.endsAt ? timeText(signedWith.endsAt) : say(SETUP_WORDS.noEnd),
+    keyRate: rateText(signedWith.rate),
     paused: paused
       ? [sayWith(SETUP_WORDS.pausedSince, timeText(paused.since)), paused.reason]
           .filter(Boolean)
           .join(': ')
       : say(SETUP_WORDS.taken),
-    rate: rate ? sayWith(SETUP_WORDS.rate, rate.perSecond, rate.burst) : say(SETUP_WORDS.noRate),
+    rate: rateText(rate),
     timeZone,
     version,
     serviceTime: timeText(serviceTime),

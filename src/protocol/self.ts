@@ -112,6 +112,14 @@ export const signedWith = z
           '查询密钥的失效时间；null 表示使用的是 client_secret',
         ),
       ),
+    rate: clientRate
+      .nullable()
+      .meta(
+        about(
+          'What holds for requests like this one: a query key has a rate of its own; null: none',
+          '本次请求所适用的速率：查询密钥有自己的速率；null 表示不限',
+        ),
+      ),
   })
   .meta(about('What this request was signed with', '本次请求签名所用的密钥'));
 export type SignedWith = Answer<typeof signedWith>;

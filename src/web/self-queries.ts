@@ -44,6 +44,7 @@ export function openUsersCheck(mongo: Connection): AnswerQuery {
 /** `clients/me`. @throws (what is built) PushError SIGNATURE_MISMATCH where it is gone meanwhile */
 export function openClientSelf(mongo: Connection, config: Config, clock: Clock): AnswerQuery {
   const find = createFindOwnRecord(mongo);
+  const keyRate = { perSecond: config.QUERY_KEY_RATE, burst: config.QUERY_KEY_BURST };
   const settings = {
     timeZone: config.PORTAL_TIME_ZONE,
     concludedStatuses: config.CONCLUDED_STATUSES,
@@ -54,14 +55,16 @@ export function openClientSelf(mongo: Connection, config: Config, clock: Clock):
     readQuery(clientSelfSchema, body);
     const record = await find(clientId);
     if (!record) throw new PushError('SIGNATURE_MISMATCH');
+    const { rate, ...view } = viewOf(record, config);
     return {
       clientId,
       systemCode,
-      ...viewOf(record, config),
+      ...{ rate, ...view },
       signedWith: {
         secretId,
         scopes: scopesOf(!queryKey || queryKey.mayPush),
         endsAt: queryKey ? new Date(queryKey.endsAt).toISOString() : null,
+        rate: queryKey ? keyRate : rate,
       },
       ...settings,
       serviceTime: new Date(clock()).toISOString(),

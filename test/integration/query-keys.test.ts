@@ -167,13 +167,15 @@ describe('a key that may only ask', () => {
     });
   }
 
-  test('clients/me tells what it is good for and when it ends, and no key', async () => {
+  test('clients/me tells what it is good for, when it ends and its own rate, and no key', async () => {
     const self = await me(key);
     expect(self.signedWith).toEqual({
       secretId: key.keyId,
       scopes: ['query'],
       endsAt: expect.stringMatching(/Z$/),
+      rate: { perSecond: 100, burst: 20 },
     });
+    expect(self.rate).toEqual({ perSecond: 500, burst: 1000 });
     expect(self.queryKeys).toContainEqual(
       expect.objectContaining({ secretId: key.keyId, scopes: ['query'] }),
     );

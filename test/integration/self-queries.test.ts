@@ -90,6 +90,7 @@ describe('clients/me', () => {
       expect(await me()).toMatchObject({
         paused: { since: expect.any(String), reason: 'data is being checked' },
         rate: { perSecond: 70, burst: 400 },
+        signedWith: { rate: { perSecond: 70, burst: 400 } },
       });
     } finally {
       await admin().resume(clientId);

@@ -39,7 +39,12 @@ export const CLIENT_SELF: ClientSelf = {
       scopes: ['query'],
     },
   ],
-  signedWith: { secretId: 's2', scopes: ['query', 'push'], endsAt: null },
+  signedWith: {
+    secretId: 's2',
+    scopes: ['query', 'push'],
+    endsAt: null,
+    rate: { perSecond: 50, burst: 100 },
+  },
   timeZone: 'Asia/Shanghai',
   concludedStatuses: ['DONE', 'APPROVED', 'REJECTED'],
   retentions: { pushLog: 2_592_000, bodies: 604_800, replay: 86_400 },
