@@ -113,9 +113,12 @@ export class CsvReader {
   }
 }
 
-/** What stands between the cells of the first line: a comma, or what other programs write. @param {string} text */
+/** What stands between the cells of the first record: a comma, or what other programs write. @param {string} text */
 export function delimiterOf(text) {
-  const [line = ''] = text.replace(/"[^"]*"/g, '').split(/[\r\n]/, 1);
+  const [line = ''] = text
+    .replace(/"[^"]*"/g, '')
+    .replace(/^\s*[\r\n]/, '')
+    .split(/[\r\n]/, 1);
   const counts = [',', ';', '\t'].map((it) => ({ it, count: line.split(it).length }));
   return counts.reduce((most, other) => (other.count > most.count ? other : most)).it;
 }

@@ -23,7 +23,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 /** Why nothing of a file can be read. */
 export class FileError extends Error {
-  /** @param {'empty' | 'encoding' | 'quote' | 'large'} why @param {number} [line] */
+  /** @param {'empty' | 'encoding' | 'quote' | 'large' | 'changed'} why @param {number} [line] */
   constructor(why, line = 0) {
     super(`${why} ${line}`);
     this.name = 'FileError';
@@ -40,7 +40,7 @@ export async function openFile(file, name, signal) {
   const first = await firstLine(file, encoding);
   if (first === '') throw new FileError('empty');
   const form = formOf(name, first);
-  const records = form === 'csv' ? await readRecords(file, encoding, first, signal) : [];
+  const records = form === 'csv' ? await readRecords(file, encoding, signal) : [];
   return { name, encoding, form, records, file };
 }
 
@@ -56,24 +56,32 @@ async function firstLine(file, encoding) {
 function formOf(name, first) {
   const isLines = /\.(ndjson|jsonl)$/i.test(name);
   if (/\.csv$/i.test(name) || (!isLines && !first.trimStart().startsWith('{'))) return 'csv';
-  return /"op"\s*:/.test(first) && /"body"\s*:/.test(first) ? 'pushes' : 'rows';
+  // In a failure file they stand in a text.
+  return /"op\\?"\s*:/.test(first) && /"body\\?"\s*:/.test(first) ? 'pushes' : 'rows';
 }
 
-/** @param {Blob} file @param {string} encoding @param {string} first @param {AbortSignal} [signal] */
-async function readRecords(file, encoding, first, signal) {
+/** Characters in which the first record is looked for: its cells may have line breaks. */
+const HEAD = 65_536;
+
+/** @param {Blob} file @param {string} encoding @param {AbortSignal} [signal] */
+async function readRecords(file, encoding, signal) {
   /** @type {Rec[]} */
   const records = [];
-  const reader = new CsvReader(delimiterOf(first), (cells, line) => records.push({ cells, line }));
+  const begin = (/** @type {string} */ text) =>
+    new CsvReader(delimiterOf(text.slice(0, HEAD)), (cells, line) => records.push({ cells, line }));
+  /** @type {CsvReader | undefined} */
+  let reader;
   const slices = createSlices(signal);
   try {
     for await (const piece of piecesOf(file, encoding)) {
+      reader ??= begin(piece);
       for (let at = 0; at < piece.length; at += 65_536) {
         reader.take(piece.slice(at, at + 65_536));
         if (records.length > MAX_RECORDS) throw new FileError('large');
         if (slices.isDue()) await slices.rest();
       }
     }
-    reader.end();
+    reader?.end();
   } catch (error) {
     throw error instanceof CsvError ? new FileError('quote', error.line) : error;
   }
@@ -87,6 +95,7 @@ async function readRecords(file, encoding, first, signal) {
  * @returns {Promise<Source>}
  */
 export async function readSource(opened, { mapping, hasHead, portal, onLine, signal }) {
+  await refuseChanged(opened.file);
   const slices = createSlices(signal);
   const { take, finish } = createTaker(opened, mapping, portal);
   const lines = opened.form === 'csv' ? opened.records.slice(hasHead ? 1 : 0) : numbered(opened);
@@ -100,6 +109,16 @@ export async function readSource(opened, { mapping, hasHead, portal, onLine, sig
   }
   onLine(count);
   return finish();
+}
+
+/** A browser reads nothing of a file that was written anew since it was chosen. @param {Blob} file @throws {FileError} */
+async function refuseChanged(file) {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch(() => {
+      throw new FileError('changed');
+    });
 }
 
 /** @param {Opened} opened */

@@ -3,6 +3,7 @@ import { AskError, ask } from './ask.js';
 import { isHead, mappingFor, remember } from './columns.js';
 import { effect } from './lib/signals.js';
 import { openFile, readSource } from './read-source.js';
+import { patiently } from './reconcile-ask.js';
 import { compareMatters, findOrphans } from './reconcile-compare.js';
 import { comparableBy, compareDigests } from './reconcile-digest.js';
 import { inBatches, newRun, sendBatches, toLines } from './reconcile-send.js';
@@ -106,10 +107,12 @@ async function drawHeat(matters, timeZone, signal) {
     return;
   }
   tell({ name: 'digest' });
-  const { buckets } = await ask('matters/digest', {}, signal).catch((error) => {
-    if (!(error instanceof AskError) || error.reason !== 'TOO_MANY_QUERIES') throw error;
-    return {};
-  });
+  const digest = () =>
+    ask('matters/digest', {}, signal).catch((error) => {
+      if (!(error instanceof AskError) || error.reason !== 'TOO_MANY_QUERIES') throw error;
+      return {};
+    });
+  const { buckets } = await patiently(digest, signal);
   if (!buckets) return;
   const heat = await compareDigests(matters, buckets, { timeZone, signal });
   signal.throwIfAborted();

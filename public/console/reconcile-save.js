@@ -1,9 +1,11 @@
 /** Saves the report of a comparison; it is made in the browser. */
+import { dateAt } from './range.js';
 import { sideText, verdictText } from './reconcile-report.js';
 import { mendsText } from './reconcile-rows.js';
 import * as state from './reconcile-state.js';
 import { RECONCILE } from './reconcile-words.js';
 import { csvLine, csvOf, download } from './save-csv.js';
+import { self } from './self.js';
 import { createSlices } from './slices.js';
 import { say } from './speech.js';
 
@@ -16,7 +18,8 @@ export async function saveReport() {
     parts.push(csvLine(cellsOf(row, told.get(row.externalId))));
     if (slices.isDue()) await slices.rest();
   }
-  download(`${say(RECONCILE.reportName)}-${new Date().toISOString().slice(0, 10)}.csv`, parts);
+  const day = dateAt(Date.now(), self.value?.timeZone ?? 'UTC');
+  download(`${say(RECONCILE.reportName)}-${day}.csv`, parts);
 }
 
 /** @param {import('./reconcile-compare.js').Difference} row @param {import('./reconcile-state.js').Verdict | undefined} verdict */

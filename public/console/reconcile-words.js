@@ -33,6 +33,10 @@ export const RECONCILE = {
       'The file is too large for a browser: use matterctl reconcile.',
       '文件过大，请使用 matterctl reconcile。',
     ),
+    changed: w(
+      'The file has changed since it was chosen: choose it again.',
+      '文件在选择之后已被修改，请重新选择。',
+    ),
     nothing: w('Nothing in the file can be compared.', '文件中没有可以比对的内容。'),
   },
   columns: w('Columns', '列'),

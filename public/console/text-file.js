@@ -11,9 +11,11 @@ const ENCODINGS = ['utf-8', 'gb18030'];
  * @returns {Promise<string | undefined>} undefined: it is none of those that are known
  */
 export async function encodingOf(file) {
-  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  const [first, second, third] = new Uint8Array(await file.slice(0, 3).arrayBuffer());
   if (first === 0xff && second === 0xfe) return 'utf-16le';
-  for (const encoding of ENCODINGS) {
+  // A mark says which one it is, whatever else its bytes could be.
+  const isMarked = first === 0xef && second === 0xbb && third === 0xbf;
+  for (const encoding of isMarked ? ENCODINGS.slice(0, 1) : ENCODINGS) {
     try {
       for await (const _ of piecesOf(file, encoding));
       return encoding;

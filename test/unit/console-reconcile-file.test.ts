@@ -98,6 +98,7 @@ describe('a CSV file', () => {
     ['a;b;"x,y,z,w"', ';'],
     ['a\tb', '\t'],
     ['a', ','],
+    ['\r\n \n"a\nb,c,d";e', ';'],
   ])('%j is divided by %j', (line, delimiter) => {
     expect(delimiterOf(line)).toBe(delimiter);
   });
@@ -149,6 +150,8 @@ describe('a file', () => {
     [',,\n,', 'empty'],
     ['a,"b\nc', 'quote'],
     [new Uint8Array([0x61, 0xff, 0xff, 0xff, 0x0a]), 'encoding'],
+    // By its mark it is UTF-8: read as GBK its Chinese would be other Chinese.
+    [new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from('编,标题\nA,审批'), 0xb1, 0xe0]), 'encoding'],
   ])('that nothing can be read of says why: %j', async (content, why) => {
     await expect(open(content)).rejects.toMatchObject({ name: 'FileError', why });
   });
@@ -159,9 +162,37 @@ describe('a file', () => {
     ['a.txt', '\n{"externalId":"a"}', 'rows'],
     ['a.jsonl', '{"op":"upsert","body":{}}', 'pushes'],
     ['a', 'externalId,x', 'csv'],
+    ['a.ndjson', '{"line":1,"text":"{\\"op\\":\\"upsert\\",\\"body\\":{}}"}', 'pushes'],
   ])('%s with %s is read as %3$s', async (name, content, form) => {
     expect((await open(content, name)).form).toBe(form);
   });
+
+  test('whose head has line breaks in quotes is divided as it says', async () => {
+    const source = await read('"业务\n主键";"办理,\n状态"\nA;DONE\n"B";PENDING');
+    expect(source.leftOut).toBe(0);
+    expect((await open('"业务\n主键";"办理\n状态"\nA;DONE')).records).toEqual([
+      { cells: ['业务\n主键', '办理\n状态'], line: 1 },
+      { cells: ['A', 'DONE'], line: 4 },
+    ]);
+    expect(source.matters.map(({ expected }) => expected.externalId)).toEqual(['A', 'B']);
+  });
+
+  test.each(['a.csv', 'a.ndjson'])(
+    '%s that was written anew since it was chosen is not compared as it was',
+    async (name) => {
+      const content = name === 'a.csv' ? 'externalId\nA' : '{"externalId":"A"}';
+      const opened = await open(content, name);
+      // As a browser says it of a file that is another one by now.
+      const refuse = () => Promise.reject(new DOMException('changed', 'NotReadableError'));
+      const gone = Object.assign(file(content), { slice: () => ({ arrayBuffer: refuse }) });
+      const reading = { mapping: guess(['externalId']), hasHead: true, portal: PORTAL };
+      const again = readSource(
+        { ...opened, file: gone as unknown as Blob },
+        { ...reading, onLine: () => undefined },
+      );
+      await expect(again).rejects.toMatchObject({ name: 'FileError', why: 'changed' });
+    },
+  );
 
   test('bad lines are named and left out, the others are compared', async () => {
     const lines = [
