@@ -221,6 +221,22 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
   );
 
   test(
+    'a file that was written anew since it was chosen is to be chosen again',
+    async () => {
+      const page = await enter();
+      await chooseFile(page, write('again.csv', 'id,status\nA-1,DONE\n'));
+      write('again.csv', 'id,status\nA-1,DONE\nA-2,DONE\n');
+      await compare(page);
+      expect(await textOf(page, '.failure')).toContain('has changed since it was chosen');
+      await chooseFile(page, join(folder, 'again.csv'));
+      await compare(page);
+      await page.waitForSelector('.kinds');
+      expect(await tilesOf(page)).toEqual({ ALL: 2, MISSING: 2 });
+    },
+    TEST_MS,
+  );
+
+  test(
     'hostile words are text, in the page and in the report; a key that only asks tries, and does not send',
     async () => {
       const script = '<img src=x onerror=alert(1)>';
