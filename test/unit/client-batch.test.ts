@@ -137,6 +137,19 @@ describe('batch', () => {
     expect(server.batches[0]?.[0]?.line).toMatch(new RegExp(`^{"op":"status",.*${line}$`));
   });
 
+  test('bytes with blanks at their ends are the same body alone as in a line, where the service drops those', async () => {
+    const push = {
+      operation: 'status',
+      body: Buffer.from('\n\t {"externalId":"A"} \t\r\n'),
+    } as const;
+    server.replyToBatch = (_, nth) => (nth === 1 ? drop : undefined);
+    const results = await withClient({}, (client) => client.batch([push, status('B')]));
+    expect(failures(results)).toEqual([]);
+    expect(server.batches[0]?.[0]?.line).toMatch(/"body":{"externalId":"A"}}$/);
+    const alone = server.received.filter(({ id, line }) => id === 'A' && line === undefined);
+    expect(alone.map(({ text }) => text)).toEqual(['{"externalId":"A"}']);
+  });
+
   test('of a matter all goes in order, however many batches it takes', async () => {
     const results = await withClient({}, (client) => client.batch(many(950, (n) => `K${n % 7}`)));
     expect(failures(results)).toEqual([]);

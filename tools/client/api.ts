@@ -65,7 +65,7 @@ export interface PushOptions extends CallOptions {
 /** One push of a batch. */
 export interface BatchPush {
   readonly operation: OperationName;
-  /** A value, or its JSON as bytes. */
+  /** A value, or its JSON as bytes: sent as they are, but for line ends between values and blanks at the ends. */
   readonly body: object | Uint8Array;
   /** One per change, 1 to 255 printable ASCII characters, no blank at its ends; a push without one is given one. */
   readonly idempotencyKey?: string;

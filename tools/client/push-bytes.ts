@@ -17,7 +17,8 @@ export interface BatchBody {
 }
 
 /**
- * A body as it can stand in a line of a batch: bytes as they are, but for line ends between values.
+ * A body as it can stand in a line of a batch: bytes as they are, but for line ends between values and blanks at
+ * the ends. Those are no part of a body in a line: sent alone with them it would be another body under its key.
  *
  * @returns undefined for bytes that are no JSON: of those the service tells more where they come alone
  */
@@ -30,12 +31,22 @@ export function bodyInBatch(body: object | Uint8Array): BatchBody | undefined {
   for (const end of [LINE_FEED, CARRIAGE_RETURN]) {
     for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, at)) bytes[at] = BLANK;
   }
-  return { bytes, externalId: idOf(value) };
+  return { bytes: trimBlanks(bytes), externalId: idOf(value) };
 }
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const BLANK = 32;
+const TAB = 9;
+
+/** @param bytes of JSON, without line ends */
+function trimBlanks(bytes: Buffer): Buffer {
+  const isBlank = (at: number) => bytes[at] === BLANK || bytes[at] === TAB;
+  let [start, end] = [0, bytes.length];
+  while (isBlank(start)) start += 1;
+  while (isBlank(end - 1)) end -= 1;
+  return bytes.subarray(start, end);
+}
 
 function idOf(value: object): string | undefined {
   const { externalId } = value as { readonly externalId?: unknown };
