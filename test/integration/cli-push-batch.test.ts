@@ -215,6 +215,14 @@ test('a service of an older version, which takes no batches, gets every line alo
   expectOrder(100);
 });
 
+test('and one that takes no batches when it comes back after an outage, too', async () => {
+  await writeMany(100);
+  server.replyToBatch = (_, nth) => (nth < 4 ? shed : reject(404, 'PATH_NOT_FOUND', false));
+  const { stdout } = await push('--batch', '50');
+  expect(JSON.parse(stdout)).toMatchObject({ ok: 100, failed: 0, finished: true });
+  expectOrder(100);
+});
+
 test('lines that a batch is to send again wait as long as its answer says', async () => {
   await writeMany(20);
   const full = reject(503, 'PARTITION_FULL', true, { 'Retry-After': '1' });

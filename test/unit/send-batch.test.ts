@@ -21,13 +21,15 @@ const fileLine = (number: number) => {
 };
 const fileLines = Array.from({ length: 200 }, (_, n) => fileLine(n + 1));
 
-/** A run that has reached its service, with this verdict on each batch from now on. */
-async function running(whole: Rejected) {
-  let verdict = rejected(400, 'VALIDATION_FAILED', false);
+/** A run whose service has this verdict on each batch. */
+function running(whole: Rejected) {
+  let verdict = whole;
   const sent: number[] = [];
   const pace = new Pace({ lines: 200, requests: 2 });
-  const unused = { sender: {}, teller: {}, ends: {} as LineEnds };
+  const teller = { standing: () => undefined };
+  const unused = { sender: {}, teller, ends: {} as LineEnds };
   const tally = { retried: () => undefined } as unknown as Tally;
+  const standstill = new Standstill(stop.signal);
   const sending = {
     ...{ ...unused, url: '', clientId: 'oa', pace, tally, retries: 3, maxWait: 60_000 },
     tryPushes: async (pushes: readonly unknown[]) => {
@@ -35,15 +37,24 @@ async function running(whole: Rejected) {
       return { whole: verdict };
     },
     gate: createGate(),
-    standstill: new Standstill(stop.signal),
+    standstill,
     askService: async () => 'ready',
     stop: stop.signal,
     cut: new AbortController().signal,
   } as unknown as Sending;
   const batches = new BatchSender(sending);
-  await batches.send(fileLines);
-  verdict = whole;
-  return { batches, pace, sent };
+  const answer = (next: Rejected) => {
+    verdict = next;
+  };
+  return { batches, pace, sent, standstill, answer };
+}
+
+/** The same of a service that was reached before. */
+async function reached(whole: Rejected) {
+  const run = running(rejected(400, 'VALIDATION_FAILED', false));
+  await run.batches.send(fileLines);
+  run.answer(whole);
+  return run;
 }
 
 test.each([
@@ -53,15 +64,33 @@ test.each([
     noAnswer(Object.assign(new Error('x'), { code: 'NO_ANSWER_IN_TIME' })),
   ],
 ])('one that %s: what follows goes more slowly, then in fewer lines', async (_what, whole) => {
-  const { batches, pace } = await running(whole);
+  const { batches, pace } = await reached(whole);
   await batches.send(fileLines);
   expect(pace.limits()).toEqual({ requests: 1, lines: 200 });
   await batches.send(fileLines);
   expect(pace.limits()).toEqual({ requests: 1, lines: 100 });
 });
 
+test('an older service, which takes no batches, comes back after a standstill: the run goes on at once', async () => {
+  const { batches, standstill, answer } = running(rejected(503, 'DATABASE_UNAVAILABLE', true));
+  await batches.send(fileLines);
+  expect(standstill.isStanding()).toBe(true);
+  const others = standstill.pass(300);
+  answer(rejected(404, 'PATH_NOT_FOUND', false));
+  const left = await batches.send(fileLines);
+  expect(left?.again).toHaveLength(200);
+  expect(batches.mostLines()).toBe(1);
+  expect(standstill.isStanding()).toBe(false);
+  await others;
+  // It is there: what comes now may lie in a line.
+  answer(rejected(500, 'INTERNAL_ERROR', true));
+  const [first = fileLine(1)] = fileLines;
+  await batches.send([first]);
+  expect(first.counted).toBe(1);
+});
+
 test('a connection that breaks says nothing of the pace', async () => {
-  const { batches, pace } = await running(
+  const { batches, pace } = await reached(
     noAnswer(Object.assign(new Error('x'), { code: 'ECONNRESET' })),
   );
   await batches.send(fileLines);
@@ -74,7 +103,7 @@ test.each([
 ])(
   'one that is too large for %s: no later one has more than half of its bytes',
   async (_who, whole) => {
-    const { batches, sent } = await running(whole);
+    const { batches, sent } = await reached(whole);
     const bytes = fileLines.reduce((sum, { size }) => sum + size, 0);
     expect(batches.mostBytes()).toBe(4 * 1024 * 1024);
     const left = await batches.send(fileLines);

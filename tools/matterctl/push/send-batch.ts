@@ -163,6 +163,9 @@ export class BatchSender {
     this.#forAll.heard(whole);
     if (takesNoBatches(whole)) {
       this.#noBatchesUntil = performance.now() + WITHOUT_BATCHES;
+      // The service is there: nobody else would end a standstill.
+      this.#wasReached = true;
+      this.#sending.standstill.moved();
       return { again: batch, wait: 0 };
     }
     await this.#forAll.check(whole);
