@@ -8,6 +8,8 @@ import { type UserRecord, userModel } from './user-model';
 /** Milliseconds for which a process caches a user that it read. */
 const CACHE_TTL = 5_000;
 const MAX_CACHED = 100_000;
+/** Names of one query: the lists of large batches, joined, could be longer than a query may be. */
+const MOST_NAMES = 5_000;
 
 export interface UserDirectory {
   /** Of `usernames`, those that no enabled portal user has, in their order, each once. */
@@ -54,6 +56,7 @@ function readUsers(
       return lists.map(() => byName);
     },
     maxBatch: 200,
+    weight: { of: (names) => names.length, most: MOST_NAMES },
     maxRunning: 2,
     tracing,
     name: 'users',
