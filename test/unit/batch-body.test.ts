@@ -10,11 +10,13 @@ import { koaStreamedHmacAuth } from '../../src/http/middleware/koa-streamed-hmac
 import type { RequestState } from '../../src/http/request-state';
 import { batchBody } from '../../src/http/routes/batch-route';
 import { createTellRejection } from '../../src/http/tell-rejection';
+import { PushError } from '../../src/protocol/errors';
 import { BATCH } from '../../src/protocol/paths';
 import { createLogger } from '../../src/runtime/logger';
 import type { KnownClient } from '../../src/storage/directory/clients';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { connectRaw, rawPush } from '../support/raw-http';
+import { until } from '../support/wait';
 
 const CLIENT: KnownClient = {
   clientId: 'oa',
@@ -25,6 +27,7 @@ const CLIENT: KnownClient = {
 };
 const LINE = '{"op":"delete","body":{"externalId":"A"}}\n';
 const handled: number[] = [];
+let checkReady = () => {};
 let server: Server;
 
 beforeAll(async () => {
@@ -34,7 +37,7 @@ beforeAll(async () => {
     mostSecrets: () => 2,
     logRejection: () => undefined,
     noteUse: () => undefined,
-    checkReady: () => undefined,
+    checkReady: () => checkReady(),
     newRequestId,
     clock: Date.now,
     timeout: 1_000,
@@ -63,6 +66,7 @@ afterAll(() => {
 });
 beforeEach(() => {
   handled.length = 0;
+  checkReady = () => {};
 });
 
 async function answerTo(body: string, sent = body, clientId = 'oa') {
@@ -83,6 +87,26 @@ test.each([['oa'], ['stranger']])('one that stalls: REQUEST_TIMEOUT (%s)', async
   const body = LINE.repeat(3);
   const answer = await answerTo(body, body.slice(0, 50), clientId);
   expect(answer).toMatchObject({ code: 408, reason: 'REQUEST_TIMEOUT', data: null });
+  expect(handled).toEqual([]);
+});
+
+test('one that is still arriving when the process begins to drain is not begun', async () => {
+  let isAsked = false;
+  checkReady = () => {
+    isAsked = true;
+  };
+  const { port } = server.address() as AddressInfo;
+  const caller = await connectRaw(`http://127.0.0.1:${port}`);
+  const body = LINE.repeat(3);
+  caller.send(rawPush({ clientId: 'oa', secret: 'secret', body, sent: body.slice(0, 50) }));
+  await until('it to be let in', async () => isAsked);
+  checkReady = () => {
+    throw new PushError('SHUTTING_DOWN');
+  };
+  caller.send(body.slice(50));
+  const [answer] = await caller.untilAnswers(1);
+  caller.socket.destroy();
+  expect(answer?.envelope()).toMatchObject({ code: 503, reason: 'SHUTTING_DOWN', data: null });
   expect(handled).toEqual([]);
 });
 

@@ -73,6 +73,8 @@ async function authenticateStream(
     timeout: route.bodyTimeout,
     take: intoEach(body, authentication, client ? take : undefined),
   });
+  // It may have begun to drain while the body came.
+  deps.checkReady();
   const receivedAt = deps.clock();
   // Request ids are in the order of receipt: it is the order of the push log.
   state.requestId = deps.newRequestId(receivedAt);
