@@ -1,4 +1,5 @@
 /** Batches of the client against a server that fails, drops and answers in part. */
+import { getEventListeners } from 'node:events';
 import { createMatterPushClient, MatterPushError } from '../../tools/client/matter-push-client';
 import {
   drop,
@@ -149,6 +150,24 @@ describe('batch', () => {
     const alone = server.received.filter(({ id, line }) => id === 'A' && line === undefined);
     expect(alone.map(({ text }) => text)).toEqual(['{"externalId":"A"}']);
   });
+
+  test.each([{}, { autoBatch: true }])(
+    'a body that is no JSON value: nothing is sent, nothing is left (%j)',
+    async (options) => {
+      await withClient(options, async (client) => {
+        const { signal } = new AbortController();
+        const noJson = { operation: 'status', body: Buffer.from('{') } as const;
+        const noValue = { operation: 'status', body: { externalId: 'B', n: 1n } } as const;
+        const batch = client.batch([status('A'), noJson, noValue], { signal });
+        await expect(batch).rejects.toThrow(TypeError);
+        const alone = client.push(noValue.operation, noValue.body, { signal });
+        await expect(alone).rejects.toThrow(TypeError);
+        expect(getEventListeners(signal, 'abort')).toEqual([]);
+        await client.drain();
+      });
+      expect(server.received).toEqual([]);
+    },
+  );
 
   test('of a matter all goes in order, however many batches it takes', async () => {
     const results = await withClient({}, (client) => client.batch(many(950, (n) => `K${n % 7}`)));

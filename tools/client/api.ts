@@ -116,7 +116,8 @@ export interface MatterPushClient {
    * order with the other calls of the client, too.
    *
    * @returns what became of each, in their order: a rejection is an element, and not thrown
-   * @throws MatterPushError CLOSED or QUEUE_FULL, where nothing was sent
+   * @throws MatterPushError CLOSED or QUEUE_FULL, or TypeError for a body that cannot be written as JSON: nothing
+   *   was sent then
    */
   batch(
     pushes: readonly BatchPush[],

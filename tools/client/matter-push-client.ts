@@ -83,9 +83,9 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
     const rejection = isClosed ? OWN.CLOSED : isFull ? OWN.QUEUE_FULL : undefined;
     if (rejection) throw new MatterPushError(rejection, { tries: 0, idempotencyKey });
     const call = createCall(timeout, signal);
-    const working = work(call);
-    calls.set(call, working);
     try {
+      const working = work(call);
+      calls.set(call, working);
       return await working;
     } finally {
       call.end();

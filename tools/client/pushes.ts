@@ -53,11 +53,13 @@ export class Pushes {
     pushes: readonly KeyedBatchPush[],
     call: Call,
   ): Promise<(PushResult | MatterPushError)[]> {
+    // All before the first is sent: of one that cannot be written as JSON the caller hears at once.
+    const bodies = pushes.map(({ body }) => bodyInBatch(body));
     const joined: KeyedPush[] = [];
-    const results = pushes.map((push) => {
+    const results = pushes.map((push, index) => {
       const problem = keyProblem(push.idempotencyKey);
       if (problem) return problem;
-      const body = bodyInBatch(push.body);
+      const body = bodies[index];
       if (!body) return this.alone(push, call).catch(asResult);
       return new Promise<PushResult | MatterPushError>((settled, failed) => {
         joined.push(keyed(push, body, { settled, failed }));
