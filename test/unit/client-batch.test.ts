@@ -268,6 +268,28 @@ describe('what is retryable is sent again', () => {
     expect(told).toEqual(Array(3).fill('RATE_LIMITED'));
   });
 
+  test('what backs off counts among those that wait: the queue of the client is bounded', async () => {
+    const slow = reject(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '60' });
+    server.replyToBatch = () => slow;
+    let retries = 0;
+    const onRetry = () => {
+      retries += 1;
+    };
+    await withClient({ queue: 3, onRetry }, async (client) => {
+      const stop = new AbortController();
+      const { signal } = stop;
+      const batch = client.batch(many(3), { signal });
+      await until('it to back off', async () => retries === 3);
+      await expect(client.batch([status('A'), status('B')])).rejects.toMatchObject({
+        reason: 'QUEUE_FULL',
+      });
+      stop.abort();
+      expect(failures(await batch)).toHaveLength(3);
+      server.replyToBatch = () => undefined;
+      expect(failures(await client.batch(many(2)))).toEqual([]);
+    });
+  });
+
   test('what fails is the error of its push after its retries, and the deadline is that of all', async () => {
     server.replyToBatch = () => away;
     const results = await withClient({ retries: 1 }, (client) => client.batch(many(2)));

@@ -29,7 +29,7 @@ export interface MatterPushClientOptions {
   readonly retries?: number;
   /** Calls that are under way at the same time (32). */
   readonly concurrency?: number;
-  /** Calls that may wait for their turn (10,000); beyond it a call is rejected with QUEUE_FULL. */
+  /** Calls that may wait for their turn or their next try (10,000); beyond it a call is rejected with QUEUE_FULL. */
   readonly queue?: number;
   /**
    * Gathers pushes that are called one by one into batches. Each call still has a result or an error

@@ -38,6 +38,7 @@ export class Batches {
   #mostBytes = BATCH_BYTES;
   /** With how many it keeps up: less after each batch that took too long, and one more after each that was answered. */
   #quickLines = Number.POSITIVE_INFINITY;
+  #backingOff = 0;
 
   constructor(ways: BatchWays) {
     this.#ways = ways;
@@ -47,6 +48,11 @@ export class Batches {
   mostLines(): number {
     if (performance.now() < this.#noBatchesUntil) return 1;
     return Math.min(this.#mostLines, this.#quickLines);
+  }
+
+  /** How many pushes wait for their next try, and are in no queue meanwhile. */
+  get backingOff(): number {
+    return this.#backingOff;
   }
 
   /** Most bytes of a batch, as far as is known. */
@@ -74,9 +80,14 @@ export class Batches {
   }
 
   async #sendAgain(pushes: readonly PendingPush[], wait: number): Promise<void> {
-    const { allOver } = watchEnd(pushes);
-    if (wait > 0) await sleep(wait, undefined, { signal: allOver }).catch(() => undefined);
+    this.#backingOff += pushes.length;
+    const watch = watchEnd(pushes, () => {
+      this.#backingOff -= 1;
+    });
+    if (wait > 0) await sleep(wait, undefined, { signal: watch.allOver }).catch(() => undefined);
+    watch.stop();
     const again = pushes.filter(({ isOver }) => !isOver);
+    this.#backingOff -= again.length;
     for (const push of again) push.isTaken = false;
     this.#ways.end(pushes.filter(({ isOver }) => isOver));
     this.#ways.again(again);
@@ -174,12 +185,14 @@ interface Watch {
   stop(): void;
 }
 
-function watchEnd(pushes: readonly PendingPush[]): Watch {
+/** @param ended told of each that ends */
+function watchEnd(pushes: readonly PendingPush[], ended = () => {}): Watch {
   const all = new AbortController();
   let left = pushes.filter(({ isOver }) => !isOver).length;
   if (left === 0) all.abort();
   const onOver = () => {
     left -= 1;
+    ended();
     if (left === 0) all.abort();
   };
   const watch = (told: typeof onOver | undefined) => {

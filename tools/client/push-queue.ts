@@ -52,9 +52,9 @@ export class PushQueue {
     this.#turns = new Dispatcher(limits, (lines) => this.#begin(lines));
   }
 
-  /** How many wait for their turn. */
+  /** How many wait for their turn, or for their next try. */
   get waiting(): number {
-    return this.#turns.waiting + this.#gathered.length;
+    return this.#turns.waiting + this.#gathered.length + this.#batches.backingOff;
   }
 
   /** @returns what ends the turn of a call that goes alone, once it has it */
