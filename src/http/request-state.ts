@@ -4,6 +4,7 @@ import type { BatchBody } from '../protocol/batch-lines';
 import type { PushError, RateState } from '../protocol/errors';
 import type { IdLines } from '../protocol/id-lines';
 import type { Language } from '../protocol/language';
+import type { BodyDigest } from '../storage/push-log/entry-model';
 import type { Success } from '../telemetry/metrics';
 import type { StageTimes } from '../telemetry/stage-times';
 import type { BegunLines } from './line-answer';
@@ -19,6 +20,8 @@ export interface RequestState {
   rawBody: Buffer;
   /** By koaHmacAuth or koaStreamedHmacAuth. */
   signed: SignedRequest;
+  /** By koaStreamedHmacAuth: of the body; to be called once. */
+  digest: () => BodyDigest;
   /** By koaStreamedHmacAuth of `matters/orphans`: the list that was sent. */
   ids: IdLines;
   /** By whichever of the two: for the log line. */

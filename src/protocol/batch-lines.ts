@@ -53,17 +53,17 @@ export class BatchBody {
   constructor(private readonly limits: BatchLimits) {}
 
   take(chunk: Uint8Array): void {
-    if (this.isTooLong()) return;
+    if (this.isTooLong) return;
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) {
       this.lineFeeds += 1;
-      if (this.isTooLong()) break;
+      if (this.isTooLong) break;
     }
     this.chunks.push(bytes);
-    if (this.isTooLong()) this.chunks = [];
+    if (this.isTooLong) this.chunks = [];
   }
 
-  /** All of its bytes, once they are there; to be called once. None of a batch that has too many lines. */
+  /** All of its bytes, once they are there; to be called once. None of one that is too long. */
   whole(): Buffer {
     const { chunks } = this;
     this.chunks = [];
@@ -75,6 +75,11 @@ export class BatchBody {
     return this.lineFeeds + 1;
   }
 
+  /** It has too many line breaks: its bytes are not kept. */
+  get isTooLong(): boolean {
+    return this.lineFeeds > this.mostLineFeeds;
+  }
+
   /**
    * @param whole as above
    * @returns the lines with something in them
@@ -82,16 +87,12 @@ export class BatchBody {
    */
   linesOf(whole: Buffer): RawLine[] {
     const { limits } = this;
-    if (this.isTooLong()) throw tooMany(TEXTS.tooManyLineFeeds(this.mostLineFeeds));
+    if (this.isTooLong) throw tooMany(TEXTS.tooManyLineFeeds(this.mostLineFeeds));
     const lines = splitLines(whole);
     if (!isUtf8(whole)) throw wrongEncoding(lines);
     if (lines.length > limits.lines) throw tooMany(TEXTS.tooManyLines(limits.lines));
     if (lines.length === 0) throw new PushError('EMPTY_BATCH');
     return lines;
-  }
-
-  private isTooLong(): boolean {
-    return this.lineFeeds > this.mostLineFeeds;
   }
 
   private get mostLineFeeds(): number {

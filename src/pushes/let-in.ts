@@ -77,7 +77,7 @@ export function logRejection(
   const dropped = countDropped(deps, endedPush(request, error.reason), submission.pushes);
   submission.isInLog = true;
   if (error.reason === 'BACKLOG_FULL') deps.logShed(clientId, entry, undefined, dropped);
-  else deps.logRejection(clientId, entry, request.rawBody, dropped);
+  else deps.logRejection(clientId, entry, request.digest ? undefined : request.rawBody, dropped);
 }
 
 /**

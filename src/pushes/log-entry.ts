@@ -6,7 +6,7 @@ import type { Caller } from '../auth/authenticate';
 import { MAX_PROBLEMS, type PushError } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
 import { BY_ANYBODY, WRONG_SIGNATURE } from '../storage/push-log/by-anybody';
-import type { LogEntry, RequestFields } from '../storage/push-log/entry-model';
+import type { BodyDigest, LogEntry, RequestFields } from '../storage/push-log/entry-model';
 import { sentSignature } from '../storage/push-log/sent-signature';
 import { resultOf } from '../storage/push-log/settlement';
 import { externalIdIn, externalIdOf, type ValidPush } from './validate-push';
@@ -19,6 +19,8 @@ export interface EntrySource {
   readonly operation: string;
   readonly idempotencyKey?: string | undefined;
   readonly rawBody: Uint8Array;
+  /** Of a body that was not kept. */
+  readonly digest?: BodyDigest | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   /** How long the caller waits, milliseconds. */
@@ -34,6 +36,8 @@ export interface SentPush {
   readonly operation: string;
   readonly idempotencyKey: string | undefined;
   readonly rawBody: Uint8Array;
+  /** Of a body that was not kept. */
+  readonly digest?: BodyDigest | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   readonly logged?: RequestFields | undefined;
@@ -41,7 +45,7 @@ export interface SentPush {
 
 /** Its entry. @param timeout how long its caller waits, milliseconds */
 export function entryOf(push: SentPush, timeout: number): LogEntry {
-  const { requestId, operation, idempotencyKey, rawBody, receivedAt, logged } = push;
+  const { requestId, operation, idempotencyKey, rawBody, digest, receivedAt, logged } = push;
   const { clientId, systemCode, secretId } = push.caller;
   return newEntry({
     requestId,
@@ -51,6 +55,7 @@ export function entryOf(push: SentPush, timeout: number): LogEntry {
     operation,
     idempotencyKey,
     rawBody,
+    digest,
     receivedAt,
     timeout,
     logged,
@@ -59,13 +64,14 @@ export function entryOf(push: SentPush, timeout: number): LogEntry {
 
 /** A queued entry. */
 export function newEntry(source: EntrySource): LogEntry {
-  const { clientId, systemCode, secretId, operation, idempotencyKey, rawBody, receivedAt } = source;
+  const { clientId, systemCode, secretId, operation, idempotencyKey, receivedAt } = source;
+  const { rawBody, digest } = source;
   const entry: LogEntry = {
     _id: new Types.ObjectId(source.requestId),
     clientId,
     operation,
-    bodyHash: hash('sha256', rawBody),
-    bodySize: rawBody.length,
+    bodyHash: digest?.bodyHash ?? hash('sha256', rawBody),
+    bodySize: digest?.bodySize ?? rawBody.length,
     receivedAt: new Date(receivedAt),
     deadlineAt: new Date(receivedAt + source.timeout),
     state: 'QUEUED',

@@ -5,7 +5,7 @@ import { OPERATIONS } from '../domain/operation';
 import type { PushError } from '../protocol/errors';
 import { BATCH } from '../protocol/paths';
 import type { KnownClient } from '../storage/directory/clients';
-import type { LogEntry, RequestFields } from '../storage/push-log/entry-model';
+import type { BodyDigest, RequestFields } from '../storage/push-log/entry-model';
 import type { PushCounts } from '../storage/push-log/push-counts';
 import { newEntry, unsignedEntry } from './log-entry';
 import type { LogRejection } from './rejection-log';
@@ -27,7 +27,7 @@ export interface RejectedRequest {
   /** Absent where it was not kept. */
   readonly rawBody?: Uint8Array;
   /** Of a body that was not kept. Asked for where the rejection is recorded. */
-  readonly digest?: () => Pick<LogEntry, 'bodyHash' | 'bodySize'>;
+  readonly digest?: () => BodyDigest;
   readonly logged?: RequestFields;
 }
 

@@ -10,7 +10,7 @@ import type { OperationName } from '../domain/operation';
 import type { RawLine } from '../protocol/batch-lines';
 import { PushError, type RateState } from '../protocol/errors';
 import { BATCH } from '../protocol/paths';
-import type { LogEntry } from '../storage/push-log/entry-model';
+import type { BodyDigest, LogEntry } from '../storage/push-log/entry-model';
 import type { Metrics } from '../telemetry/metrics';
 import type { StageTimes } from '../telemetry/stage-times';
 import { databaseCall } from './availability';
@@ -63,8 +63,9 @@ export interface SubmitBatchDependencies
 /** An authenticated batch, not yet looked into. */
 export interface BatchRequest extends SignedRequest, PushHeaders {
   readonly path: string;
-  /** All of its bytes. */
+  /** All of its bytes; none where there is a digest of them. */
   readonly rawBody: Uint8Array;
+  readonly digest?: BodyDigest | undefined;
   /** @throws PushError where it cannot be read at all */
   readonly readLines: () => readonly RawLine[];
   /** Told where the client stands with its rate. */

@@ -1,6 +1,8 @@
 /** Batches (decisions, "Batches"): each line is a push of its own, and what they share is done once. */
+import { hash } from 'node:crypto';
 import type { EntryView } from '../../src/protocol/log-entry';
 import { importUsers } from '../../src/storage/directory/user-admin';
+import { bodyModel } from '../../src/storage/push-log/body-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { storedMatter } from '../support/ledger-check';
 import type { Answer } from '../support/pusher';
@@ -238,6 +240,15 @@ describe('in the push log', () => {
       }
     },
   );
+});
+
+test('the entry of a batch that has too many line breaks to be kept tells what was sent', async () => {
+  const body = '\n'.repeat(10_001);
+  const answer = await send(body);
+  expect(answer).toMatchObject({ code: 413, reason: 'TOO_MANY_LINES' });
+  const entry = await entryModel(service.db).findById(answer.requestId).lean();
+  expect(entry).toMatchObject({ bodySize: 10_001, bodyHash: hash('sha256', body) });
+  expect(await bodyModel(service.db).countDocuments({ _id: answer.requestId })).toBe(0);
 });
 
 describe('what is read', () => {

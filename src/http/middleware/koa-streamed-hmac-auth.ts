@@ -10,6 +10,7 @@ import { PushError } from '../../protocol/errors';
 import { databaseCall } from '../../pushes/availability';
 import { JUST_NOW, recordRejection } from '../../pushes/rejected-caller';
 import type { KnownClient } from '../../storage/directory/clients';
+import type { BodyDigest } from '../../storage/push-log/entry-model';
 import { type ReceivedRequest, requestFields } from '../request-fields';
 import type { RequestState } from '../request-state';
 import { checkBodyHeaders, discardRest, receiveBody } from '../streamed-body';
@@ -79,6 +80,7 @@ async function authenticateStream(
   // Request ids are in the order of receipt: it is the order of the push log.
   state.requestId = deps.newRequestId(receivedAt);
   const caller = recorded(deps, ctx, { ...sent, receivedAt }, () => authentication.finish());
+  state.digest = body.digest;
   noteCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
@@ -87,7 +89,7 @@ interface SentStream {
   readonly headers: AuthHeaders;
   readonly operation: string;
   readonly receivedAt: number;
-  readonly body: BodyDigest;
+  readonly body: RunningDigest;
 }
 
 /** Runs one check; where it rejects a known client, that is recorded. */
@@ -107,13 +109,13 @@ function recorded<T>(
   }
 }
 
-interface BodyDigest {
+interface RunningDigest {
   readonly update: TakeChunk;
   /** To be called once. */
-  readonly digest: () => { readonly bodyHash: string; readonly bodySize: number };
+  readonly digest: () => BodyDigest;
 }
 
-function startDigest(): BodyDigest {
+function startDigest(): RunningDigest {
   const hash = createHash('sha256');
   let bodySize = 0;
   return {
@@ -126,7 +128,7 @@ function startDigest(): BodyDigest {
 }
 
 const intoEach =
-  (body: BodyDigest, authentication: Authentication, take: TakeChunk | undefined): TakeChunk =>
+  (body: RunningDigest, authentication: Authentication, take: TakeChunk | undefined): TakeChunk =>
   (chunk) => {
     body.update(chunk);
     authentication.update(chunk);

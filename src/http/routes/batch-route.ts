@@ -101,11 +101,13 @@ interface LineGroup extends Pick<LineResult, 'operation'> {
 function requestOf({ req, path, state }: BatchContext): Parameters<SubmitBatch>[0] {
   const { signed, batch, stages } = state;
   const rawBody = batch.whole();
+  const digest = batch.isTooLong ? state.digest() : undefined;
   return {
     ...signed,
     ...readPushHeaders(req.rawHeaders),
     path,
     rawBody,
+    digest,
     stages,
     readLines: () => {
       const lines = batch.linesOf(rawBody);

@@ -59,6 +59,9 @@ export interface LogEntry extends StoredFields<false>, Partial<StoredFields<true
 /** Fields that only the HTTP side of a request knows (http/request-fields.ts); all of them may be absent. */
 export type RequestFields = Partial<StoredFields<true>>;
 
+/** Which bytes were sent. */
+export type BodyDigest = Pick<LogEntry, 'bodyHash' | 'bodySize'>;
+
 const STRUCTURED = { type: Schema.Types.Mixed, default: undefined };
 
 const entrySchema = new Schema<LogEntry>(
