@@ -36,7 +36,7 @@ export interface Screen {
 }
 
 export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen {
-  const redisLook = new RedisLook(parts.redis, parts.keys);
+  const redisLook = new RedisLook(parts.redis, async () => parts.keys);
   const mongoLook = new MongoLook(parts.mongo);
   const history = createHistory(parts.mongo, queue);
   const stuckOf = createStuckWatch();

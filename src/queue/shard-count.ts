@@ -35,6 +35,42 @@ export async function agreeOnShards(
   if (now !== keys.shards) throw inUse(keys.shards, now);
 }
 
+/**
+ * For who pushes beside the processes of the queue: only they may decide on the number.
+ *
+ * @param namespace REDIS_NAMESPACE
+ * @throws Error that names the setting that is not that of the queue
+ */
+export async function requireShards(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  namespace: string,
+): Promise<void> {
+  const count = Number(await redis.get(keys.shardCount));
+  if (count === keys.shards) return;
+  throw new Error(
+    count === 0
+      ? `Redis has no queue of the namespace ${namespace}: ` +
+          'start web and worker first, or set REDIS_NAMESPACE, as the service has it'
+      : `REDIS_SHARDS is ${keys.shards}, but the queue has ${count} shards: ` +
+          `set REDIS_SHARDS=${count}, as the service has it`,
+  );
+}
+
+/**
+ * For who only looks.
+ *
+ * @param assumed the number of shards while Redis has none: no process has written it down yet
+ */
+export async function readQueueKeys(
+  redis: RedisConnection,
+  namespace: string,
+  assumed: number,
+): Promise<RedisKeys> {
+  const count = Number(await redis.get(createRedisKeys(namespace).shardCount));
+  return createRedisKeys(namespace, count || assumed);
+}
+
 const inUse = (own: number, count: number): Error =>
   new Error(
     `REDIS_SHARDS is ${own}, but the queue has ${count} shards and is in use: ` +

@@ -18,15 +18,17 @@ const TIMEOUT = 2_000;
 
 export class RedisLook {
   readonly #redis: RedisConnection;
-  readonly #keys: RedisKeys;
-  readonly #view: QueueView;
+  readonly #readKeys: () => Promise<RedisKeys>;
+  #opened: { readonly shards: number; readonly view: QueueView } | undefined;
   #why = 'no answer';
 
-  /** @param redis one that fails fast; it stays when this look is closed */
-  constructor(redis: RedisConnection, keys: RedisKeys) {
+  /**
+   * @param redis one that fails fast; it stays when this look is closed
+   * @param readKeys asked at every look: between two of them the queue may have got another number of shards
+   */
+  constructor(redis: RedisConnection, readKeys: () => Promise<RedisKeys>) {
     this.#redis = redis;
-    this.#keys = keys;
-    this.#view = createQueueView(redis, keys);
+    this.#readKeys = readKeys;
     redis.on('error', (error) => {
       this.#why = error.message;
     });
@@ -35,10 +37,12 @@ export class RedisLook {
   /** @throws where Redis cannot be asked now; it may be a moment later */
   async look(): Promise<RedisFacts> {
     await this.#ready();
+    const keys = await this.#readKeys();
+    const view = await this.#viewOf(keys);
     const [info, processes, partitions] = await Promise.all([
       this.#redis.info(),
-      readProcesses(this.#redis, this.#keys),
-      this.#view.partitions(),
+      readProcesses(this.#redis, keys),
+      view.partitions(),
     ]);
     const field = (name: string) => info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
     const version = field('valkey_version') ?? field('redis_version') ?? 'unknown';
@@ -46,7 +50,16 @@ export class RedisLook {
   }
 
   async close(): Promise<void> {
-    await this.#view.close();
+    await this.#opened?.view.close();
+  }
+
+  async #viewOf(keys: RedisKeys): Promise<QueueView> {
+    const before = this.#opened;
+    if (before?.shards === keys.shards) return before.view;
+    const view = createQueueView(this.#redis, keys);
+    this.#opened = { shards: keys.shards, view };
+    await before?.view.close();
+    return view;
   }
 
   #ready(): Promise<void> {

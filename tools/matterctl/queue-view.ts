@@ -1,6 +1,6 @@
 /** A look into the queue for the length of one command. */
-import { createRedisKeys } from '../../src/queue/keys';
 import { connectFailFast, redisReady } from '../../src/queue/redis';
+import { readQueueKeys } from '../../src/queue/shard-count';
 import { createQueueView, type QueueView } from '../../src/queue/view';
 import { createLogger } from '../../src/runtime/logger';
 import { CommandFailure } from './failure';
@@ -16,7 +16,8 @@ export async function withQueueView<T>(
   const redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
   try {
     await redisReady(redis);
-    const view = createQueueView(redis, createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS));
+    const keys = await readQueueKeys(redis, REDIS_NAMESPACE, REDIS_SHARDS);
+    const view = createQueueView(redis, keys);
     return await look(view).finally(view.close);
   } catch (error) {
     throw new CommandFailure(error instanceof Error ? error.message : String(error));

@@ -23,6 +23,7 @@ import {
 } from '../../../src/queue/redis';
 import { createRedisTime, type RedisTime } from '../../../src/queue/redis-time';
 import { createReplyInbox } from '../../../src/queue/replies';
+import { requireShards } from '../../../src/queue/shard-count';
 import { createLogger } from '../../../src/runtime/logger';
 import { processName } from '../../../src/runtime/process-name';
 import { createUserDirectory } from '../../../src/storage/directory/users';
@@ -64,7 +65,7 @@ export function openDryRun(connection: Connection, settings: Settings): DryRun {
  * Joins the queue as a web process does, for the length of `work`. The client's rate does not hold
  * here: how many are under way at once is the bound.
  *
- * @throws CommandFailure without a REDIS_URL, Error where Redis does not answer
+ * @throws CommandFailure without a REDIS_URL, where Redis does not answer, or where the service has other REDIS_SHARDS
  */
 export async function withResend<T>(
   connection: Connection,
@@ -77,7 +78,11 @@ export async function withResend<T>(
   const keys = createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS);
   const jobs = createPartitionJobs(redis, keys);
   try {
-    await redisReady(redis).catch((error: Error) => {
+    const joining = async () => {
+      await redisReady(redis);
+      await requireShards(redis, keys, REDIS_NAMESPACE);
+    };
+    await joining().catch((error: Error) => {
       throw new CommandFailure(error.message);
     });
     const servers = { connection, redis, subscriber, keys, jobs };

@@ -1,5 +1,5 @@
-import { createRedisKeys } from '../../../src/queue/keys';
 import { connectFailFast } from '../../../src/queue/redis';
+import { readQueueKeys } from '../../../src/queue/shard-count';
 import { createLogger } from '../../../src/runtime/logger';
 import { RedisLook } from '../../../src/status/redis-look';
 import type { QueueSettings } from '../tool';
@@ -8,7 +8,7 @@ import type { QueueSettings } from '../tool';
 export function openRedisLook({ REDIS_URL, REDIS_NAMESPACE, REDIS_SHARDS }: QueueSettings) {
   // What goes wrong stands on the screen.
   const redis = connectFailFast(REDIS_URL, createLogger('matterctl', 'silent'));
-  const look = new RedisLook(redis, createRedisKeys(REDIS_NAMESPACE, REDIS_SHARDS));
+  const look = new RedisLook(redis, () => readQueueKeys(redis, REDIS_NAMESPACE, REDIS_SHARDS));
   return {
     look: () => look.look(),
     close: async () => {
