@@ -47,9 +47,9 @@ export interface RedisKeys {
 
 /**
  * Of what travels through partitions: the form of an item (push.ts), and who may read a partition.
- * Processes of two formats share neither partitions nor jobs. While one replaces the other, both work,
- * but between them nothing keeps the order of a key but its sourceUpdatedAt; see docs/operations.md,
- * "Upgrading".
+ * Processes of two formats share neither partitions nor jobs, and their workers do not count each other.
+ * While one replaces the other, both work, but between them nothing keeps the order of a key but its
+ * sourceUpdatedAt; see docs/operations.md, "Upgrading".
  */
 const FORMAT = 4;
 
@@ -72,10 +72,10 @@ export function createRedisKeys(namespace: string, shards = 1): RedisKeys {
     owners: (shard) => `${tagOf(shard)}:owners:${FORMAT}`,
     partitioning: (shard) => `${tagOf(shard)}:partitioning:${FORMAT}`,
     draining: (shard) => `${tagOf(shard)}:draining:${FORMAT}`,
-    sweep: (shard) => `${tagOf(shard)}:sweep`,
+    sweep: (shard) => `${tagOf(shard)}:sweep:${FORMAT}`,
     rings: `${tag}:rings:`,
-    workers: `${tag}:workers`,
-    workerHeartbeats: `${tag}:worker-heartbeats`,
+    workers: `${tag}:workers:${FORMAT}`,
+    workerHeartbeats: `${tag}:worker-heartbeats:${FORMAT}`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
     rate: (of) => `${tag}:rate:${of}`,

@@ -75,7 +75,7 @@ async function waitWhile<T>(
  * the processes and workers, and how the partitions are numbered; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|workers|worker-heartbeats|sweep|shards|partitioning:\\d+|(worker|first-uses|rate|rejections):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|shards|(workers|worker-heartbeats|sweep|partitioning):\\d+|(worker|first-uses|rate|rejections):.*)$`,
 );
 
 /**
