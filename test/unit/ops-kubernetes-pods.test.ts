@@ -183,6 +183,8 @@ describe.each(SCALED)('the scaling of $metadata.name', ({ spec }) => {
       // What each process tells of the same thing must not be added up.
       if (isOfAll) expect(query).toMatch(/^max\(/);
     }
+    // A rate needs two scrapes, and by default Prometheus scrapes once a minute.
+    for (const [, minutes] of query.matchAll(/\[(.*?)\]/g)) expect(minutes).toBe('3m');
     expect(Number(threshold)).toBeGreaterThan(0);
     // What is not known must not count as nothing: the pool would shrink while nobody looks.
     expect(ignoreNullValues).toBe('false');
