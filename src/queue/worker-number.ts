@@ -62,15 +62,13 @@ export async function leaseWorkerNumber(
   { max, logger }: { max: number; logger: Logger },
 ): Promise<WorkerNumber> {
   const holder = randomUUID();
-  let number = await takePatiently(redis, keys, { holder, max, logger });
-  let heldUntil = performance.now() + LEASE;
+  let held = await takePatiently(redis, keys, { holder, max, logger });
 
   const renew = async () => {
-    const asked = performance.now();
-    if ((await redis.eval(RENEW, 1, keys.workerNumber(number), holder, LEASE)) !== 1) {
-      number = await takeFree(redis, keys, holder, max);
-    }
-    heldUntil = asked + LEASE;
+    const until = leaseFromNow();
+    const { number } = held;
+    const isHeld = (await redis.eval(RENEW, 1, keys.workerNumber(number), holder, LEASE)) === 1;
+    held = isHeld ? { number, until } : await takeFree(redis, keys, holder, max);
   };
   const tell = foldedLog(logger);
   const timer = setInterval(() => {
@@ -79,16 +77,25 @@ export async function leaseWorkerNumber(
 
   return {
     current: () => {
-      if (performance.now() >= heldUntil)
+      if (performance.now() >= held.until)
         throw new LeaseLost('the lease of the worker number is lost');
-      return number;
+      return held.number;
     },
     release: async () => {
       clearInterval(timer);
-      await redis.eval(RELEASE, 1, keys.workerNumber(number), holder);
+      await redis.eval(RELEASE, 1, keys.workerNumber(held.number), holder);
     },
   };
 }
+
+interface Held {
+  readonly number: number;
+  /** By this process's own clock, milliseconds. */
+  readonly until: number;
+}
+
+/** Taken before Redis is asked: it begins with a lease at some time between the question and the answer. */
+const leaseFromNow = () => performance.now() + LEASE;
 
 /** How many workers hold a number; one that died holds its own for up to 30 s. */
 export function countWorkers(
@@ -103,7 +110,7 @@ async function takePatiently(
   redis: RedisConnection,
   keys: RedisKeys,
   { holder, max, logger }: { holder: string; max: number; logger: Logger },
-): Promise<number> {
+): Promise<Held> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await takeFree(redis, keys, holder, max);
@@ -115,10 +122,16 @@ async function takePatiently(
   }
 }
 
-async function takeFree(redis: RedisConnection, keys: RedisKeys, holder: string, max: number) {
+async function takeFree(
+  redis: RedisConnection,
+  keys: RedisKeys,
+  holder: string,
+  max: number,
+): Promise<Held> {
   for (let number = 0; number < max; number += 1) {
+    const until = leaseFromNow();
     const taken = await redis.eval(TAKE, 1, keys.workerNumber(number), holder, LEASE);
-    if (taken === 1) return number;
+    if (taken === 1) return { number, until };
   }
   throw new AllTaken(`all ${max} worker numbers are taken`);
 }

@@ -349,3 +349,25 @@ test('workers are counted by the numbers that they hold', async () => {
   expect(await count()).toBe(1);
   await two.release();
 });
+
+test('a worker number is held from before Redis was asked for it, not from after its answer', async () => {
+  const logger = pino({ level: 'silent' });
+  let late = 0;
+  const now = performance.now.bind(performance);
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + late);
+  // The answer is on its way for longer than the lease: the process was stopped meanwhile.
+  const slow = new Proxy(redis, {
+    get: (target, name) =>
+      name === 'eval'
+        ? async (...args: Parameters<Redis['eval']>) => {
+            const answer = await target.eval(...args);
+            late += 31_000;
+            return answer;
+          }
+        : Reflect.get(target, name),
+  });
+  const number = await leaseWorkerNumber(slow, keys, { max: 16, logger });
+  expect(() => number.current()).toThrow('the lease of the worker number is lost');
+  clock.mockRestore();
+  await number.release();
+});
