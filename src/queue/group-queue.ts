@@ -12,7 +12,7 @@ import type { Tracing } from '../telemetry/tracing';
 import type { PartitionJobs } from './partition-jobs';
 import { placeOf } from './partitioning';
 import type { Appended, Partitions, TimedPush } from './partitions';
-import type { QueuedPush } from './push';
+import { encodePush, type QueuedPush } from './push';
 import { isOutOfMemory } from './redis';
 
 /**
@@ -52,8 +52,11 @@ export interface GroupQueueOptions {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Pushes of one append. */
+/** Pushes of one append, and their bytes: nothing else is done by Redis meanwhile. */
 const MAX_APPEND = 500;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** So that both bounds are one. A batch of a caller that exceeds it is one append all the same. */
+const MIN_WEIGHT = Math.floor(MAX_BYTES / MAX_APPEND);
 
 export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
   const { shards, tracing } = options;
@@ -63,7 +66,7 @@ export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
     createBatcher<readonly Waiting[], readonly Enqueued[]>({
       run: (groups) => appendAll(options, shard, groups),
       maxBatch: MAX_APPEND,
-      weight: { of: (group) => group.length, most: MAX_APPEND },
+      weight: { of: weightOf, most: MAX_BYTES },
       maxRunning: 1,
     }),
   );
@@ -80,7 +83,7 @@ export function createGroupQueue(options: GroupQueueOptions): GroupQueue {
       const part = byShard.get(shard) ?? { at: [], waiting: [] };
       byShard.set(shard, part);
       part.at.push(at);
-      part.waiting.push({ push, until });
+      part.waiting.push({ push, text: encodePush(push), until });
     }
     const enqueued = new Array<Enqueued>(pushes.length).fill(notTold);
     await Promise.all(
@@ -153,11 +156,16 @@ function behindFailures(pushes: readonly QueuedPush[], enqueued: readonly Enqueu
 
 interface Waiting {
   readonly push: QueuedPush;
+  readonly text: string;
   /** Of a clock that never goes back, milliseconds. */
   readonly until: number;
 }
 
-const timedPush = ({ push, until }: Waiting): TimedPush => ({
+const weightOf = (group: readonly Waiting[]): number =>
+  group.reduce((sum, { text }) => sum + Math.max(MIN_WEIGHT, Buffer.byteLength(text)), 0);
+
+const timedPush = ({ push, text, until }: Waiting): TimedPush => ({
   push,
+  text,
   timeout: until - performance.now(),
 });

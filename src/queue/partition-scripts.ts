@@ -68,7 +68,8 @@ return {appended, unheld, now}`;
  * KEYS: owners, draining, partitioning, partitions. ARGV: most items and most bytes in all, owner, most fenced
  * owners, shards, then per partition its number and 1 where the owner takes it now, 0 where it holds it. Per
  * partition its items and their bytes, or -1: another one holds it, or -2: an older partition that may hold
- * pushes of its groups drains first. All others have an equal share.
+ * pushes of its groups drains first. All others have an equal share; an item that is larger than its share is
+ * read alone, and once the bytes are used up, partitions have none: the answer exceeds its bound by one item at most.
  * Which older ones these are follows from the two counts where one divides the other; else any may be.
  * Taking must go at `maxmemory` too: else nobody could make room.
  */
@@ -123,15 +124,17 @@ local function hold(number, takes)
   return true
 end
 local function items(list, most, mostBytes)
-  local read, bytes, from = {}, 0, 0
+  local read, bytes, size = {}, 0, 4
   while #read < most and bytes < mostBytes do
-    local chunk = redis.call('LRANGE', list, from, math.min(from + 31, most - 1))
+    local chunk = redis.call('LRANGE', list, #read, math.min(#read + size, most) - 1)
     for _, item in ipairs(chunk) do
+      if #read > 0 and bytes + #item > mostBytes then return read, bytes end
       read[#read + 1] = item
       bytes = bytes + #item
     end
-    if #chunk < 32 then break end
-    from = from + 32
+    if #chunk < size then break end
+    -- As many as fit if they are like those before.
+    size = math.max(1, math.min(32, math.floor((mostBytes - bytes) * #read / bytes)))
   end
   return read, bytes
 end
@@ -146,8 +149,15 @@ for l = 4, #KEYS do
   end
 end
 local function share(whole) return math.max(1, math.floor(tonumber(whole) / #readable)) end
-for _, l in ipairs(readable) do
-  found[l - 3], sizes[l - 3] = items(KEYS[l], share(ARGV[1]), share(ARGV[2]))
+local total, whole = 0, tonumber(ARGV[2])
+for n = 1, #readable do
+  -- From any of them on: where a few take all of the bytes, it is another few each time.
+  local l = readable[(n + time[2]) % #readable + 1]
+  found[l - 3], sizes[l - 3] = {}, 0
+  if total < whole then
+    found[l - 3], sizes[l - 3] = items(KEYS[l], share(ARGV[1]), share(whole))
+    total = total + sizes[l - 3]
+  end
 end
 return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, found, sizes}`;
 

@@ -58,6 +58,8 @@ export type Appended = 'APPENDED' | 'PARTITION_FULL' | 'PARTITION_BYTES_FULL';
 /** A push with the time that its caller has left to wait. */
 export interface TimedPush {
   readonly push: QueuedPush;
+  /** As encodePush gives it, where the caller has it already. */
+  readonly text?: string;
   /** Milliseconds from now after which it must not be applied any more. */
   readonly timeout: number;
 }
@@ -66,7 +68,7 @@ export interface ReadOptions {
   /** Will commit the batch: see owner.ts. */
   readonly owner: string;
   readonly session: string;
-  /** Pushes of all partitions together (but one of each at least), at most. */
+  /** Pushes of all partitions together, at most; but one of each at least, as far as the bytes go. */
   readonly most: number;
 }
 
@@ -83,8 +85,9 @@ export interface Partitions {
     pushes: readonly TimedPush[],
   ): Promise<{ appended: Appended[]; toSchedule: number[] }>;
   /**
-   * Reads the first pushes of each partition, until 4 MiB are reached; each partition that may be read has an
-   * equal share of what its shard has. Nothing is removed.
+   * Reads the first pushes of each partition: 4 MiB in all, and of each shard one push more at most. Each
+   * partition that may be read has an equal share of what its shard has; where large pushes use that up, some
+   * give none this time. Nothing is removed.
    */
   read(wanted: readonly Wanted[], options: ReadOptions): Promise<Batch>;
   /**
@@ -188,10 +191,10 @@ class RedisPartitions implements Partitions {
     if (!time) throw new Error(`there is no shard ${shard}`);
     const asked = performance.now();
     const start = (await time.now()) - (performance.now() - asked);
-    const items = pushes.map(({ push, timeout }) => ({
+    const items = pushes.map(({ push, text = encodePush(push), timeout }) => ({
       place: placeOf(groupOf(push.systemCode, push.externalId), this.shards),
       deadline: Math.floor(start + Math.max(0, timeout)),
-      text: encodePush(push),
+      text,
     }));
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const known = this.partitionings[shard] ?? startPartitioning(this.shards);

@@ -237,6 +237,73 @@ describe('a partition that is bounded in bytes', () => {
   });
 });
 
+describe('a batch is bounded in bytes', () => {
+  const MOST = 4 * 1024 * 1024;
+  const LARGEST = 1024 * 1024;
+  const appendLarge = async (externalId: string, sizes: readonly number[]) => {
+    const pushes = sizes.map((size) => ({
+      push: {
+        ...push(0),
+        externalId,
+        id: randomBytes(12).toString('hex'),
+        bodyHash: 'x'.repeat(size),
+      },
+      timeout: 5_000,
+    }));
+    expect((await partitions.append(0, pushes)).appended).toEqual(sizes.map(() => 'APPENDED'));
+    return partitionOfKey(KEY.systemCode, externalId);
+  };
+  const bytesOf = ({ records }: Batch) => records.reduce((sum, { bytes }) => sum + bytes, 0);
+  beforeEach(() => {
+    partitions = openPartitions(redis, keys, { pushes: 100, bytes: 64 * LARGEST });
+  });
+
+  test('of one partition', async () => {
+    await appendLarge('E', Array(40).fill(300_000));
+    const batch = await read('a');
+    expect(pushesIn(batch)).toHaveLength(13);
+    expect(bytesOf(batch)).toBeLessThanOrEqual(MOST);
+    expect(await acknowledge(batch)).toEqual([27]);
+  });
+
+  test('also where large ones follow small ones', async () => {
+    await appendLarge('E', [...Array(8).fill(10), ...Array(32).fill(LARGEST)]);
+    expect(pushesIn(await read('a'))).toHaveLength(11);
+  });
+
+  test('one that is larger goes alone', async () => {
+    await appendLarge('E', [2 * MOST, 10, 10]);
+    const batch = await read('a');
+    expect(pushesIn(batch)).toHaveLength(1);
+    expect(await acknowledge(batch)).toEqual([2]);
+    expect(pushesIn(await read('a'))).toHaveLength(2);
+  });
+
+  test('of many partitions together, and each of them gets on', async () => {
+    const numbers = new Set<number>();
+    for (let n = 0; numbers.size < 16; n += 1) {
+      const number = partitionOfKey(KEY.systemCode, `K-${n}`);
+      if (!numbers.has(number)) await appendLarge(`K-${n}`, [LARGEST, LARGEST]);
+      numbers.add(number);
+    }
+    const wanted = [...numbers];
+    const seen = new Map<number, number>();
+    let batch = await take(partitions, wanted, 'a');
+    while (seen.size < wanted.length || [...seen.values()].some((count) => count < 2)) {
+      expect(pushesIn(batch).length).toBeGreaterThan(0);
+      expect(bytesOf(batch)).toBeLessThanOrEqual(MOST + 1.1 * LARGEST);
+      for (const { partition, pushes } of batch.records) {
+        if (pushes.length > 0) seen.set(partition, (seen.get(partition) ?? 0) + pushes.length);
+      }
+      const left = await partitions.acknowledge(batch, [], batch.now);
+      for (const partition of wanted) {
+        expect(left.get(partition)).toBe(2 - (seen.get(partition) ?? 0));
+      }
+      batch = await readHeld(partitions, wanted, 'a');
+    }
+  });
+});
+
 test('reading removes nothing; finishing trims what was read and tells what is left', async () => {
   await append(0, 1);
   expect(await idsIn('a')).toEqual(ids.slice(0, 2));
