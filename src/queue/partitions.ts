@@ -142,7 +142,7 @@ export interface Partitions {
 
 /** Owners that can die on one partition, one after the other, before Redis forgets the oldest. */
 const MAX_FENCED_OWNERS = 20;
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** Tries to append by the right partitioning: it changes rarely. */
 const MAX_TRIES = 5;
 

@@ -4,6 +4,8 @@ import { dirname, join, normalize } from 'node:path';
 import { IN_FLIGHT_BYTES } from '../../src/http/middleware/koa-in-flight';
 import { ALL_REASONS, matterNotFound, PushError } from '../../src/protocol/errors';
 import { SIGNATURE_BYTES, SIGNATURE_MEMORY } from '../../src/queue/admission';
+import { CONCURRENT_BATCHES } from '../../src/queue/batch-runner';
+import { MAX_BATCH_BYTES } from '../../src/queue/partitions';
 import { type Config, ConfigError, readConfig } from '../../src/runtime/config';
 import { NODE_FLAGS } from '../../tools/local/app-process';
 import { readStartSettings } from '../../tools/local/settings';
@@ -193,7 +195,7 @@ test('Procfile, image and npm start give Node the same flags', () => {
   expect(read('Dockerfile')).toContain(`\nENV NODE_OPTIONS=${flags}\n`);
 });
 
-test('the memory of Redis is that of the bodies in each web process and of the signatures', () => {
+test('the memory of Redis is that of bodies in web, of batches in workers and of signatures', () => {
   const paper = section(OPERATIONS, 'Deployment').replace(/\s+/g, ' ');
   const compose = read('docker-compose.yml');
   const [, mebibytes, kilobytes] =
@@ -203,12 +205,18 @@ test('the memory of Redis is that of the bodies in each web process and of the s
   const signatures = (SIGNATURE_BYTES * SIGNATURE_MEMORY) / 1_000;
   expect(perRate).toBeGreaterThanOrEqual(signatures);
   expect(perRate).toBeLessThan(1.1 * signatures);
-  const [, webs] = /--scale web=(\d+)/.exec(compose) ?? [];
+  const [, ofWorker, ofAllElse] =
+    /Add (\d+) MiB for each worker .* and (\d+) MiB for all else/.exec(paper) ?? [];
+  const batches = CONCURRENT_BATCHES * (MAX_BATCH_BYTES + DEFAULTS.BODY_LIMIT);
+  expect(Number(ofWorker) * 2 ** 20).toBe(batches);
+  const [, webs, workers] = /--scale web=(\d+) --scale worker=(\d+)/.exec(compose) ?? [];
   const [, gibibytes] = /--maxmemory\n +- (\d+)gb\n/.exec(compose) ?? [];
-  const room = Number(gibibytes) * 2 ** 30 - Number(webs) * IN_FLIGHT_BYTES;
+  const ofWorkers = Number(workers) * batches + Number(ofAllElse) * 2 ** 20;
+  const room = Number(gibibytes) * 2 ** 30 - Number(webs) * IN_FLIGHT_BYTES - ofWorkers;
   const [, rate] =
-    /1 GiB does for two `web` processes and ([\d,]+) pushes a second/.exec(paper) ?? [];
-  expect([gibibytes, webs]).toEqual(['1', '2']);
+    /1 GiB does for two `web` processes, four workers and ([\d,]+) pushes a second/.exec(paper) ??
+    [];
+  expect([gibibytes, webs, workers]).toEqual(['1', '2', '4']);
   expect(Math.floor(room / perRate / 100) * 100).toBe(Number(rate?.replace(',', '')));
   expect(compose).toContain(`${rate} pushes a`);
 });

@@ -57,10 +57,10 @@ export function createRegistry(type: string) {
       'partition_jobs_reclaimed_total',
       'Stalled partition jobs that another worker reclaimed',
     ),
-    sweeps: counter('sweeps_total', 'Looks for partitions that wait without a job'),
+    sweeps: counter('sweeps_total', 'Looks into a shard for partitions that nobody works on'),
     sweptPartitions: counter(
       'swept_partitions_total',
-      'Partitions that held pushes when they were swept',
+      'Partitions that nobody worked on when they were swept',
     ),
     repliesLost: counter('replies_lost_total', 'Settled pushes whose reply was not heard'),
     rejectionsUnrecorded: counter(
