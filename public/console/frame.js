@@ -10,6 +10,7 @@ import { go, hrefOf, route, show } from './route.js';
 import { keepLooking, lookAgain, mayPush, ready, self, selfError } from './self.js';
 import { end } from './session.js';
 import { say, sayWith } from './speech.js';
+import { isRequestId } from './views.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('preact').ComponentChildren} Children */
@@ -117,7 +118,8 @@ function Search() {
   const find = (/** @type {Event} */ event) => {
     event.preventDefault();
     const q = text.trim();
-    if (/^[0-9a-f]{24}$/i.test(q)) go('push', { id: q.toLowerCase() });
+    // Where there is no such push, that screen goes on to those whose matter or key is named so.
+    if (isRequestId(q)) go('push', { id: q.toLowerCase(), q });
     else go('pushes', { q });
   };
   return h(

@@ -1,6 +1,7 @@
 /** The matters that a search has loaded: page by page, the last changed first, each once. */
 import { ask } from './ask.js';
 import { useEffect, useRef, useState } from './lib/hooks.js';
+import { lookOn } from './look-on.js';
 import { eachOnce } from './matter-question.js';
 import { route } from './route.js';
 
@@ -14,8 +15,6 @@ import { route } from './route.js';
 /** Rows that are kept; some hundred bytes each. */
 export const MAX_MATTERS = 50_000;
 const PAGE = 100;
-/** A page may be empty and not be the last: so many of them are gone through without being asked. */
-const UNASKED = 25;
 
 /** Of what is listed only what is shown is kept. @param {Matter} matter @returns {MatterRow} */
 const rowOf = ({ parties, ...matter }) => ({
@@ -49,21 +48,23 @@ export function useMatterList(question) {
   const load = async (before) => {
     const { signal } = stop.current;
     isBusy.current = true;
-    let { cursor } = before;
+    const readPage = async (/** @type {typeof NONE} */ { rows, cursor, ...at }) => {
+      const body = { ...question, newestFirst: true, limit: PAGE, cursor };
+      const page = /** @type {MattersPage} */ (await ask('matters/query', body, signal));
+      const all = eachOnce([...rows, ...page.matters.map(rowOf)]).slice(0, MAX_MATTERS);
+      return {
+        list: { ...at, rows: all, cursor: page.nextCursor },
+        isDone: page.matters.length > 0 || page.nextCursor === null,
+      };
+    };
+    const onEmpty = (/** @type {typeof NONE} */ at) => {
+      if (!signal.aborted) setList({ ...at, isLoading: true });
+    };
     try {
-      for (let pages = 1; ; pages += 1) {
-        const body = { ...question, newestFirst: true, limit: PAGE, cursor };
-        const page = /** @type {MattersPage} */ (await ask('matters/query', body, signal));
-        if (signal.aborted) return;
-        const rows = eachOnce([...before.rows, ...page.matters.map(rowOf)]).slice(0, MAX_MATTERS);
-        cursor = page.nextCursor;
-        const isDone = page.matters.length > 0 || cursor === null;
-        const isEnough = isDone || pages >= UNASKED;
-        setList({ rows, cursor, isLoading: !isEnough, isPaused: isEnough && !isDone });
-        if (isEnough) return;
-      }
+      const found = await lookOn(before, readPage, onEmpty);
+      if (!signal.aborted) setList(found);
     } catch (error) {
-      if (!signal.aborted) setList({ ...before, cursor, isLoading: false, error });
+      if (!signal.aborted) setList((at) => ({ ...at, isLoading: false, error }));
     } finally {
       if (!signal.aborted) isBusy.current = false;
     }
@@ -78,8 +79,8 @@ export function useMatterList(question) {
   const more = () => {
     if (isBusy.current || list.cursor === null || list.rows.length >= MAX_MATTERS) return;
     const { error: _, ...before } = list;
-    setList({ ...before, isLoading: true });
-    void load(before);
+    setList({ ...before, isLoading: true, isPaused: false });
+    void load({ ...before, isPaused: false });
   };
   return { ...list, more, again: () => (list.rows.length > 0 ? more() : setTurn(turn + 1)) };
 }

@@ -37,12 +37,6 @@ export const MATTER_WORDS = {
     '{0} matters are shown; narrow the search to see others',
     '已显示 {0} 个事项，请缩小条件查看其余',
   ),
-  looking: w('Still looking, further and further back …', '正在继续向前查找…'),
-  paused: w(
-    'Nothing so far; older matters were not looked at yet.',
-    '暂未找到；更早的事项尚未查找。',
-  ),
-  lookOn: w('Look on', '继续查找'),
   noMatters: w('No matter is such.', '没有符合条件的事项。'),
   noMatter: w(
     'There is no such matter: it was never written here, or it is of another system.',

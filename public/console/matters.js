@@ -6,7 +6,7 @@ import { questionOf, TEXTS } from './matter-question.js';
 import { MATTER_WORDS } from './matters-words.js';
 import { lookAnew, useMoment } from './moment.js';
 import { isNarrow } from './narrow.js';
-import { Failure, Nothing, timeText, Waiting } from './parts.js';
+import { Failure, LookOn, Nothing, timeText, Waiting } from './parts.js';
 import { Choice } from './pushes.js';
 import { hrefOf, route, show } from './route.js';
 import { self } from './self.js';
@@ -119,7 +119,7 @@ function Choices() {
 function Rows({ list }) {
   const { rows, cursor, isLoading, error } = list;
   if (rows.length === 0 && isLoading) {
-    return h('div', {}, h(Waiting, {}), h('p', { class: 'quiet' }, say(MATTER_WORDS.looking)));
+    return h('div', {}, h(Waiting, {}), h('p', { class: 'quiet' }, say(WORDS.looking)));
   }
   if (rows.length === 0) {
     if (error) return null;
@@ -155,18 +155,8 @@ function Rows({ list }) {
 function countText({ rows, cursor, isLoading }) {
   if (rows.length >= MAX_MATTERS) return sayWith(MATTER_WORDS.tooMany, rows.length);
   const words = cursor === null ? MATTER_WORDS.count : MATTER_WORDS.countMore;
-  return `${sayWith(words, rows.length)}${isLoading ? ` – ${say(MATTER_WORDS.looking)}` : ''}`;
+  return `${sayWith(words, rows.length)}${isLoading ? ` – ${say(WORDS.looking)}` : ''}`;
 }
-
-/** @param {{ list: ReturnType<typeof useMatterList> }} props */
-const LookOn = ({ list }) =>
-  h(
-    'p',
-    { class: 'buttons' },
-    list.rows.length === 0 && h('span', {}, say(MATTER_WORDS.paused)),
-    list.rows.length < MAX_MATTERS &&
-      h('button', { type: 'button', onClick: list.more }, say(MATTER_WORDS.lookOn)),
-  );
 
 /** @param {MatterRow} row */
 const cellsOf = (row) => [

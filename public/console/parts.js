@@ -28,6 +28,15 @@ export const Waiting = () => h('p', { class: 'quiet', role: 'status' }, say(WORD
 /** @param {{ text: string }} props */
 export const Nothing = ({ text }) => h('p', { class: 'nothing' }, text);
 
+/** Where a search has looked at much, and somebody has to say whether it goes on. @param {{ list: { readonly rows: readonly unknown[], readonly more: () => void } }} props */
+export const LookOn = ({ list: { rows, more } }) =>
+  h(
+    'p',
+    { class: 'buttons' },
+    rows.length === 0 && h('span', {}, say(WORDS.paused)),
+    h('button', { type: 'button', onClick: more }, say(WORDS.lookOn)),
+  );
+
 /** @param {number} value */
 export const numberText = (value) => new Intl.NumberFormat('en').format(value);
 

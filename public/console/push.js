@@ -3,7 +3,7 @@
 import { OPERATIONS, prettyOf } from './bodies.js';
 import { ChangeItems } from './change-items.js';
 import { commandOf } from './curl.js';
-import { useState } from './lib/hooks.js';
+import { useEffect, useState } from './lib/hooks.js';
 import { Fragment, h } from './lib/preact.js';
 import { useAsk } from './load.js';
 import { Mend } from './mend.js';
@@ -19,26 +19,26 @@ import {
   Verbatim,
   Waiting,
 } from './parts.js';
-import { hrefOf, route } from './route.js';
+import { goInstead, hrefOf, route } from './route.js';
 import { say } from './speech.js';
+import { isRequestId } from './views.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
 
 const OTHERS = 50;
-/** As the search box has it. */
-const REQUEST_ID = /^[0-9a-f]{24}$/i;
 
 export function Push() {
-  const { id = '' } = route.value.params;
+  const { id = '', q = '' } = route.value.params;
   // The diagnosis comes with the one entry alone; its body too, if it is kept.
-  const isId = REQUEST_ID.test(id);
+  const isId = isRequestId(id);
   const question = isId ? { requestId: id.toLowerCase(), includeBody: true } : undefined;
   const { data, error, isLoading, again } = useAsk('push-logs/query', question);
   if (!isId) return h('section', {}, heading(id), h(Nothing, { text: say(WORDS.noPushId) }));
   if (error) return h(Failure, { error, again });
   if (!data) return isLoading ? h(Waiting, {}) : null;
   const [entry] = /** @type {readonly Entry[]} */ (data.entries);
+  if (!entry && q) return h(SearchOn, { q });
   if (!entry) return h('section', {}, heading(id), h(Nothing, { text: say(WORDS.noPush) }));
   return h(
     'section',
@@ -59,6 +59,12 @@ export function Push() {
     h(Facts, { entry }),
     h(Others, { entry }),
   );
+}
+
+/** What was typed in names no push: it may name a matter or a key. @param {{ q: string }} props */
+function SearchOn({ q }) {
+  useEffect(() => goInstead('pushes', { q }), [q]);
+  return h(Waiting, {});
 }
 
 /** @param {string} name @param {string | null} [externalId] of the matter that the name leads to */

@@ -3,17 +3,27 @@ import { OPERATIONS } from './bodies.js';
 import { h } from './lib/preact.js';
 import { lookAnew, useMoment } from './moment.js';
 import { isNarrow } from './narrow.js';
-import { Failure, Nothing, resultText, spanText, timeText, toneOf, Waiting } from './parts.js';
-import { MAX_ROWS, usePushList } from './push-list.js';
-import { REASONS, reasonWords } from './reasons.js';
+import {
+  Failure,
+  LookOn,
+  Nothing,
+  resultText,
+  spanText,
+  timeText,
+  toneOf,
+  Waiting,
+} from './parts.js';
+import { usePushList } from './push-list.js';
+import { MAX_ROWS } from './push-rows.js';
+import { reasonWords } from './reasons.js';
 import { hrefOf, route, show } from './route.js';
 import { self } from './self.js';
 import { say, sayWith } from './speech.js';
 import { Table } from './table.js';
-import { questionsOf, VIEWS } from './views.js';
+import { questionsOf, reasonsIn } from './views.js';
 import { WORDS } from './words.js';
 
-/** @typedef {import('./push-list.js').Row} Row */
+/** @typedef {import('./push-rows.js').Row} Row */
 
 const ROW_HEIGHT = 36;
 /** Of two lines. */
@@ -42,15 +52,19 @@ export function Pushes() {
 
 /** @param {{ list: ReturnType<typeof usePushList> }} props */
 function Rows({ list }) {
-  const { rows, open, isLoading, error } = list;
-  if (isLoading) return h(Waiting, {});
-  if (rows.length === 0) return error ? null : h(Nothing, { text: say(WORDS.noPushes) });
-  const words =
-    rows.length >= MAX_ROWS ? WORDS.tooMany : open.length > 0 ? WORDS.countMore : WORDS.countShown;
+  const { rows, open, isLoading, isPaused, error } = list;
+  if (rows.length === 0) {
+    if (isLoading) {
+      const isLong = open.some(({ cursor }) => cursor);
+      return h('div', {}, h(Waiting, {}), isLong && h('p', { class: 'quiet' }, say(WORDS.looking)));
+    }
+    if (error) return null;
+    return isPaused ? h(LookOn, { list }) : h(Nothing, { text: say(WORDS.noPushes) });
+  }
   return h(
     'div',
     {},
-    h('p', { class: 'quiet', role: 'status' }, sayWith(words, rows.length)),
+    h('p', { class: 'quiet', role: 'status' }, countText(list)),
     h(Table, {
       rows,
       rowHeight: isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT,
@@ -67,7 +81,15 @@ function Rows({ list }) {
       cells: cellsOf,
       onNearEnd: list.more,
     }),
+    isPaused && h(LookOn, { list }),
   );
+}
+
+/** @param {ReturnType<typeof usePushList>} list */
+function countText({ rows, open, isLoading }) {
+  if (rows.length >= MAX_ROWS) return sayWith(WORDS.tooMany, rows.length);
+  const words = open.length > 0 ? WORDS.countMore : WORDS.countShown;
+  return `${sayWith(words, rows.length)}${isLoading ? ` – ${say(WORDS.looking)}` : ''}`;
 }
 
 /** @param {Row} row */
@@ -81,7 +103,7 @@ const cellsOf = (row) => [
 
 function Filters() {
   const { view = 'all', operation = '', reason = '', live = '' } = route.value.params;
-  const takesReason = VIEWS[view]?.outcome === undefined && VIEWS[view]?.state === undefined;
+  const reasons = reasonsIn(view);
   return h(
     'div',
     { class: 'filters' },
@@ -107,11 +129,11 @@ function Filters() {
       options: OPERATIONS.map((name) => [name, name]),
       onChoose: (value) => show({ operation: value }),
     }),
-    takesReason &&
+    reasons.length > 1 &&
       h(Choice, {
         label: say(WORDS.reason),
         value: reason,
-        options: Object.keys(REASONS).map((name) => [name, say(reasonWords(name))]),
+        options: reasons.map((name) => [name, say(reasonWords(name))]),
         onChoose: (value) => show({ reason: value }),
       }),
     h(

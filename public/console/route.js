@@ -43,6 +43,11 @@ export function go(screen, params = {}) {
   location.hash = hrefOf(screen, params);
 }
 
+/** The same in place of where one is: who goes back does not come here again. @param {string} screen @param {Params} params */
+export function goInstead(screen, params) {
+  location.replace(hrefOf(screen, params));
+}
+
 /** Changes what this screen shows; empty values are left out. @param {Params} changes */
 export function show(changes) {
   const { screen, params } = route.value;

@@ -1,5 +1,6 @@
 /** The saved views of the pushes: what each asks for. Pure. */
 import { windowBody, windowOf } from './range.js';
+import { REASONS } from './reasons.js';
 
 /** @typedef {import('./route.js').Params} Params */
 
@@ -22,7 +23,14 @@ export const VIEWS = {
   refused: { reason: SIGNATURES },
 };
 
-const REQUEST_ID = /^[0-9a-f]{24}$/i;
+export const isRequestId = (/** @type {string} */ text) => /^[0-9a-f]{24}$/i.test(text);
+
+/** Those by which a view can be narrowed. @param {string} view @returns {readonly string[]} */
+export function reasonsIn(view) {
+  const { reason, outcome, state } = VIEWS[view] ?? {};
+  if (outcome !== undefined || state !== undefined) return [];
+  return reason === undefined ? Object.keys(REASONS) : [reason].flat().map(String);
+}
 
 /**
  * The questions that a search box and filters stand for: one where it is clear what was typed in, several
@@ -36,15 +44,16 @@ const REQUEST_ID = /^[0-9a-f]{24}$/i;
 export function questionsOf(params, timeZone, now) {
   const { q = '', view = 'all', operation = '', reason = '' } = params;
   const searched = q.trim();
-  if (REQUEST_ID.test(searched)) return [{ requestId: searched }];
   const filter = {
     ...VIEWS[view],
     ...(operation && { operation }),
-    ...(reason && VIEWS[view]?.outcome === undefined && { reason }),
+    ...(reasonsIn(view).includes(reason) && { reason }),
   };
   if (searched === '') return [{ ...filter, ...windowBody(windowOf(params, timeZone, now)) }];
   // The service takes ids of up to 128 characters, and keys of up to 255.
   return [
+    // An id of a matter, and a key, may look like that of a request.
+    ...(isRequestId(searched) ? [{ ...filter, requestId: searched }] : []),
     ...(searched.length <= 128 ? [{ ...filter, externalId: searched }] : []),
     { ...filter, idempotencyKey: searched.slice(0, 255) },
   ];

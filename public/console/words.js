@@ -91,6 +91,12 @@ export const WORDS = {
     'Besides, {0} refusals were counted and not recorded one by one.',
     '另有 {0} 次拒绝只计数、未逐条记录。',
   ),
+  looking: w('Still looking, further and further back …', '正在继续向前查找…'),
+  paused: w(
+    'Nothing so far; what is older was not looked at yet.',
+    '暂未找到；更早的数据尚未查找。',
+  ),
+  lookOn: w('Look on', '继续查找'),
   noPushes: w('There are no pushes here.', '没有符合条件的推送。'),
   noPush: w(
     'There is no such push: it is of another system, older than the log, or was not recorded.',
@@ -178,4 +184,13 @@ export const WORDS = {
   wouldPass: w('It would be accepted. Now it can be sent.', '校验通过，可以重发。'),
   sentAgain: w('Sent, and written.', '已重发并落库。'),
   lookAgain: w('Look again', '刷新'),
+  mendedSince: w(
+    'It fails no more: it was mended since, or a later push of its matter was written. Sent now, it goes over what is newer.',
+    '已无需补救：之后已修正重发，或该事项已有更晚的推送落库。现在重发会覆盖较新的数据。',
+  ),
+  othersFail: w(
+    '{0} other pushes of this matter still fail. Once this one is written they count as mended, and are not sent. All are sent in their order under:',
+    '该事项另有 {0} 条推送尚未补救；本条落库后它们视为已补救，不再发送。按顺序全部重发请到：',
+  ),
+  sendAllTheSame: w('Send all the same', '仍然重发'),
 };

@@ -148,6 +148,13 @@ inConsole('pushes in a browser', { env: { PUSH_TIMEOUT: '3s' } }, ({ service, ke
         await page.waitForSelector('.pushes .table');
         await showsRows(page, FAULTS.slice(0, 1));
         expect(await textOf(page, '.views [aria-pressed="true"]')).toBe('Failed');
+        // Within a view that is of some reasons, these alone are there to choose from.
+        await goTo(page, `#/pushes?${RANGE}&view=refused`, '.filters label:nth-of-type(2) select');
+        await showsRows(page, FAILED.slice(1));
+        await page.select('.filters label:nth-of-type(2) select', 'SIGNATURE_REUSED');
+        await shows(page, 'There are no pushes here.', '.pushes');
+        await page.select('.filters label:nth-of-type(2) select', 'SIGNATURE_MISMATCH');
+        await showsRows(page, FAILED.slice(1));
         expect(await addressOf(page)).not.toContain(key().key);
       },
       TEST_MS,
@@ -349,6 +356,13 @@ inConsole('pushes in a browser', { env: { PUSH_TIMEOUT: '3s' } }, ({ service, ke
         await find('key/W-1');
         await showsRows(page, ['W-1 Created', 'W-1 Created']);
         expect(await addressOf(page)).not.toContain(key().key);
+        // An id of the source system may look like that of a request.
+        const externalId = '65F0A1B2C3D4E5F601234567';
+        await service().push('upsert', { matterType: 'TODO', externalId, title: 'hex' });
+        await find(externalId);
+        await showsRows(page, [`${externalId} Created`]);
+        await page.evaluate('history.back()');
+        await showsRows(page, ['W-1 Created', 'W-1 Created']);
       },
       TEST_MS,
     );

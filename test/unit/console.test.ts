@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { prettyOf } from '../../public/console/bodies';
 import { commandOf } from '../../public/console/curl';
-import { appended, type inOrder } from '../../public/console/push-list';
+import { appended, type inOrder } from '../../public/console/push-rows';
 import { dateAt, dayAfter, windowOf } from '../../public/console/range';
 import { REASONS } from '../../public/console/reasons';
 import { readConsoleFiles } from '../../src/http/routes/console-files';
