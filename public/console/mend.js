@@ -1,15 +1,18 @@
 /** A failed push, to be sent again as it is or mended first. Nothing is sent before the service has looked at it. */
 
+import { ask } from './ask.js';
 import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS, prettyOf } from './bodies.js';
 import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
+import { objectionTo } from './mend-guard.js';
 import { Failure, Fields } from './parts.js';
-import { route } from './route.js';
-import { mayPush } from './self.js';
+import { dateAt } from './range.js';
+import { hrefOf, route } from './route.js';
+import { mayPush, self } from './self.js';
 import { sendPush, verify } from './send-push.js';
 import { spanOf } from './set-field.js';
-import { say } from './speech.js';
+import { say, sayWith } from './speech.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
@@ -39,15 +42,14 @@ function Editor({ entry, body, onSent }) {
   const original = prettyOf(body);
   const [text, setText] = useState(original);
   const [told, setTold] = useState(
-    /** @type {{ envelope?: Envelope, error?: unknown, isSent?: boolean, checked?: string }} */ ({}),
+    /** @type {{ envelope?: Envelope, error?: unknown, isSent?: boolean, checked?: string, objection?: import('./mend-guard.js').Objection }} */ ({}),
   );
   const [isBusy, setBusy] = useState(false);
-  /** @param {() => Promise<Envelope>} work @param {object} about */
-  const run = async (work, about) => {
+  /** @param {() => Promise<typeof told>} work */
+  const run = async (work) => {
     setBusy(true);
     try {
-      const envelope = await work();
-      setTold({ envelope, ...about });
+      setTold(await work());
     } catch (error) {
       setTold({ error });
     }
@@ -55,9 +57,16 @@ function Editor({ entry, body, onSent }) {
   };
   // What was not changed is sent byte for byte.
   const sent = text === original ? body : text;
-  const check = () => run(() => verify(operation, sent), { checked: text });
-  const push = () =>
-    run(() => sendPush({ operation, body: sent, requestId, idempotencyKey }), { isSent: true });
+  const check = () => run(async () => ({ envelope: await verify(operation, sent), checked: text }));
+  /** Others may have done it since this page was opened. */
+  const pushUnless = (/** @type {boolean} */ isObjected) =>
+    run(async () => {
+      const askPage = (/** @type {unknown} */ question) => ask('push-logs/query', question);
+      const objection = isObjected ? undefined : await objectionTo(entry, askPage);
+      if (objection) return { ...told, objection };
+      const push = { operation, body: sent, requestId, idempotencyKey };
+      return { envelope: await sendPush(push), isSent: true };
+    });
   const isChecked = told.checked === text && told.envelope?.code === 0;
   const errors = told.envelope ? (told.envelope.errors ?? []) : problems;
   return h(
@@ -89,13 +98,45 @@ function Editor({ entry, body, onSent }) {
       h('button', { type: 'submit', disabled: isBusy }, say(WORDS.check)),
       h(
         'button',
-        { type: 'button', class: 'main', disabled: isBusy || !isChecked, onClick: push },
+        {
+          type: 'button',
+          class: 'main',
+          disabled: isBusy || !isChecked || told.objection !== undefined,
+          onClick: () => pushUnless(false),
+        },
         say(WORDS.sendAgain),
       ),
     ),
     told.error ? h(Failure, { error: told.error }) : null,
+    told.objection &&
+      isChecked &&
+      h(Objection, { objection: told.objection, isBusy, send: () => pushUnless(true) }),
     told.envelope && h(Verdict, { envelope: told.envelope, isSent: told.isSent === true, onSent }),
   );
+}
+
+/** Why it is not sent at once, and the second step by which it is. @param {{ objection: import('./mend-guard.js').Objection, isBusy: boolean, send: () => void }} props */
+const Objection = ({ objection: { isMended, failed, others }, isBusy, send }) =>
+  h(
+    'div',
+    { role: 'alert', class: 'note' },
+    isMended
+      ? h('p', {}, say(WORDS.mendedSince))
+      : h(
+          'p',
+          {},
+          `${sayWith(WORDS.othersFail, others)} `,
+          h('a', { href: failuresHref(failed) }, say(WORDS.failures)),
+        ),
+    h('button', { type: 'button', disabled: isBusy, onClick: send }, say(WORDS.sendAllTheSame)),
+  );
+
+/** The group in which the matter stands is that of its last failure. @param {readonly Entry[]} failed the newest first */
+function failuresHref(failed) {
+  const first = Date.parse(failed.at(-1)?.receivedAt ?? '');
+  const from = `${dateAt(first, self.value?.timeZone ?? 'UTC')}T00:00`;
+  const range = { range: 'custom', from, to: '' };
+  return hrefOf('failures', { reason: failed[0]?.reason ?? '', ...range });
 }
 
 /** @param {{ envelope: Envelope, isSent: boolean, onSent: () => void }} props */

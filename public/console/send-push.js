@@ -1,5 +1,6 @@
 /** Sends a push of the log again: the same bytes, or mended ones, under a key that makes a second try harmless. */
 import { send } from './ask.js';
+import { keyOf } from './mend-guard.js';
 
 /** @typedef {import('./shapes').Envelope} Envelope */
 
@@ -24,7 +25,7 @@ export const sendPush = ({ operation, body, requestId, idempotencyKey }) =>
   // Failures are never answered from the log, so the key of the first try is the right one where it had one.
   send(`matters/${operation}`, {
     body,
-    headers: { 'X-Idempotency-Key': idempotencyKey ?? `console/${requestId}` },
+    headers: { 'X-Idempotency-Key': keyOf({ requestId, idempotencyKey }) },
   });
 
 /** What stands inside of another body must be whole by itself. @param {string} body @returns {Envelope | undefined} */

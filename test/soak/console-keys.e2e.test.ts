@@ -8,7 +8,7 @@ import { matterModel } from '../../src/storage/ledger/matter-model';
 import { bodyModel } from '../../src/storage/push-log/body-model';
 import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type ConsoleKey, makeConsoleKey } from '../support/console-key';
-import { fillIn, press, shows, textOf } from '../support/console-page';
+import { askToSend, fillIn, mend, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { until } from '../support/wait';
 
@@ -138,6 +138,53 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
       await shows(a, '3 were mended meanwhile', '.work');
       expect(await a.$('#send')).toBeNull();
       expect([await ledgerOf('TWO'), await pushesOf('TWO')]).toEqual([before, pushes]);
+    },
+    TEST_MS,
+  );
+
+  const editorOf = (requestId: string) =>
+    open(`#/push?id=${requestId}&mend=1&${RANGE}`, '#mend-body');
+  const written = (externalId: string, title: string) => () =>
+    JSON.stringify({ matterType: 'TODO', externalId, title });
+
+  test.each([
+    ['of a matter', 'EDIT-1', () => upsert('EDIT-1', { title: '' })],
+    ['that names no matter', 'JSON-1', () => service().push('upsert', '{"title":"Approve",}')],
+  ])(
+    'a push %s that another tab mended while its editor was open is sent over that only where somebody says so',
+    async (_, externalId, fail) => {
+      const { requestId } = await fail();
+      const [a, b] = [await editorOf(requestId), await editorOf(requestId)];
+      await mend(b, written(externalId, 'by b'));
+      const pushes = await pushesOf(externalId.slice(0, 4));
+      await askToSend(a, written(externalId, 'by a'));
+      await shows(a, 'It fails no more', '.mend [role="alert"]');
+      const titles = async () => (await ledgerOf(externalId.slice(0, 4))).map((it) => it.title);
+      expect([await titles(), await pushesOf(externalId.slice(0, 4))]).toEqual([['by b'], pushes]);
+      await press(a, '.mend [role="alert"] button');
+      await shows(a, 'Sent, and written.', '.mend');
+      expect(await titles()).toEqual(['by a']);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a push beside which others of its matter still fail leads to all of them before it is sent',
+    async () => {
+      const { requestId } = await upsert('ORDER-1', { title: '' });
+      await service().push('status', { externalId: 'ORDER-1', bizStatus: 'DONE' });
+      const page = await editorOf(requestId);
+      await askToSend(page, written('ORDER-1', 'Good'));
+      await shows(page, '1 other pushes of this matter still fail', '.mend [role="alert"]');
+      const [href = ''] = await page.$$eval('.mend [role="alert"] a', (all) =>
+        all.map((it) => it.getAttribute('href') ?? ''),
+      );
+      const group = await open(href, '.group .table');
+      await shows(group, 'ORDER-1', '.group .table');
+      expect(await ledgerOf('ORDER')).toEqual([]);
+      await press(page, '.mend [role="alert"] button');
+      await shows(page, 'Sent, and written.', '.mend');
+      expect(await ledgerOf('ORDER')).toMatchObject([{ title: 'Good', bizStatus: 'PENDING' }]);
     },
     TEST_MS,
   );

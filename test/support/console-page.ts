@@ -46,12 +46,17 @@ export async function chooseFile(page: Page, path: string): Promise<void> {
   await page.waitForSelector('.chosen');
 }
 
-/** The screen of a push with its editor: what stands there is written anew, verified, and sent. */
-export async function mend(page: Page, change: (body: string) => string): Promise<void> {
+/** The screen of a push with its editor: what stands there is written anew and verified, and is to be sent. */
+export async function askToSend(page: Page, change: (body: string) => string): Promise<void> {
   const body = await page.$eval('#mend-body', (it) => (it as unknown as { value: string }).value);
   await fillIn(page, '#mend-body', change(body));
   await press(page, '.mend button[type="submit"]');
   await press(page, '.mend button.main');
+}
+
+/** The same, and it is sent. */
+export async function mend(page: Page, change: (body: string) => string): Promise<void> {
+  await askToSend(page, change);
   await shows(page, 'Sent, and written.', '.mend');
 }
 

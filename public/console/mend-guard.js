@@ -1,0 +1,50 @@
+/** Whether a failed push may be sent again by itself: what came after it must not be overwritten unseen. Pure. */
+import { OWN_REASONS } from './reasons.js';
+
+/** @typedef {import('./shapes').Entry} Entry */
+/** @typedef {import('./shapes').LogPage} LogPage */
+/** @typedef {(question: Record<string, unknown>) => Promise<LogPage>} AskPage of push-logs/query */
+/**
+ * `isMended`: it fails no more. `failed`: pushes of its matter that still fail, the newest first; each of them counts
+ * as mended once this one is written. `others`: how many of them are not the same push.
+ *
+ * @typedef {{ readonly isMended: boolean, readonly failed: readonly Entry[], readonly others: number }} Objection
+ */
+
+/** The key under which a push is sent again. @param {Pick<Entry, 'requestId' | 'idempotencyKey'>} push */
+export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
+
+/**
+ * @param {Entry} entry
+ * @param {AskPage} askPage
+ * @returns {Promise<Objection | undefined>} undefined: there is none
+ */
+export async function objectionTo(entry, askPage) {
+  const { requestId, externalId, idempotencyKey } = entry;
+  // What names neither matter nor key is never known to be mended; sent again from here it has a key.
+  const isNameless = externalId === null && idempotencyKey === null;
+  const isMended = isNameless
+    ? (await allFound({ idempotencyKey: keyOf(entry), state: 'PERSISTED' }, askPage)).length > 0
+    : (await allFound({ requestId, stillFailed: true }, askPage)).length === 0;
+  if (isMended) return { isMended, failed: [], others: 0 };
+  if (externalId === null) return undefined;
+  const failed = await allFound({ externalId, stillFailed: true, reason: OWN_REASONS }, askPage);
+  const others = failed.filter((other) => !isSame(other, entry)).length;
+  return others > 0 ? { isMended, failed, others } : undefined;
+}
+
+/** Whether one is the other, tried once more. @param {Entry} a @param {Entry} b */
+const isSame = (a, b) =>
+  a.operation === b.operation && (a.bodyHash === b.bodyHash || keyOf(a) === keyOf(b));
+
+/** A page may be empty and not be the last. @param {Record<string, unknown>} question @param {AskPage} askPage */
+async function allFound(question, askPage) {
+  const found = /** @type {Entry[]} */ ([]);
+  let cursor = null;
+  do {
+    const page = await askPage({ ...question, limit: 500, ...(cursor && { cursor }) });
+    found.push(...page.entries);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return found;
+}
