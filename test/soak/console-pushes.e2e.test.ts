@@ -151,6 +151,8 @@ inConsole('pushes in a browser', { env: { PUSH_TIMEOUT: '3s' } }, ({ service, ke
         // Within a view that is of some reasons, these alone are there to choose from.
         await goTo(page, `#/pushes?${RANGE}&view=refused`, '.filters label:nth-of-type(2) select');
         await showsRows(page, FAILED.slice(1));
+        const choices = await page.$$('.filters label:nth-of-type(2) option');
+        expect(choices).toHaveLength(1 + 4);
         await page.select('.filters label:nth-of-type(2) select', 'SIGNATURE_REUSED');
         await shows(page, 'There are no pushes here.', '.pushes');
         await page.select('.filters label:nth-of-type(2) select', 'SIGNATURE_MISMATCH');
