@@ -56,8 +56,8 @@ export function logQuerySchema(timeZone: string) {
       ),
       stillFailed: flag.meta(
         about(
-          'True: only failures that nothing mended: no later push of the matter was persisted, and none with the same client, operation and key took effect. One that names neither is never known to be mended. Batches rejected as a whole are not among them.',
-          '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；两者皆无的视为未补救。不含被整体拒绝的批次。',
+          'True: only failures that nothing mended: no later push of the matter was persisted, and none with the same client, operation and key took effect. One without a key is known by console/<requestId>, the key under which the console sends it, one without a matter also where an operator resent it. Batches rejected as a whole are not among them.',
+          '为 true 时只返回至今未补救的失败：该事项之后没有推送落库，同一 client、操作、幂等键之后也没有成功；无幂等键的按控制台重发所用的 console/<requestId> 判断，无事项的也计入运维人员的重发。不含被整体拒绝的批次。',
         ),
       ),
       state: nullIsAbsent(z.enum(LOG_STATES)).meta(asInEntry('state')),

@@ -1,6 +1,8 @@
 /** push-logs/failures through HTTP: which pushes failed, why, and whether a later push mended them. */
 import { Types } from 'mongoose';
 import type { Failures } from '../../src/protocol/failures';
+import { createClientAdmin } from '../../src/storage/directory/client-admin';
+import { createKeyRing } from '../../src/storage/directory/sealing';
 import { nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createRequestIds } from '../../src/storage/push-log/request-id';
@@ -122,6 +124,78 @@ test('without a matter the key counts, of the same operation; without both, the 
   );
 });
 
+test('without a key, the one under which the console sends it counts, of any client of the system', async () => {
+  const from = Date.now();
+  const admin = createClientAdmin(
+    service.db,
+    createKeyRing([service.env.SECRET_KEYS ?? '']),
+    Date.now,
+  );
+  const { secret } = await admin.create({ clientId: 'beside', systemCode });
+  const beside = { clientId: 'beside', secret: String(secret) };
+  await until('the client', async () => {
+    const path = '/api/open/clients/me';
+    return (await service.push('', {}, { path, ...beside })).code === 0;
+  });
+  const matterless = await service.push('upsert', 'no json');
+  const mistyped = await service.push('status', { externalId: 'F-typo', bizStatus: 'DONE' });
+  const open = await service.push('upsert', 'no json either');
+  const again = { idempotencyKey: `console/${matterless.requestId}`, ...beside };
+  // Under its key it failed once more, and that one is mended with it.
+  const failedAgain = await service.push('upsert', 'still no json', again);
+  const mending = await service.push(
+    'upsert',
+    { matterType: 'TODO', externalId: 'F-20', title: 'x' },
+    again,
+  );
+  const retyped = await service.push(
+    'status',
+    { externalId: 'F-20', bizStatus: 'DONE' },
+    { idempotencyKey: `console/${mistyped.requestId}` },
+  );
+  // Of another operation it is not the same push.
+  await service.push(
+    'status',
+    { externalId: 'F-20', bizStatus: 'DONE' },
+    { idempotencyKey: `console/${open.requestId}` },
+  );
+  const { rows } = await failures(since(from));
+  expect(new Map(rows.map((row) => [row.requestId, row.mended?.requestId]))).toEqual(
+    new Map([
+      [matterless.requestId, mending.requestId],
+      [mistyped.requestId, retyped.requestId],
+      [open.requestId, undefined],
+      [failedAgain.requestId, mending.requestId],
+    ]),
+  );
+  const still = await ask('push-logs/query', { from, stillFailed: true });
+  expect(still.data).toMatchObject({ entries: [{ requestId: open.requestId }] });
+});
+
+test("without a matter, an operator's resend counts by its link", async () => {
+  const from = Date.now();
+  const log = nativeCollection<LogEntry>(entryModel(service.db));
+  const newId = createRequestIds();
+  const common = {
+    ...{ clientId: service.clientId, systemCode, operation: 'upsert', bodyHash: '', bodySize: 0 },
+    ...{ receivedAt: new Date(), deadlineAt: new Date() },
+  };
+  const failed = [1, 2].map(
+    (): LogEntry => ({
+      ...{ ...common, _id: new Types.ObjectId(newId(Date.now())) },
+      ...resultOf({ state: 'REFUSED', reason: 'BACKLOG_FULL' }),
+    }),
+  );
+  const resend: LogEntry = {
+    ...{ ...common, _id: new Types.ObjectId(newId(Date.now())), externalId: 'auto:1' },
+    ...{ state: 'PERSISTED', result: 'CREATED', settledAt: new Date() },
+    resentFrom: failed[0]?._id as Types.ObjectId,
+  };
+  await log.insertMany([...failed, resend]);
+  const { rows } = await failures(since(from));
+  expect(rows.map(({ mended }) => mended?.requestId)).toEqual([undefined, String(resend._id)]);
+});
+
 test('a batch rejected as a whole is told apart: nothing could be seen to mend it', async () => {
   const from = Date.now();
   const path = '/api/open/matters/batch';
@@ -219,7 +293,8 @@ describe('a day of many pushes', () => {
     const reads = await profile.find({ ns: /push_log$/, $nor: ofSweep }).toArray();
     await profile.drop();
     const about = reads.map(({ op, command }) => `${op} ${Object.keys(command)[0]}`);
-    expect(about).toEqual(['query find', 'query find']);
+    // The failures, what mended their matters, and what was sent under a key of the console.
+    expect(about).toEqual(['query find', 'query find', 'query find']);
     const looked = reads.reduce((sum, { docsExamined }) => sum + docsExamined, 0);
     // Each failure, found and looked up; and what mended a third of them.
     expect(looked).toBeLessThanOrEqual(3 * FAILED);

@@ -91,6 +91,8 @@ function storedTypes() {
 export const KEY_INDEX = 'idempotency_keys';
 /** Of those that are queued or took effect. */
 export const FINGERPRINT_INDEX = 'idempotency_fingerprints';
+/** Of operators' resends. */
+export const RESENT_INDEX = 'resends';
 
 // Costs nothing where there is no such field: it is of rejections that anybody may have caused.
 entrySchema.index({ expireAt: 1 }, { name: 'expiry', sparse: true, expireAfterSeconds: 0 });
@@ -107,7 +109,7 @@ entrySchema.index(
   { name: KEY_INDEX, partialFilterExpression: { idempotencyKey: { $exists: true } } },
 );
 entrySchema.index({ idempotencyFingerprint: 1 }, { name: FINGERPRINT_INDEX, sparse: true });
-entrySchema.index({ resentFrom: 1 }, { name: 'resends', sparse: true });
+entrySchema.index({ resentFrom: 1 }, { name: RESENT_INDEX, sparse: true });
 
 export function entryModel(connection: Connection): Model<LogEntry> {
   return connection.models.LogEntry ?? connection.model<LogEntry>('LogEntry', entrySchema);

@@ -1,11 +1,12 @@
 /**
  * Which failed pushes were mended: a later push of the same matter was persisted, or the same push
  * (client, operation and idempotency key) took effect later. What was ignored as stale counts: a newer
- * push was there before.
+ * push was there before. A push without a key is known again by the key under which the console sends it, and
+ * one without a matter by the link of an operator's resend.
  */
 import { type Connection, type mongo, Types } from 'mongoose';
 import { nativeCollection } from '../mongo';
-import { entryModel, KEY_INDEX, type LogEntry } from './entry-model';
+import { entryModel, KEY_INDEX, type LogEntry, RESENT_INDEX } from './entry-model';
 
 export type FailedEntry = Pick<
   LogEntry,
@@ -13,7 +14,7 @@ export type FailedEntry = Pick<
 >;
 
 export type MendingEntry = FailedEntry &
-  Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt'>;
+  Pick<LogEntry, 'state' | 'result' | 'receivedAt' | 'settledAt' | 'resentFrom'>;
 
 /**
  * @param failed of one system
@@ -34,7 +35,11 @@ const FIELDS = {
   result: 1,
   receivedAt: 1,
   settledAt: 1,
+  resentFrom: 1,
 };
+const TOOK_EFFECT: LogEntry['state'][] = ['PERSISTED', 'REPLAYED'];
+/** The console sends a push that has no key under this and its request id. */
+const CONSOLE = 'console/';
 /** What names a push's matter or the push itself, and the index that begins with it. */
 const WAYS = { externalId: 'matter_history', idempotencyKey: KEY_INDEX } as const;
 type Way = keyof typeof WAYS;
@@ -53,18 +58,21 @@ const TIMEOUT = 10_000;
 export function createFindMended(connection: Connection): FindMended {
   const collection = nativeCollection<LogEntry>(entryModel(connection));
   return async (systemCode, failed) => {
-    const [ofMatters, ofKeys] = await Promise.all([
+    const [ofMatters, ofKeys, resends] = await Promise.all([
       laterOf({ collection, systemCode, way: 'externalId' }, failed),
       laterOf({ collection, systemCode, way: 'idempotencyKey' }, failed),
+      resendsOf(collection, systemCode, failed),
     ]);
     const mended = new Map<string, MendingEntry>();
     for (const entry of failed) {
-      const { externalId = '', idempotencyKey = '' } = entry;
+      const id = String(entry._id);
       // A retry that repeats an earlier outcome says nothing of what else failed of its matter.
-      const persisted = ofMatters.get(externalId)?.filter(({ state }) => state === 'PERSISTED');
-      const samePush = ofKeys.get(idempotencyKey)?.filter((later) => isSamePush(later, entry));
-      const first = firstAfter(entry, [...(persisted ?? []), ...(samePush ?? [])]);
-      if (first) mended.set(String(entry._id), first);
+      const ofMatter = ofMatters.get(entry.externalId ?? '') ?? [];
+      const persisted = ofMatter.filter(({ state }) => state === 'PERSISTED');
+      const ofKey = ofKeys.get(keyOf(entry)) ?? [];
+      const samePush = ofKey.filter((later) => isSamePush(later, entry));
+      const first = firstAfter(entry, [...persisted, ...samePush, ...(resends.get(id) ?? [])]);
+      if (first) mended.set(id, first);
     }
     return mended;
   };
@@ -112,7 +120,7 @@ function read(
   newestFirst = false,
 ): Promise<MendingEntry[]> {
   const _id = { $gt: new Types.ObjectId(since) };
-  const filter = { systemCode, [way]: name, _id, state: { $in: ['PERSISTED', 'REPLAYED'] } };
+  const filter = { systemCode, [way]: name, _id, state: { $in: TOOK_EFFECT } };
   return collection
     .find(filter as mongo.Filter<LogEntry>, { hint: WAYS[way], maxTimeMS: TIMEOUT })
     .project<MendingEntry>(FIELDS)
@@ -121,23 +129,42 @@ function read(
     .toArray();
 }
 
+/** An operator's resend names its matter, by which it is found, and has no key. */
+async function resendsOf(
+  collection: Along['collection'],
+  systemCode: string,
+  failed: readonly FailedEntry[],
+): Promise<ReadonlyMap<string, readonly MendingEntry[]>> {
+  const ids = failed.flatMap(({ _id, externalId }) => (externalId === undefined ? [_id] : []));
+  const options = { hint: RESENT_INDEX, maxTimeMS: TIMEOUT };
+  const found = await inSteps(ids, AT_ONCE, (some) => {
+    const filter = { resentFrom: { $in: [...some] }, systemCode, state: { $in: TOOK_EFFECT } };
+    return collection.find(filter, options).project<MendingEntry>(FIELDS).toArray();
+  });
+  return groupBy(found, ({ resentFrom }) => String(resentFrom));
+}
+
 /** Name, and the oldest failure under it: what came before mended nothing. */
 type Oldest = readonly [name: string, since: string];
 
 function oldestOf(way: Way, failed: readonly FailedEntry[]): Oldest[] {
   const oldest = new Map<string, string>();
-  for (const { [way]: name, _id } of failed) {
+  for (const entry of failed) {
+    const name = way === 'idempotencyKey' ? keyOf(entry) : entry.externalId;
     if (name === undefined) continue;
-    const id = String(_id);
+    const id = String(entry._id);
     const known = oldest.get(name);
     if (known === undefined || id < known) oldest.set(name, id);
   }
   return [...oldest];
 }
 
-/** An idempotency key belongs to a client and an operation. */
-const isSamePush = (later: MendingEntry, { clientId, operation }: FailedEntry) =>
-  later.clientId === clientId && later.operation === operation;
+const keyOf = ({ _id, idempotencyKey }: FailedEntry) => idempotencyKey ?? `${CONSOLE}${_id}`;
+
+/** An idempotency key belongs to a client and an operation; one of the console names the push itself. */
+const isSamePush = (later: MendingEntry, failed: FailedEntry) =>
+  later.operation === failed.operation &&
+  (later.clientId === failed.clientId || keyOf(failed).startsWith(CONSOLE));
 
 function firstAfter(
   { _id }: FailedEntry,
@@ -152,11 +179,9 @@ function firstAfter(
   return first;
 }
 
-async function inSteps<I, O>(
-  items: readonly I[],
-  size: number,
-  work: (some: readonly I[]) => Promise<readonly O[]>,
-): Promise<O[]> {
+type Work<I, O> = (some: readonly I[]) => Promise<readonly O[]>;
+
+async function inSteps<I, O>(items: readonly I[], size: number, work: Work<I, O>): Promise<O[]> {
   const found: O[] = [];
   for (let at = 0; at < items.length; at += size) {
     found.push(...(await work(items.slice(at, at + size))));
@@ -168,9 +193,9 @@ function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
   const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
+    const group = groups.get(key) ?? [];
+    group.push(item);
+    groups.set(key, group);
   }
   return groups;
 }
