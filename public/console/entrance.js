@@ -3,15 +3,17 @@
 import { Languages } from './languages.js';
 import { useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
+import { numberText } from './parts.js';
 import { reasonWords } from './reasons.js';
-import { begin, endedBy } from './session.js';
-import { say } from './speech.js';
+import { begin, endedBy, endedWork } from './session.js';
+import { say, sayWith } from './speech.js';
 import { WORDS } from './words.js';
 
 export function Entrance() {
   const [clientId, setClientId] = useState('');
   const [key, setKey] = useState('');
   const reason = endedBy.value;
+  const work = endedWork.value;
   const enter = (/** @type {Event} */ event) => {
     event.preventDefault();
     begin({ clientId: clientId.trim(), key: key.trim() });
@@ -28,6 +30,12 @@ export function Entrance() {
         { class: 'failure', role: 'alert' },
         reason === 'SIGNATURE_MISMATCH' ? say(WORDS.ended) : say(reasonWords(reason)),
         h('span', { class: 'quiet' }, ` ${reason}`),
+      ),
+    work &&
+      h(
+        'p',
+        { class: 'note', role: 'status' },
+        sayWith(work.words, ...work.counts.map(numberText)),
       ),
     h(
       'form',

@@ -23,16 +23,13 @@ const ROW_HEIGHT = 36;
 const NARROW_ROW_HEIGHT = 62;
 
 /**
- * @param {{
- *   rows: readonly FailedRow[], reason: string, field: string,
- *   window: Record<string, unknown> | undefined, list: List,
- * }} props
+ * @param {{ rows: readonly FailedRow[], reason: string, field: string, list: List }} props
  */
-export function FailureGroup({ rows, reason, field, window = {}, list }) {
+export function FailureGroup({ rows, reason, field, list }) {
   const [ticked, setTicked] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
   const chosen = rows.filter((row) => ticked.has(subjectOf(row)));
   const act = actFor(reason);
-  const work = useSending({ rows: chosen, window, isChecked: act === 'mend' });
+  const work = useSending({ rows: chosen, isChecked: act === 'mend' });
   if (rows.length === 0) {
     if (list.isLoading || list.error) return null;
     return h('div', { class: 'empty' }, h(Nothing, { text: say(FAILURES.mendedHere) }));

@@ -1,45 +1,75 @@
 /** Pushes as the lines of batches. Pure. */
 
 /** @typedef {{ readonly operation: string, readonly body: string, readonly key: string }} Push */
+/** @typedef {{ readonly batchLines: number, readonly batchBytes: number }} Limits of a batch, as the service tells them */
 
-/** Lines of a batch: as many as a query key may send at once. */
-const MOST_LINES = 100;
-/** Characters of a batch; the service takes 8 MB, and one may take four bytes. */
-const MOST_LENGTH = 1_500_000;
+/** Lines of a batch: as many as a query key may send at once, where nobody set another rate. */
+const LINES = 100;
 
 /** A line feed in valid JSON stands between its words, and may be a blank. @param {Push} push */
 export const lineOf = ({ operation, body, key }) =>
   `{"op":${JSON.stringify(operation)},"key":${JSON.stringify(key)},"body":${body.replace(/[\r\n]/g, ' ')}}`;
 
+/** @param {Pick<Push, 'operation' | 'key'>} push */
+export const nameOf = ({ operation, key }) => `${operation} ${key}`;
+
+/** Whether a batch was refused whole for what stands in it: others may go through. @param {{ readonly code: number }} envelope */
+export const isAboutLines = ({ code }) => code === 400 || code === 413;
+
 /**
- * Matters that fit into one batch each. A matter stays together, and no operation has the same key twice.
+ * How many pushes of which matters one batch takes. A matter is cut only where it has too many for any batch, and no
+ * operation has the same key twice.
  *
  * @template {{ readonly pushes: readonly Push[] }} T
  * @param {readonly T[]} matters
- * @returns {T[][]}
+ * @param {Limits} limits
+ * @returns {{ matter: T, count: number }[]} of the first ones
  */
-export function chunksOf(matters) {
-  const chunks = /** @type {T[][]} */ ([]);
-  let chunk = /** @type {T[]} */ ([]);
-  let lines = 0;
-  let length = 0;
-  let keys = new Set();
+export function firstBatch(matters, { batchLines, batchBytes }) {
+  const parts = [];
+  const names = new Set();
+  let bytes = 0;
   for (const matter of matters) {
-    const { pushes } = matter;
-    const size = pushes.reduce((sum, { body }) => sum + body.length, 0);
-    const names = pushes.map(({ operation, key }) => `${operation} ${key}`);
-    const isFull = lines + pushes.length > MOST_LINES || length + size > MOST_LENGTH;
-    if (chunk.length > 0 && (isFull || names.some((name) => keys.has(name)))) {
-      chunks.push(chunk);
-      chunk = [];
-      lines = 0;
-      length = 0;
-      keys = new Set();
+    let count = 0;
+    for (const push of matter.pushes) {
+      // No character of a body takes more than three bytes for a unit.
+      bytes += lineOf(push).length * 3 + 1;
+      const isFull = names.size >= Math.min(LINES, batchLines) || bytes > batchBytes;
+      if (names.size > 0 && (isFull || names.has(nameOf(push)))) break;
+      names.add(nameOf(push));
+      count += 1;
     }
-    chunk.push(matter);
-    lines += pushes.length;
-    length += size;
-    for (const name of names) keys.add(name);
+    const isWhole = count === matter.pushes.length;
+    if (isWhole || parts.length === 0) parts.push({ matter, count });
+    if (!isWhole) break;
   }
-  return chunk.length > 0 ? [...chunks, chunk] : chunks;
+  return parts;
 }
+
+/**
+ * @template {{ readonly pushes: readonly Push[] }} T
+ * @param {readonly T[]} matters @param {Limits} limits
+ * @returns {T[][]} what goes into each batch; of a matter that is cut, its parts
+ */
+export function chunksOf(matters, limits) {
+  const chunks = [];
+  let left = matters;
+  while (left.length > 0) {
+    const parts = firstBatch(left, limits);
+    chunks.push(parts.map(({ matter, count }) => firstOf(matter, count)));
+    const cut = parts.flatMap(({ matter, count }) => behind(matter, count) ?? []);
+    left = [...cut, ...left.slice(parts.length)];
+  }
+  return chunks;
+}
+
+/** @template {{ readonly pushes: readonly Push[] }} T @param {T} matter @param {number} count @returns {T} */
+const firstOf = (matter, count) => ({ ...matter, pushes: matter.pushes.slice(0, count) });
+
+/**
+ * @template {{ readonly pushes: readonly Push[] }} T
+ * @param {T} matter @param {number} count
+ * @returns {T | undefined} undefined: nothing of it is left
+ */
+export const behind = (matter, count) =>
+  count < matter.pushes.length ? { ...matter, pushes: matter.pushes.slice(count) } : undefined;

@@ -62,14 +62,18 @@ function Planning({ work: { state, cancel } }) {
   );
 }
 
+/** @type {PlanState[]} */
+const OTHERS = ['mended', 'changed', 'bodyless', 'unsendable', 'many', 'rejected'];
+
 /** @param {{ work: Sending }} props */
 function Planned({ work }) {
   const { matters } = work.state;
   const sendable = matters.filter(({ state }) => state === 'send');
   const pushes = sendable.reduce((sum, matter) => sum + matter.pushes.length, 0);
-  const others = /** @type {PlanState[]} */ (['mended', 'bodyless', 'unsendable', 'rejected']).map(
-    (name) => ({ name, count: matters.filter(({ state }) => state === name).length }),
-  );
+  const others = OTHERS.map((name) => ({
+    name,
+    count: matters.filter(({ state }) => state === name).length,
+  }));
   return h(
     'div',
     { role: 'status' },
@@ -144,6 +148,8 @@ const Over = ({ work, done }) =>
     {},
     work.state.left.length > 0 &&
       h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(work.state.left.length))),
+    work.state.left.some(({ sent }) => sent === 'part') &&
+      h('p', { class: 'note' }, say(FAILURES.inPart)),
     h(
       'p',
       { class: 'buttons' },

@@ -2,14 +2,13 @@
  * What sending some failed matters again would come to. Of each matter all pushes are looked at that nothing
  * mended, the oldest first: they are sent in this order or not at all.
  */
-import { ask, send } from './ask.js';
-import { subjectOf } from './failure-groups.js';
-import { chunksOf, lineOf } from './failure-lines.js';
-import { nameOf, plannedOf } from './failure-planned.js';
-import { OWN_REASONS } from './reasons.js';
+import { send } from './ask.js';
+import { chunksOf, isAboutLines, lineOf, nameOf } from './failure-lines.js';
+import { plannedOf } from './failure-planned.js';
+import { failedPushesOf, WITH_BODIES, WITHOUT } from './failure-read.js';
+import { batchLimits } from './self.js';
 import { sessionSignal } from './session.js';
 
-/** @typedef {import('./shapes').Entry} Entry */
 /** @typedef {import('./shapes').FailedRow} FailedRow */
 /** @typedef {import('./failure-planned.js').Setting} Setting */
 /** @typedef {import('./failure-planned.js').Places} Places */
@@ -18,16 +17,9 @@ import { sessionSignal } from './session.js';
 /** @typedef {import('./failure-lines.js').Push} Push */
 /** @typedef {{ readonly phase: 'planning' | 'checking', readonly done: number, readonly all: number }} Progress */
 
-/** Matters that are asked for one by one; more are found by reading all that still failed. */
-const FEW = 20;
-/** The most that the service gives with bodies, and without. */
-const WITH_BODIES = { includeBody: true, limit: 50 };
-const WITHOUT = { limit: 500 };
-
 /**
  * @param {readonly FailedRow[]} rows
  * @param {{
- *   window: Record<string, unknown>,
  *   settings: readonly Setting[],
  *   found: Places,
  *   isChecked: boolean,
@@ -36,60 +28,33 @@ const WITHOUT = { limit: 500 };
  * }} how `isChecked`: whether the service looks at them first, without writing anything
  * @returns {Promise<PlannedMatter[]>}
  */
-export async function makePlan(rows, { window, settings, found, isChecked, report, ...how }) {
+export async function makePlan(rows, { settings, found, isChecked, report, ...how }) {
   const signal = AbortSignal.any([how.signal, sessionSignal()]);
-  const wanted = new Map(rows.map((row) => [subjectOf(row), /** @type {Entry[]} */ ([])]));
-  let done = 0;
-  for await (const entries of failedPushes(rows, { window, signal, page: WITH_BODIES })) {
-    for (const entry of entries) wanted.get(subjectOf(entry))?.push(entry);
-    done += entries.length;
-    report({ phase: 'planning', done, all: done });
-  }
-  const matters = [...wanted].map(([name, entries]) => plannedOf(name, entries, settings, found));
+  const failed = await failedPushesOf(rows, {
+    ...{ page: WITH_BODIES, signal },
+    report: (done) => report({ phase: 'planning', done, all: done }),
+  });
+  const matters = [...failed].map(([name, entries]) => plannedOf(name, entries, settings, found));
   return isChecked ? await checked(matters, signal, report) : matters;
 }
 
 /**
- * Which of them nothing mended until now.
+ * A plan beside what still fails now. What was mended after the plan was made must not be sent over it, and what
+ * failed since would be left out. A matter of which a part was sent by this plan differs by that.
  *
- * @param {readonly FailedRow[]} rows @param {Omit<Reading, 'page'>} how
- * @returns {Promise<ReadonlySet<string>>} their names
+ * @param {readonly PlannedMatter[]} matters @param {readonly FailedRow[]} rows theirs @param {AbortSignal} signal
+ * @returns {Promise<ReadonlyMap<string, PlannedMatter>>} those of which it holds no more, as they stand now
  */
-export async function stillFailedOf(rows, how) {
-  const names = new Set();
-  for await (const entries of failedPushes(rows, { ...how, page: WITHOUT })) {
-    for (const entry of entries) names.add(subjectOf(entry));
+export async function outdatedOf(matters, rows, signal) {
+  const failed = await failedPushesOf(rows, { page: WITHOUT, signal });
+  const outdated = new Map(/** @type {[string, PlannedMatter][]} */ ([]));
+  for (const { name, looked, sent } of matters) {
+    const ids = (failed.get(name) ?? []).map(({ requestId }) => requestId);
+    if (sent === 'part' || ids.join() === looked.join()) continue;
+    const state = ids.length === 0 ? 'mended' : 'changed';
+    if (state === 'mended' || !sent) outdated.set(name, { name, state, pushes: [], looked: ids });
   }
-  return names;
-}
-
-/** @typedef {{ window: Record<string, unknown>, signal: AbortSignal, page: Record<string, unknown> }} Reading */
-
-/**
- * Nothing whose signature was wrong is among them: somebody else may have written it.
- *
- * @param {readonly FailedRow[]} rows @param {Reading} how
- * @returns {AsyncGenerator<readonly Entry[]>}
- */
-async function* failedPushes(rows, { window, signal, page }) {
-  const common = { stillFailed: true, reason: OWN_REASONS, ...window, ...page };
-  if (rows.length > FEW) return yield* pagesOf(common, signal);
-  for (const { externalId, idempotencyKey, operation, requestId } of rows) {
-    if (externalId !== null) yield* pagesOf({ ...common, externalId }, signal);
-    else if (idempotencyKey === null) yield* pagesOf({ ...common, requestId }, signal);
-    else yield* pagesOf({ ...common, idempotencyKey, operation }, signal);
-  }
-}
-
-/** @param {Record<string, unknown>} question @param {AbortSignal} signal @returns {AsyncGenerator<readonly Entry[]>} */
-async function* pagesOf(question, signal) {
-  const body = { ...question, oldestFirst: true };
-  let cursor = null;
-  do {
-    const page = await ask('push-logs/query', { ...body, ...(cursor && { cursor }) }, signal);
-    yield page.entries;
-    cursor = page.nextCursor;
-  } while (cursor !== null);
+  return outdated;
 }
 
 /**
@@ -99,20 +64,20 @@ async function* pagesOf(question, signal) {
  */
 async function checked(matters, signal, report) {
   const sendable = matters.filter(({ state }) => state === 'send');
-  const found = new Map(/** @type {[string, Pick<PlannedMatter, 'why' | 'places'>][]} */ ([]));
+  const results = new Map(sendable.map(({ name }) => [name, /** @type {any[]} */ ([])]));
   let done = 0;
-  for (const chunk of chunksOf(sendable)) {
+  for (const chunk of chunksOf(sendable, batchLimits())) {
     report({ phase: 'checking', done, all: sendable.length });
-    const lines = chunk.flatMap(({ pushes }) => pushes.map(lineOf));
-    const results = await resultsOf(lines, signal);
-    for (const { name, pushes } of chunk) {
-      const faults = faultsOf(pushes, results.splice(0, pushes.length));
-      if (faults) found.set(name, faults);
-    }
+    const found = await resultsOf(
+      chunk.flatMap(({ pushes }) => pushes),
+      signal,
+    );
+    for (const { name, pushes } of chunk)
+      results.get(name)?.push(...found.splice(0, pushes.length));
     done += chunk.length;
   }
   return matters.map((matter) => {
-    const faults = found.get(matter.name);
+    const faults = faultsOf(matter.pushes, results.get(matter.name) ?? []);
     const state = /** @type {PlanState} */ ('rejected');
     return faults ? { ...matter, ...faults, state } : matter;
   });
@@ -133,10 +98,13 @@ function faultsOf(pushes, results) {
   return { why: told === '' ? message : told, places };
 }
 
-/** @param {readonly string[]} lines @param {AbortSignal} signal @returns {Promise<any[]>} */
-async function resultsOf(lines, signal) {
-  const envelope = await send('verify/batch', { body: lines.join('\n'), signal });
+/** Of a batch that is refused whole for what stands in it, each has that as its result. @param {readonly Push[]} pushes @param {AbortSignal} signal @returns {Promise<any[]>} */
+async function resultsOf(pushes, signal) {
+  const body = pushes.map(lineOf).join('\n');
+  const envelope = await send('verify/batch', { body, signal });
   const { results } = /** @type {any} */ (envelope.data ?? {});
-  if (!results) throw new Error(`${envelope.message} (${envelope.reason})`);
-  return results;
+  if (results) return results;
+  const { code, message, reason } = envelope;
+  if (!isAboutLines(envelope)) throw new Error(`${message} (${reason})`);
+  return pushes.map(() => ({ code, message: `${message} (${reason})` }));
 }

@@ -1,18 +1,28 @@
 /** What of one failed matter is sent again, and as what. Pure. */
 import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS } from './bodies.js';
+import { nameOf } from './failure-lines.js';
 import { fieldOf, setField } from './set-field.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
 /** @typedef {import('./set-field.js').Change} Change */
 /** @typedef {import('./failure-lines.js').Push} Push */
-/** @typedef {'send' | 'mended' | 'bodyless' | 'unsendable' | 'rejected'} PlanState */
+/** @typedef {'send' | 'mended' | 'changed' | 'bodyless' | 'unsendable' | 'many' | 'rejected'} PlanState */
 /** @typedef {{ readonly field: string, readonly change: Change }} Setting */
 /** @typedef {ReadonlyMap<string, readonly string[]>} Places where something is wrong, by the name of a push */
-/** @typedef {{ readonly name: string, readonly state: PlanState, readonly pushes: readonly Push[], readonly why?: string, readonly places?: Places }} PlannedMatter */
+/**
+ * @typedef {object} PlannedMatter
+ * @property {string} name
+ * @property {PlanState} state
+ * @property {readonly Push[]} pushes that are to be sent
+ * @property {readonly string[]} looked request ids of all its pushes that the plan looked at
+ * @property {'tried' | 'part'} [sent] by this plan: nothing was written yet, or the first ones were
+ * @property {string} [why]
+ * @property {Places} [places]
+ */
 
-/** @param {Pick<Push, 'operation' | 'key'>} push */
-export const nameOf = ({ operation, key }) => `${operation} ${key}`;
+/** Of one matter in a plan. */
+export const MOST_PUSHES = 1_000;
 
 /**
  * @param {string} name
@@ -22,26 +32,36 @@ export const nameOf = ({ operation, key }) => `${operation} ${key}`;
  * @returns {PlannedMatter}
  */
 export function plannedOf(name, entries, settings = [], found = new Map()) {
-  if (entries.length === 0) return { name, state: 'mended', pushes: [] };
-  if (!entries.every(isKept)) return { name, state: 'bodyless', pushes: [] };
-  const isSendable = (/** @type {Entry} */ { operation, body }) =>
-    OPERATIONS.includes(operation) && isObject(String(body));
-  const last = withoutRepeats(entries);
-  if (!last.every(isSendable)) return { name, state: 'unsendable', pushes: [] };
-  return { name, state: 'send', pushes: last.map((entry) => pushOf(entry, settings, found)) };
+  const looked = entries.map(({ requestId }) => requestId);
+  const none = (/** @type {PlanState} */ state) => ({ name, state, pushes: [], looked });
+  if (entries.length === 0) return none('mended');
+  if (entries.length > MOST_PUSHES) return none('many');
+  // What was rejected for its signature or client is never sent from here, and holds nothing else up.
+  const own = entries.filter(isAuthenticated);
+  if (own.length === 0 || own.some(({ body }) => typeof body !== 'string')) return none('bodyless');
+  const last = withoutRepeats(own);
+  if (!last.every(isSendable)) return none('unsendable');
+  const pushes = last.map((entry) => pushOf(entry, settings, found));
+  return { name, state: 'send', pushes, looked };
 }
 
 /** @param {Entry} entry */
-const isKept = (entry) => typeof entry.body === 'string' && isAuthenticated(entry);
+const isSendable = ({ operation, body }) =>
+  OPERATIONS.includes(operation) && isObject(String(body));
+
+/** What has no key is sent under one that tells which push it is. @param {Entry} entry */
+const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
 
 /** A push that was tried more than once is sent once, where its last try was. @param {readonly Entry[]} entries */
 function withoutRepeats(entries) {
   const seen = new Set();
   const kept = [];
   for (const entry of [...entries].reverse()) {
-    const { operation, idempotencyKey, bodyHash } = entry;
-    const names = [JSON.stringify([operation, null, bodyHash])];
-    if (idempotencyKey !== null) names.push(JSON.stringify([operation, idempotencyKey]));
+    const { operation, bodyHash } = entry;
+    const names = [
+      [operation, keyOf(entry)],
+      [operation, null, bodyHash],
+    ].map((it) => JSON.stringify(it));
     if (!names.some((it) => seen.has(it))) kept.unshift(entry);
     for (const it of names) seen.add(it);
   }
@@ -59,8 +79,9 @@ function isObject(body) {
 }
 
 /** @param {Entry} entry @param {readonly Setting[]} settings @param {Places} found @returns {Push} */
-function pushOf({ requestId, operation, idempotencyKey, body, problems }, settings, found) {
-  const key = idempotencyKey ?? `console/${requestId}`;
+function pushOf(entry, settings, found) {
+  const { operation, body, problems } = entry;
+  const key = keyOf(entry);
   const places = new Set([
     ...problems.map(({ field }) => field),
     ...(found.get(nameOf({ operation, key })) ?? []),

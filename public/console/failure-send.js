@@ -1,7 +1,9 @@
 /** Sends failed matters again, batch after batch: a matter's pushes in their order, and no faster than the service takes them. */
 import { AskError, send } from './ask.js';
-import { chunksOf, lineOf } from './failure-lines.js';
-import { sessionSignal } from './session.js';
+import { behind, firstBatch, isAboutLines, lineOf } from './failure-lines.js';
+import { FAILURES } from './failures-words.js';
+import { batchLimits } from './self.js';
+import { endedWork, session, sessionSignal } from './session.js';
 
 /** @typedef {import('./shapes').Envelope} Envelope */
 /** @typedef {import('./failure-lines.js').Push} Push */
@@ -28,17 +30,21 @@ const NOT_WAITED_FOR = ['CLIENT_PAUSED'];
  */
 export async function sendMatters(matters, { signal: given, onResults, onWait }) {
   // What one client failed with is never sent in the name of the next one.
-  const signal = AbortSignal.any([given, sessionSignal()]);
+  const over = sessionSignal();
+  const signal = AbortSignal.any([given, over]);
+  const counts = { written: 0, failed: 0 };
   let left = matters;
   let tries = 0;
   while (left.length > 0) {
-    const [chunk = []] = chunksOf(left);
-    const { settled, again, wait, error } = await sendChunk(chunk, signal);
+    const parts = firstBatch(left, batchLimits());
+    const { settled, again, isForward, wait, error } = await sendBatch(parts, signal);
     onResults(settled);
-    left = [...again, ...left.slice(chunk.length)];
-    tries = settled.length > 0 ? 0 : tries + 1;
+    for (const [, { code }] of settled) counts[code === 0 ? 'written' : 'failed'] += 1;
+    left = [...again, ...left.slice(parts.length)];
+    if (over.aborted) tellEnd(counts, left);
     if (signal.aborted) return { left };
-    if (again.length === 0) continue;
+    tries = isForward ? 0 : tries + 1;
+    if (isForward && wait === undefined) continue;
     const isOver = tries >= MOST_TRIES || NOT_WAITED_FOR.includes(error?.reason ?? '');
     if (wait === undefined || isOver) return { left, error };
     await pause(wait, error?.reason ?? '', { signal, onWait });
@@ -46,46 +52,67 @@ export async function sendMatters(matters, { signal: given, onResults, onWait })
   return { left };
 }
 
-/** @typedef {{ settled: [string, Result][], again: PlannedMatter[], wait?: number, error?: AskError }} Sent */
+/** Its screen is gone with the session. @param {{ written: number, failed: number }} counts @param {readonly PlannedMatter[]} left */
+function tellEnd({ written, failed }, left) {
+  if (session.peek()) return;
+  const inPart = left.filter(({ sent }) => sent === 'part').length;
+  const counted = [written, failed, left.length, inPart];
+  endedWork.value = { words: FAILURES.ended, counts: counted };
+}
 
-/** @param {PlannedMatter[]} chunk @param {AbortSignal} signal @returns {Promise<Sent>} */
-async function sendChunk(chunk, signal) {
-  const lines = chunk.flatMap(({ pushes }) => pushes.map(lineOf));
+/** @typedef {readonly { readonly matter: PlannedMatter, readonly count: number }[]} Parts */
+/** @typedef {{ settled: [string, Result][], again: PlannedMatter[], isForward: boolean, wait?: number, error?: AskError }} Sent */
+
+/** @param {Parts} parts @param {AbortSignal} signal @returns {Promise<Sent>} */
+async function sendBatch(parts, signal) {
+  const lines = parts.flatMap(({ matter, count }) => matter.pushes.slice(0, count).map(lineOf));
+  const none = { settled: [], again: parts.map(({ matter }) => matter), isForward: false };
   try {
     const envelope = await send('matters/batch', { body: lines.join('\n'), signal });
     const results = /** @type {any} */ (envelope.data)?.results;
-    if (results) return sortedOut(chunk, results, envelope);
+    if (results) return sortedOut(parts, results, envelope);
     const { code, message, reason = '', retryAfter } = envelope;
+    if (isAboutLines(envelope))
+      return sortedOut(
+        parts,
+        lines.map(() => envelope),
+        envelope,
+      );
     const error = new AskError({ message, reason, envelope });
     const isLater = code === 503 || code === 429;
-    return { settled: [], again: chunk, error, ...(isLater && { wait: retryAfter ?? USUAL_WAIT }) };
+    return { ...none, error, ...(isLater && { wait: retryAfter ?? USUAL_WAIT }) };
   } catch (error) {
     // Whether it arrived nobody knows: with the same keys it may be sent once more.
-    if (!(error instanceof AskError)) return { settled: [], again: chunk };
-    return { settled: [], again: chunk, error, wait: USUAL_WAIT };
+    return error instanceof AskError ? { ...none, error, wait: USUAL_WAIT } : none;
   }
 }
 
 /**
- * Of a matter that the service had no room for, the pushes from the first such one on are sent once more.
+ * Of a matter that the service had no room for, the pushes from the first such one on are sent once more; so are
+ * those that the batch did not take.
  *
- * @param {PlannedMatter[]} chunk @param {Result[]} results @param {Envelope} envelope @returns {Sent}
+ * @param {Parts} parts @param {Result[]} results @param {Envelope} envelope @returns {Sent}
  */
-function sortedOut(chunk, results, { retryAfter }) {
-  const sent = /** @type {Sent} */ ({ settled: [], again: [] });
+function sortedOut(parts, results, { retryAfter }) {
+  const sent = /** @type {Sent} */ ({ settled: [], again: [], isForward: false });
   let at = 0;
-  for (const matter of chunk) {
-    const own = results.slice(at, at + matter.pushes.length);
-    at += matter.pushes.length;
+  for (const { matter, count } of parts) {
+    const own = results.slice(at, at + count);
+    at += count;
     const full = own.findIndex(({ code }) => code === 503);
     const bad = own.find(({ code }) => code !== 0 && code !== 503);
+    const written = full < 0 ? count : full;
+    const left = behind(matter, written);
     const last = bad ?? own.at(-1);
-    if (full < 0 || bad) {
+    if (bad || !left) {
       if (last) sent.settled.push([matter.name, last]);
+      sent.isForward = true;
       continue;
     }
+    sent.isForward ||= written > 0;
+    sent.again.push({ ...left, sent: written > 0 ? 'part' : (matter.sent ?? 'tried') });
+    if (full < 0) continue;
     const { message = '', reason = '' } = own[full] ?? {};
-    sent.again.push({ ...matter, pushes: matter.pushes.slice(full) });
     sent.wait = retryAfter ?? USUAL_WAIT;
     sent.error = new AskError({ message, reason });
   }

@@ -1,6 +1,6 @@
 /** Plan, sending and results of a selection of failed matters, one after the other. */
 import { subjectOf } from './failure-groups.js';
-import { makePlan, stillFailedOf } from './failure-plan.js';
+import { makePlan, outdatedOf } from './failure-plan.js';
 import { sendMatters } from './failure-send.js';
 import { FAILURES } from './failures-words.js';
 import { useEffect, useRef, useState } from './lib/hooks.js';
@@ -25,13 +25,11 @@ import { WORDS } from './words.js';
 
 /** @type {State} */
 const IDLE = { phase: 'idle', settings: [], matters: [], written: 0, failed: 0, left: [] };
-/** @type {import('./failure-planned.js').PlanState} */
-const MENDED = 'mended';
 /** @type {ReadonlyMap<string, TellRow>} */
 const NOTHING_TOLD = new Map();
 
-/** @param {{ rows: readonly FailedRow[], window: Record<string, unknown>, isChecked: boolean }} about what is ticked */
-export function useSending({ rows, window, isChecked }) {
+/** @param {{ rows: readonly FailedRow[], isChecked: boolean }} about what is ticked */
+export function useSending({ rows, isChecked }) {
   const [state, setState] = useState(IDLE);
   const [told, setTold] = useState(NOTHING_TOLD);
   const stop = useRef(new AbortController());
@@ -55,7 +53,7 @@ export function useSending({ rows, window, isChecked }) {
     setTold(NOTHING_TOLD);
     const report = (/** @type {Progress} */ progress) => change({ progress });
     const check = isChecked || set !== undefined;
-    const how = { window, settings, found, isChecked: check, signal, report };
+    const how = { settings, found, isChecked: check, signal, report };
     try {
       const matters = await makePlan(rows, how);
       if (signal.aborted) return;
@@ -65,19 +63,14 @@ export function useSending({ rows, window, isChecked }) {
       if (!signal.aborted) change({ ...IDLE, error });
     }
   };
-  /** What was mended after the plan was made must not be sent over it. @param {readonly PlannedMatter[]} matters @param {AbortSignal} signal */
-  const withoutMended = async (matters, signal) => {
+  /** Those of which the plan still holds. @param {readonly PlannedMatter[]} matters @param {AbortSignal} signal */
+  const upToDate = async (matters, signal) => {
     const names = new Set(matters.map(({ name }) => name));
     const own = planned.current.filter((row) => names.has(subjectOf(row)));
-    const failed = await stillFailedOf(own, { window, signal });
-    const isMended = (/** @type {PlannedMatter} */ { name }) =>
-      names.has(name) && !failed.has(name);
-    const marked = state.matters.map((matter) =>
-      isMended(matter) ? { name: matter.name, state: MENDED, pushes: [] } : matter,
-    );
-    tell(marked.filter(isMended).map((matter) => [matter.name, planText(matter)]));
-    change({ matters: marked });
-    return matters.filter((matter) => !isMended(matter));
+    const outdated = await outdatedOf(matters, own, signal);
+    tell([...outdated].map(([name, matter]) => [name, planText(matter)]));
+    change({ matters: state.matters.map((matter) => outdated.get(matter.name) ?? matter) });
+    return matters.filter(({ name }) => !outdated.has(name));
   };
   /** Where less is to be sent than was agreed to, there is a new plan to agree to. */
   const send = async (/** @type {readonly PlannedMatter[]} */ planned) => {
@@ -85,7 +78,7 @@ export function useSending({ rows, window, isChecked }) {
     const { signal } = stop.current;
     change({ phase: 'sending', left: planned, error: undefined });
     try {
-      const matters = await withoutMended(planned, signal);
+      const matters = await upToDate(planned, signal);
       const isLess = matters.length < planned.length;
       if (isLess && state.phase === 'planned') change({ phase: 'planned', left: [] });
       else await sendAll(matters, signal);

@@ -38,6 +38,7 @@ export const FAILURES = {
     mend: w('Mend the data', '修正数据'),
     again: w('Send again', '重发'),
     ask: w('Ask the operator', '联系运维人员'),
+    anew: w('Have it pushed anew', '由业务系统重新推送'),
   },
   advice: {
     mend: w(
@@ -46,8 +47,12 @@ export const FAILURES = {
     ),
     again: w('Nothing is wrong with the data: send them again.', '数据本身没有问题，重发即可。'),
     ask: w(
-      'The operator has to do something first; send them again after that.',
-      '需运维人员先行处理，之后重发即可。',
+      'The operator has to do something first. After that send them again; what was rejected for its key or client has to be pushed anew by the business system.',
+      '需运维人员先行处理，之后重发即可；因密钥或 client 被拒的，需由业务系统重新推送。',
+    ),
+    anew: w(
+      'What was rejected for its signature cannot be sent from here: the business system has to sign and push it anew.',
+      '因签名被拒的推送不能在此重发，需由业务系统重新签名并推送。',
     ),
   },
   back: w('All failures', '全部失败'),
@@ -66,7 +71,10 @@ export const FAILURES = {
   mend: w('Mend', '修正'),
   export: w('Export (CSV)', '导出 CSV'),
   plan: w('Send again …', '重发…'),
-  planAbout: w('First a plan; nothing is sent before you agree.', '先生成计划，确认之后才会发送。'),
+  planAbout: w(
+    'First a plan, of all that failed of them, also outside the range; nothing is sent before you agree.',
+    '先生成计划（含时间范围之外的失败推送），确认之后才会发送。',
+  ),
   planSet: w('Check with this value …', '按此值校验…'),
   setTitle: w('One value for all: set {0}', '统一设置 {0}'),
   setTo: w('to', '为'),
@@ -82,11 +90,16 @@ export const FAILURES = {
   states: {
     send: w('will be sent', '将发送'),
     mended: w('were mended meanwhile', '已补救，不再发送'),
+    changed: w('failed anew meanwhile: make a new plan', '期间又有变化，请重新生成计划'),
     bodyless: w(
       'have no body any more, or were rejected for their signature or client',
       '请求体已不再保存，或因签名、Client 被拒',
     ),
     unsendable: w('have to be mended one by one', '需逐条修正'),
+    many: w(
+      'have over 1,000 failed pushes: have them pushed anew',
+      '失败推送超过 1,000 条，请由业务系统重新推送',
+    ),
     rejected: w('would be rejected again', '仍会被拒绝'),
   },
   willSend: w(
@@ -104,6 +117,14 @@ export const FAILURES = {
   ),
   done: w('Done: {0} written, {1} failed.', '完成：{0} 条已落库，{1} 条失败。'),
   stopped: w('Stopped. {0} are not sent.', '已停止，{0} 条未发送。'),
+  inPart: w(
+    'Some were sent in part. Go on before you leave: what is left of them is listed nowhere else.',
+    '部分事项只发送了一部分。请在离开前继续发送，剩余部分不会再列出。',
+  ),
+  ended: w(
+    'Sending stopped there: {0} matters written, {1} failed, {2} not sent (of these {3} in part).',
+    '发送随之停止：{0} 个事项已落库，{1} 个失败，{2} 个未发送（其中 {3} 个只发送了一部分）。',
+  ),
   goOn: w('Go on', '继续发送'),
   wouldFail: w('Would be rejected: {0}', '仍会被拒绝：{0}'),
   written: w('Written: {0}', '已落库：{0}'),

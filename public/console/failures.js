@@ -51,7 +51,7 @@ export function Failures() {
       ),
     h(Count, { list, rows }),
     reason
-      ? h(FailureGroup, { key: `${reason} ${field}`, rows, reason, field, window, list })
+      ? h(FailureGroup, { key: `${reason} ${field}`, rows, reason, field, list })
       : h(Inbox, { rows, list, isAll }),
   );
 }

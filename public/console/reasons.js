@@ -1,7 +1,7 @@
 /** Reasons in plain words, and who has to do something about them. Pure. */
 
 /** @typedef {import('./speech.js').Words} Words */
-/** @typedef {'mend' | 'again' | 'ask'} Act mend the data; send again; ask the operator */
+/** @typedef {'mend' | 'again' | 'ask' | 'anew'} Act mend the data; send again; ask the operator; the business system pushes anew */
 
 /** @type {Readonly<Record<string, readonly [act: Act, english: string, chinese: string]>>} */
 export const REASONS = {
@@ -11,10 +11,10 @@ export const REASONS = {
     'Sent in an encoding that is not supported',
     '请求体编码方式不受支持',
   ],
-  HMAC_HEADERS_MISSING: ['ask', 'Signing headers are missing', '缺少签名头'],
-  TIMESTAMP_OUT_OF_WINDOW: ['mend', 'The clock of the sender is off', '发送方时钟不准'],
-  SIGNATURE_MISMATCH: ['mend', 'The signature is wrong', '签名错误'],
-  SIGNATURE_REUSED: ['again', 'A signature was used twice', '签名被重复使用'],
+  HMAC_HEADERS_MISSING: ['anew', 'Signing headers are missing', '缺少签名头'],
+  TIMESTAMP_OUT_OF_WINDOW: ['anew', 'The clock of the sender is off', '发送方时钟不准'],
+  SIGNATURE_MISMATCH: ['anew', 'The signature is wrong', '签名错误'],
+  SIGNATURE_REUSED: ['anew', 'A signature was used twice', '签名被重复使用'],
   NO_USABLE_SECRET: ['ask', 'The client has no secret', 'client 没有可用密钥'],
   CLIENT_DISABLED: ['ask', 'The client is disabled', 'client 已停用'],
   NO_SYSTEM_CODE: ['ask', 'The client belongs to no system', 'client 未绑定系统'],

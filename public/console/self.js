@@ -48,3 +48,6 @@ export function keepLooking() {
 }
 
 export const mayPush = () => self.value?.signedWith.scopes.includes('push') === true;
+
+/** Of one batch. */
+export const batchLimits = () => self.peek()?.limits ?? { batchLines: 1, batchBytes: 0 };

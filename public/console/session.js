@@ -11,6 +11,13 @@ export const session = signal(undefined);
 /** Why the last one ended: a reason of the service; undefined: it did not. */
 export const endedBy = signal(/** @type {string | undefined} */ (undefined));
 
+/** What its end broke off, for as long as nobody enters. */
+export const endedWork = signal(
+  /** @type {{ words: import('./speech.js').Words, counts: readonly number[] } | undefined} */ (
+    undefined
+  ),
+);
+
 let lifetime = new AbortController();
 
 /** Of the session that there is now: aborted as soon as it ends, or another one begins. @returns {AbortSignal} */
@@ -23,6 +30,7 @@ function change(to, reason) {
   lifetime.abort(new DOMException('Another session began', 'AbortError'));
   lifetime = new AbortController();
   endedBy.value = reason;
+  endedWork.value = undefined;
   session.value = to;
 }
 

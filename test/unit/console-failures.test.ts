@@ -4,6 +4,7 @@ import { isAuthenticated } from '../../public/console/authenticated';
 import { groupsOf, isOf, withOlder } from '../../public/console/failure-groups';
 import { chunksOf, lineOf } from '../../public/console/failure-lines';
 import { plannedOf } from '../../public/console/failure-planned';
+import { actFor } from '../../public/console/reasons';
 import { csvOf } from '../../public/console/save-csv';
 import { setField, spanOf } from '../../public/console/set-field';
 import type { Entry, FailedRow } from '../../public/console/shapes';
@@ -106,6 +107,24 @@ describe('of one matter', () => {
     expect(pushes[0]?.body).toBe('{"title":"later"}');
   });
 
+  test('what had no key, and was sent from here before, is sent once, as it was mended', () => {
+    const { pushes, looked } = plannedOf('x', [
+      entry({ requestId: '1' }),
+      entry({ requestId: '2', idempotencyKey: 'console/1', body: '{"title":"mended"}' }),
+    ]);
+    expect(pushes).toEqual([{ operation: 'upsert', key: 'console/1', body: '{"title":"mended"}' }]);
+    expect(looked).toEqual(['1', '2']);
+  });
+
+  test.each(['SIGNATURE_REUSED', 'SCOPE_NOT_ALLOWED', 'CLIENT_DISABLED'])(
+    'what was rejected with %s is not sent, and holds nothing else up',
+    (reason) => {
+      const rejected = entry({ requestId: '1', state: 'REFUSED', reason, body: null });
+      const { state, pushes } = plannedOf('x', [rejected, entry({ requestId: '2' })]);
+      expect([state, pushes.map(({ key }) => key)]).toEqual(['send', ['console/2']]);
+    },
+  );
+
   test.each<[string, Partial<Entry>[]]>([
     ['mended', []],
     ['bodyless', [{}, { body: null }]],
@@ -116,6 +135,7 @@ describe('of one matter', () => {
     // It was signed, and for another operation.
     ['bodyless', [{ state: 'REFUSED', reason: 'SIGNATURE_REUSED' }]],
     ['bodyless', [{ state: 'REFUSED', reason: 'OF_A_NEWER_SERVICE' }]],
+    ['many', Array.from({ length: 1_001 }, () => ({}))],
     ['unsendable', [{}, { body: '{"title":' }]],
     ['unsendable', [{ body: 'base64:/w==' }]],
     ['unsendable', [{ operation: 'matters/batch' }]],
@@ -149,18 +169,47 @@ describe('lines', () => {
     expect(read).toMatchObject({ op: 'upsert', key: 'k "1"', body: JSON.parse(body) });
   });
 
-  test('fill batches; a matter stays together, and no key is twice in one', () => {
-    const matter = (name: string, keys: string[]) => ({
-      name,
-      pushes: keys.map((key) => ({ operation: 'upsert', body: '{}', key })),
-    });
-    const many = Array.from({ length: 60 }, (_, n) => String(n));
-    const all = [matter('A', many), matter('B', ['b']), matter('C', ['b']), matter('D', many)];
-    const names = chunksOf(all).map((chunk) => chunk.map(({ name }) => name).join(''));
-    expect(names).toEqual(['AB', 'CD']);
-    expect(chunksOf([matter('E', [...many, ...many])])).toHaveLength(1);
-    expect(chunksOf([])).toEqual([]);
+  const LIMITS = { batchLines: 1_000, batchBytes: 8_000_000 };
+  const matter = (name: string, keys: string[]) => ({
+    name,
+    pushes: keys.map((key) => ({ operation: 'upsert', body: '{}', key })),
   });
+  const many = Array.from({ length: 60 }, (_, n) => String(n));
+  const namesOf = (chunks: { name: string; pushes: readonly unknown[] }[][]) =>
+    chunks.map((chunk) => chunk.map(({ name, pushes }) => `${name}${pushes.length}`).join(' '));
+
+  test('fill batches; a matter stays together, and no key is twice in one', () => {
+    const all = [matter('A', many), matter('B', ['b']), matter('C', ['b']), matter('D', many)];
+    expect(namesOf(chunksOf(all, LIMITS))).toEqual(['A60 B1', 'C1 D60']);
+    expect(chunksOf([], LIMITS)).toEqual([]);
+  });
+
+  test('one matter that no batch takes goes in several, in its order', () => {
+    const keys = Array.from({ length: 230 }, (_, n) => String(n));
+    const chunks = chunksOf([matter('A', ['a']), matter('B', keys), matter('C', ['c'])], LIMITS);
+    expect(namesOf(chunks)).toEqual(['A1', 'B100', 'B100', 'B30 C1']);
+    const sent = chunks.flat().flatMap(({ pushes }) => pushes.map(({ key }) => key));
+    expect(sent).toEqual(['a', ...keys, 'c']);
+  });
+
+  test('are as many, and as long, as the service takes', () => {
+    const all = [matter('A', ['1', '2']), matter('B', ['3']), matter('C', ['4'])];
+    expect(namesOf(chunksOf(all, { ...LIMITS, batchLines: 3 }))).toEqual(['A2 B1', 'C1']);
+    expect(namesOf(chunksOf(all, { ...LIMITS, batchLines: 1 }))).toEqual(['A1', 'A1', 'B1', 'C1']);
+    const long = {
+      name: 'L',
+      pushes: [{ operation: 'upsert', body: '"中"'.repeat(99), key: 'l' }],
+    };
+    const two = [long, { ...long, pushes: long.pushes.map((push) => ({ ...push, key: 'm' })) }];
+    expect(namesOf(chunksOf(two, { ...LIMITS, batchBytes: 1_500 }))).toEqual(['L1', 'L1']);
+  });
+});
+
+test('who has to act is somebody who can: what is not sent from here is not to be sent again', () => {
+  const notSent = ALL_REASONS.filter(
+    (reason) => !isAuthenticated(entry({ state: 'REFUSED', reason })),
+  );
+  expect(notSent.map(actFor).filter((act) => act !== 'ask' && act !== 'anew')).toEqual([]);
 });
 
 test('what may be sent again is known by the rule of the service', () => {
