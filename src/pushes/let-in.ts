@@ -36,12 +36,15 @@ export interface Submission {
   isInLog: boolean;
 }
 
-/** @throws PushError SCOPE_NOT_ALLOWED, CLIENT_PAUSED or BACKLOG_FULL */
+/** Of a key that may not push: whoever has it takes none of the room of its client. */
+const NO_PERMIT: Permit = { end: () => {}, release: () => {} };
+
+/** @throws PushError CLIENT_PAUSED or BACKLOG_FULL */
 export function takePermit(deps: LetInDependencies, submission: Submission): Permit {
   const { caller, operation } = submission.request;
-  const { clientId, paused } = caller;
+  const { clientId, paused, queryKey } = caller;
+  if (queryKey && !queryKey.mayPush) return NO_PERMIT;
   try {
-    checkMayPush(caller);
     if (paused) throw clientPaused(paused.reason);
     const lines = operation === BATCH ? submission.pushes : undefined;
     return deps.loadShedder.acquire(clientId, lines);
@@ -51,13 +54,23 @@ export function takePermit(deps: LetInDependencies, submission: Submission): Per
   }
 }
 
-/** @throws PushError SIGNATURE_REUSED, RATE_LIMITED or QUEUE_UNAVAILABLE */
+/**
+ * A key that may not push is held to its rate all the same: a batch of it, of which nothing is looked at, counts once.
+ *
+ * @throws PushError SIGNATURE_REUSED, RATE_LIMITED, QUEUE_UNAVAILABLE or SCOPE_NOT_ALLOWED
+ */
 export async function admit(
   deps: LetInDependencies,
   submission: Submission,
 ): Promise<RateState | undefined> {
+  const { request } = submission;
+  const { caller } = request;
+  const isBarred = caller.queryKey?.mayPush === false;
   try {
-    return await deps.admit(submission.request, left(deps, submission));
+    const counted = isBarred ? { ...request, pushes: 1 } : request;
+    const rate = await deps.admit(counted, left(deps, submission));
+    checkMayPush(caller);
+    return rate;
   } catch (error) {
     logRejection(deps, submission, error);
     throw error;

@@ -314,6 +314,31 @@ test('a key has a rate of its own: it takes nothing of its client’s, nor of an
   expect(others[1]?.headers['ratelimit-policy']).toBe('"client";q=1000;w=2');
 });
 
+test.each(['upsert', 'batch'])(
+  'a key that may not push is held to its rate at %s too, and takes none of its client’s',
+  async (operation) => {
+    await clientModel(service.db).updateOne(
+      { _id: service.clientId },
+      { $unset: { queryKeys: 1 } },
+    );
+    const key = await makeKey();
+    // As lines they would be more than the rate has room for.
+    const body = Array.from({ length: 50 }, () => JSON.stringify({ op: 'upsert', body: {} })).join(
+      '\n',
+    );
+    const send = () =>
+      service.push(operation, operation === 'batch' ? body : bodyOf('upsert'), {
+        ...key,
+        headers: { 'X-Crowd': randomBytes(3).toString('hex') },
+      });
+    const crowd = await Promise.all(Array.from({ length: 300 }, send));
+    const codes = new Set(crowd.map(({ code }) => code));
+    expect([...codes]).toEqual(expect.arrayContaining([403, 429]));
+    expect(codes).not.toContain(0);
+    expect(await service.push('upsert', bodyOf('upsert'))).toMatchObject({ code: 0 });
+  },
+);
+
 describe('made and kept', () => {
   test('the link is under PUBLIC_URL or --url, the key in its fragment alone, and stored sealed', async () => {
     const made = await ctl('client', 'console', service.clientId, '--ttl', '30m');
