@@ -17,6 +17,7 @@ export const PLANTED = {
   statusWithoutMatter: 30,
   notJson: 2,
   wrongId: 2,
+  aroundRange: 1,
   paused: 3,
   timedOut: 10,
 } as const;
@@ -30,12 +31,19 @@ const upsert = (externalId: string, more: object = {}): BatchPush => ({
 const many = (count: number, name: string, more: object = {}) =>
   Array.from({ length: count }, (_, n) => upsert(`${name}-${n}`, more));
 
-/** @param pushes in all, with what is planted among them; the service's PUSH_TIMEOUT is short */
-export async function pushDay(service: Service, pushes: number): Promise<void> {
+/**
+ * @param pushes in all, with what is planted among them; the service's PUSH_TIMEOUT is short
+ * @returns a moment, epoch milliseconds: one matter failed before and after it
+ */
+export async function pushDay(service: Service, pushes: number): Promise<number> {
+  await service.push('upsert', { matterType: 'TODO', externalId: 'AROUND', title: '' });
   await pushPlantedLines(service, pushes);
   await pushBroken(service);
   await pushPaused(service);
   await pushUnconfirmed(service);
+  const between = Date.now();
+  await service.push('status', { externalId: 'AROUND', bizStatus: 'DONE' });
+  return between;
 }
 
 /** What is refused for its content stands among all the others. */
@@ -69,15 +77,18 @@ async function pushPlantedLines(service: Service, pushes: number): Promise<void>
   await client.close();
 }
 
-/** By people: texts that are no JSON, and ids that are mistyped. Their keys tell what mended them. */
+/**
+ * By people: texts that are no JSON, and ids that are mistyped. Nothing but their keys tells what mended them; where
+ * they have none, the one under which the console sends them.
+ */
 async function pushBroken({ push }: Service): Promise<void> {
   for (let n = 0; n < PLANTED.notJson; n += 1) {
     const body = `{"matterType":"TODO","externalId":"JSON-${n}","title":"x",}`;
-    await push('upsert', body, { idempotencyKey: `broken/${n}` });
+    await push('upsert', body, { ...(n > 0 && { idempotencyKey: `broken/${n}` }) });
   }
   for (let n = 0; n < PLANTED.wrongId; n += 1) {
     const body = { externalId: `DAY-O${n}`, bizStatus: 'DONE' };
-    await push('status', body, { idempotencyKey: `mistyped/${n}` });
+    await push('status', body, { ...(n > 0 && { idempotencyKey: `mistyped/${n}` }) });
   }
 }
 
