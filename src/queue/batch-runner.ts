@@ -118,6 +118,11 @@ export class BatchRunner {
     return this.failedAt !== undefined && performance.now() - this.failedAt > FAILING_AFTER;
   }
 
+  /** The database answers again: what failed before says nothing any more. */
+  forgetFailures(): void {
+    this.failedAt = undefined;
+  }
+
   private runNext(wanted: readonly Wanted[]): Promise<(Ran | Error)[]> {
     const index = this.freeIndexes.shift();
     // The batcher runs no more of them than there are.

@@ -110,6 +110,11 @@ export class GroupWorker {
     return this.runner.isFailing();
   }
 
+  /** The database answers again. */
+  forgetFailures(): void {
+    this.runner.forgetFailures();
+  }
+
   /** Has partitions looked at: where they are not held here, by whoever takes their job. */
   ring(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));

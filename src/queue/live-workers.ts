@@ -41,8 +41,8 @@ end
 return redis.call('HGETALL', KEYS[1])`;
 
 const STEPS_BACK =
-  'every batch fails, other workers take the partitions; this one tries one of each shard';
-const COMES_BACK = 'a batch is done, this worker takes its share of the partitions again';
+  'every batch fails, other workers take the partitions until the database answers this one';
+const COMES_BACK = 'batches are done again, this worker takes its share of the partitions';
 
 interface BeatCommand {
   beatOfWorker(keyCount: number, ...args: (string | number)[]): Promise<string[]>;
@@ -52,7 +52,9 @@ export interface SharingOptions {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
-  readonly worker: Pick<GroupWorker, 'load' | 'share' | 'isFailing'>;
+  readonly worker: Pick<GroupWorker, 'load' | 'share' | 'isFailing' | 'forgetFailures'>;
+  /** A round trip; one that is failing asks by it whether it can work again. */
+  readonly pingDatabase: () => Promise<void>;
   /** Of one run of a process. */
   readonly id: string;
   readonly logger: Logger;
@@ -65,17 +67,29 @@ export interface Sharing extends PollLoop {
 
 /**
  * From now on the worker has its share of the partitions, and there are as many as the workers need. One whose
- * batches all fail leaves the partitions to the others, who may reach the database. It goes on with one (of each shard)
- * and counts again once a batch is done.
+ * batches all fail leaves the partitions to the others, who may reach the database, and counts again once the database
+ * answers it.
  */
 export function startSharing(options: SharingOptions): Sharing {
-  const { redis, keys, worker, id, logger } = options;
+  const { redis, keys, worker, pingDatabase, id, logger } = options;
   redis.defineCommand('beatOfWorker', { lua: BEAT });
   const command = redis as unknown as BeatCommand;
   const shareOf = createSharer(id);
   const adapt = createAdapt(options);
   let alive: ReadonlyMap<string, number> = new Map();
   let wasFailing = false;
+  let isAsking = false;
+  /** It may get no batch any more by which it would find out. One question at a time: each may hang for long. */
+  const askDatabase = () => {
+    if (isAsking) return;
+    isAsking = true;
+    pingDatabase()
+      .then(() => worker.forgetFailures())
+      .catch((error) => logger.debug({ error: String(error) }, 'the database does not answer'))
+      .finally(() => {
+        isAsking = false;
+      });
+  };
   const loop = startPollLoop(
     async () => {
       const { partitions } = worker.load();
@@ -85,7 +99,11 @@ export function startSharing(options: SharingOptions): Sharing {
       const names = [keys.workers, keys.workerHeartbeats];
       const told = isFailing ? -1 : partitions;
       alive = toMap(await command.beatOfWorker(2, ...names, id, told, WORKER_GONE));
-      if (isFailing) return worker.share(partitions, 1);
+      if (isFailing) {
+        worker.share(partitions, 1);
+        askDatabase();
+        return;
+      }
       // What it holds may have changed meanwhile, in no case by much.
       const { letGo, most } = shareOf(alive);
       worker.share(letGo, most);
