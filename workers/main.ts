@@ -17,7 +17,6 @@ import { processName } from '../src/runtime/process-name';
 import { createUserDirectory } from '../src/storage/directory/users';
 import { createLedger } from '../src/storage/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/storage/ledger/snowflake';
-import { pingMongo } from '../src/storage/mongo';
 import { createExpireLost } from '../src/storage/push-log/expire-lost';
 import { createFinalize } from '../src/storage/push-log/finalize';
 import { createPushLog } from '../src/storage/push-log/log';
@@ -66,8 +65,7 @@ async function main(): Promise<void> {
   lifecycle.onStop('partition jobs under way', () => worker.close());
   const echo = watchEcho({ redis, subscriber, keys, channel: keys.rings + id, logger });
   lifecycle.onStop('echo', () => echo.stop());
-  const pingDatabase = () => pingMongo(base.mongo);
-  const sharing = startSharing({ redis, keys, partitions, worker, pingDatabase, id, logger });
+  const sharing = startSharing({ redis, keys, partitions, worker, id, logger });
   lifecycle.onStop('sharing of partitions', () => sharing.stop());
   const { alive } = sharing;
   const sweep = startSweep({ partitions, worker, shards: keys.shards, id, alive, logger, metrics });

@@ -18,8 +18,6 @@ import type { Reply } from './replies';
 const PROCESSING_TIMEOUT = 8_000;
 /** Milliseconds for which a batch is alone, so that the next one is larger. */
 const HEAD_START = 50;
-/** Milliseconds without a batch that was done, after which a worker counts as failing: an election takes less. */
-const FAILING_AFTER = 5_000;
 /** Batches of a worker at a time: while one waits for its commit, the next one is read and folded. */
 export const CONCURRENT_BATCHES = 2;
 /** Pushes: two fifths of what eight batches of 200 hold. More saved nothing (docs/performance.md). */
@@ -65,8 +63,6 @@ export class BatchRunner {
   private batchLimit: number;
   /** Pushes of all batches under way. */
   private pushesUnderWay = 0;
-  /** When the first of the batches failed that have failed since one was done. */
-  private failedAt: number | undefined;
 
   /** @param held how many partitions this worker holds */
   constructor(
@@ -113,16 +109,6 @@ export class BatchRunner {
     };
   }
 
-  /** Whether every batch of the last seconds has failed: this worker cannot reach the database, or nobody can. */
-  isFailing(): boolean {
-    return this.failedAt !== undefined && performance.now() - this.failedAt > FAILING_AFTER;
-  }
-
-  /** The database answers again: what failed before says nothing any more. */
-  forgetFailures(): void {
-    this.failedAt = undefined;
-  }
-
   private runNext(wanted: readonly Wanted[]): Promise<(Ran | Error)[]> {
     const index = this.freeIndexes.shift();
     // The batcher runs no more of them than there are.
@@ -162,11 +148,7 @@ export class BatchRunner {
         return new ProcessingTimeout(`no end after ${processingTimeout} ms`);
       });
       this.batchLimit = Math.min(this.maxBatch, 2 * this.batchLimit);
-      this.failedAt = undefined;
       return replies;
-    } catch (error) {
-      this.failedAt ??= performance.now();
-      throw error;
     } finally {
       this.pushesUnderWay -= size;
     }

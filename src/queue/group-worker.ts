@@ -105,16 +105,6 @@ export class GroupWorker {
     return { ...this.runner.load(), partitions: this.held.size };
   }
 
-  /** Whether every batch of the last seconds has failed. */
-  isFailing(): boolean {
-    return this.runner.isFailing();
-  }
-
-  /** The database answers again. */
-  forgetFailures(): void {
-    this.runner.forgetFailures();
-  }
-
   /** Has partitions looked at: where they are not held here, by whoever takes their job. */
   ring(partitions: readonly number[]): void {
     const others = partitions.filter((partition) => !this.held.has(partition));

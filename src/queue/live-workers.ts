@@ -21,8 +21,8 @@ const COUNT_EVERY = 10;
 const TOO_MANY = 4;
 
 /**
- * KEYS: workers, heartbeats. ARGV: name, partitions it holds (-1: it is to count no more), milliseconds of
- * WORKER_GONE. Returns names and partitions of those that are alive.
+ * KEYS: workers, heartbeats. ARGV: name, partitions it holds, milliseconds of WORKER_GONE. Returns names
+ * and partitions of those that are alive.
  */
 const BEAT = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
@@ -31,18 +31,9 @@ for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[3]
   redis.call('ZREM', KEYS[2], gone)
   redis.call('HDEL', KEYS[1], gone)
 end
-if ARGV[2] == '-1' then
-  redis.call('ZREM', KEYS[2], ARGV[1])
-  redis.call('HDEL', KEYS[1], ARGV[1])
-else
-  redis.call('ZADD', KEYS[2], now, ARGV[1])
-  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-end
+redis.call('ZADD', KEYS[2], now, ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return redis.call('HGETALL', KEYS[1])`;
-
-const STEPS_BACK =
-  'every batch fails, other workers take the partitions until the database answers this one';
-const COMES_BACK = 'batches are done again, this worker takes its share of the partitions';
 
 interface BeatCommand {
   beatOfWorker(keyCount: number, ...args: (string | number)[]): Promise<string[]>;
@@ -52,9 +43,7 @@ export interface SharingOptions {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
-  readonly worker: Pick<GroupWorker, 'load' | 'share' | 'isFailing' | 'forgetFailures'>;
-  /** A round trip; one that is failing asks by it whether it can work again. */
-  readonly pingDatabase: () => Promise<void>;
+  readonly worker: Pick<GroupWorker, 'load' | 'share'>;
   /** Of one run of a process. */
   readonly id: string;
   readonly logger: Logger;
@@ -65,45 +54,19 @@ export interface Sharing extends PollLoop {
   alive(): Iterable<string>;
 }
 
-/**
- * From now on the worker has its share of the partitions, and there are as many as the workers need. One whose
- * batches all fail leaves the partitions to the others, who may reach the database, and counts again once the database
- * answers it.
- */
+/** From now on the worker has its share of the partitions, and there are as many as the workers need. */
 export function startSharing(options: SharingOptions): Sharing {
-  const { redis, keys, worker, pingDatabase, id, logger } = options;
+  const { redis, keys, worker, id, logger } = options;
   redis.defineCommand('beatOfWorker', { lua: BEAT });
   const command = redis as unknown as BeatCommand;
   const shareOf = createSharer(id);
   const adapt = createAdapt(options);
   let alive: ReadonlyMap<string, number> = new Map();
-  let wasFailing = false;
-  let isAsking = false;
-  /** It may get no batch any more by which it would find out. One question at a time: each may hang for long. */
-  const askDatabase = () => {
-    if (isAsking) return;
-    isAsking = true;
-    pingDatabase()
-      .then(() => worker.forgetFailures())
-      .catch((error) => logger.debug({ error: String(error) }, 'the database does not answer'))
-      .finally(() => {
-        isAsking = false;
-      });
-  };
   const loop = startPollLoop(
     async () => {
       const { partitions } = worker.load();
-      const isFailing = worker.isFailing();
-      if (isFailing !== wasFailing) logger.warn(isFailing ? STEPS_BACK : COMES_BACK);
-      wasFailing = isFailing;
       const names = [keys.workers, keys.workerHeartbeats];
-      const told = isFailing ? -1 : partitions;
-      alive = toMap(await command.beatOfWorker(2, ...names, id, told, WORKER_GONE));
-      if (isFailing) {
-        worker.share(partitions, 1);
-        askDatabase();
-        return;
-      }
+      alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
       // What it holds may have changed meanwhile, in no case by much.
       const { letGo, most } = shareOf(alive);
       worker.share(letGo, most);

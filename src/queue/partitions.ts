@@ -104,7 +104,7 @@ export interface Partitions {
     sentAt: number,
   ): Promise<Map<number, number | Error>>;
   /**
-   * Whether its worker still holds every partition of a batch, as Redis has it.
+   * Whether its worker still holds every partition of which a batch has pushes, as Redis has it.
    *
    * @throws the connection's error
    */
@@ -283,7 +283,8 @@ class RedisPartitions implements Partitions {
 
   readonly isHeld: Partitions['isHeld'] = async ({ owner, records }) => {
     const { id } = readOwner(owner);
-    const ofShards = byShard(records, ({ partition }) => shardOf(partition, this.shards));
+    const read = records.filter(({ pushes }) => pushes.length > 0);
+    const ofShards = byShard(read, ({ partition }) => shardOf(partition, this.shards));
     const owners = await Promise.all(
       [...ofShards].map(([shard, ofShard]) =>
         this.commands.owners(
