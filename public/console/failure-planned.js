@@ -2,6 +2,7 @@
 import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS } from './bodies.js';
 import { nameOf } from './failure-lines.js';
+import { keyOf } from './mend-guard.js';
 import { fieldOf, setField } from './set-field.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
@@ -48,9 +49,6 @@ export function plannedOf(name, entries, settings = [], found = new Map()) {
 /** @param {Entry} entry */
 const isSendable = ({ operation, body }) =>
   OPERATIONS.includes(operation) && isObject(String(body));
-
-/** What has no key is sent under one that tells which push it is. @param {Entry} entry */
-const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
 
 /** A push that was tried more than once is sent once, where its last try was. @param {readonly Entry[]} entries */
 function withoutRepeats(entries) {

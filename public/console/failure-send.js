@@ -16,6 +16,8 @@ const MOST_TRIES = 5;
 /** Seconds, where nobody says how long. */
 const USUAL_WAIT = 2;
 const LONGEST_WAIT = 60;
+/** Milliseconds for which what is to be sent counts as up to date. */
+const FRESH = 30_000;
 /** Nothing that passes by itself. */
 const NOT_WAITED_FOR = ['CLIENT_PAUSED'];
 
@@ -23,19 +25,32 @@ const NOT_WAITED_FOR = ['CLIENT_PAUSED'];
  * @param {readonly PlannedMatter[]} matters
  * @param {{
  *   signal: AbortSignal,
+ *   upToDate: (matters: readonly PlannedMatter[], signal: AbortSignal) => Promise<readonly PlannedMatter[]>,
  *   onResults: (results: readonly (readonly [name: string, result: Result])[]) => void,
  *   onWait: (wait: Wait | undefined) => void,
- * }} told
+ * }} told `upToDate`: those that may still be sent; they were so a moment ago
  * @returns {Promise<{ left: readonly PlannedMatter[], error?: unknown }>} what is not sent, and why
  */
-export async function sendMatters(matters, { signal: given, onResults, onWait }) {
+export async function sendMatters(matters, { signal: given, upToDate, onResults, onWait }) {
   // What one client failed with is never sent in the name of the next one.
   const over = sessionSignal();
   const signal = AbortSignal.any([given, over]);
   const counts = { written: 0, failed: 0 };
   let left = matters;
   let tries = 0;
+  let lookedAt = Date.now();
   while (left.length > 0) {
+    if (Date.now() - lookedAt > FRESH) {
+      // Sending may take long: somebody may have mended meanwhile what is still to be sent.
+      try {
+        left = await upToDate(left, signal);
+      } catch (error) {
+        if (over.aborted) tellEnd(counts, left);
+        return signal.aborted ? { left } : { left, error };
+      }
+      lookedAt = Date.now();
+      continue;
+    }
     const parts = firstBatch(left, batchLimits());
     const { settled, again, isForward, wait, error } = await sendBatch(parts, signal);
     onResults(settled);

@@ -69,7 +69,10 @@ export function useSending({ rows, isChecked }) {
     const own = planned.current.filter((row) => names.has(subjectOf(row)));
     const outdated = await outdatedOf(matters, own, signal);
     tell([...outdated].map(([name, matter]) => [name, planText(matter)]));
-    change({ matters: state.matters.map((matter) => outdated.get(matter.name) ?? matter) });
+    setState((before) => ({
+      ...before,
+      matters: before.matters.map((matter) => outdated.get(matter.name) ?? matter),
+    }));
     return matters.filter(({ name }) => !outdated.has(name));
   };
   /** Where less is to be sent than was agreed to, there is a new plan to agree to. */
@@ -98,7 +101,7 @@ export function useSending({ rows, isChecked }) {
       tell(results.map(([name, result]) => [name, resultText(result)]));
     };
     const onWait = (/** @type {Wait | undefined} */ wait) => change({ wait });
-    const { left, error } = await sendMatters(matters, { signal, onResults, onWait });
+    const { left, error } = await sendMatters(matters, { signal, upToDate, onResults, onWait });
     change({ phase: 'over', left, error, wait: undefined });
   };
   const cancel = () => {

@@ -117,7 +117,7 @@ function Choices() {
 
 /** @param {{ list: ReturnType<typeof useMatterList> }} props */
 function Rows({ list }) {
-  const { rows, cursor, isLoading, error } = list;
+  const { rows, cursor, isLoading, isPaused, error } = list;
   if (rows.length === 0 && isLoading) {
     return h('div', {}, h(Waiting, {}), h('p', { class: 'quiet' }, say(WORDS.looking)));
   }
@@ -145,7 +145,7 @@ function Rows({ list }) {
       ],
       keyOf: (/** @type {MatterRow} */ row) => row.externalId,
       cells: cellsOf,
-      onNearEnd: list.more,
+      onNearEnd: isPaused ? undefined : list.more,
     }),
     list.isPaused && h(LookOn, { list }),
   );

@@ -11,7 +11,7 @@ import { OWN_REASONS } from './reasons.js';
  * @typedef {{ readonly isMended: boolean, readonly failed: readonly Entry[], readonly others: number }} Objection
  */
 
-/** The key under which a push is sent again. @param {Pick<Entry, 'requestId' | 'idempotencyKey'>} push */
+/** What has no key is sent under one that tells which push it is. @param {Pick<Entry, 'requestId' | 'idempotencyKey'>} push */
 export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
 
 /**
@@ -20,12 +20,8 @@ export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `conso
  * @returns {Promise<Objection | undefined>} undefined: there is none
  */
 export async function objectionTo(entry, askPage) {
-  const { requestId, externalId, idempotencyKey } = entry;
-  // What names neither matter nor key is never known to be mended; sent again from here it has a key.
-  const isNameless = externalId === null && idempotencyKey === null;
-  const isMended = isNameless
-    ? (await allFound({ idempotencyKey: keyOf(entry), state: 'PERSISTED' }, askPage)).length > 0
-    : (await allFound({ requestId, stillFailed: true }, askPage)).length === 0;
+  const { requestId, externalId } = entry;
+  const isMended = (await allFound({ requestId, stillFailed: true }, askPage)).length === 0;
   if (isMended) return { isMended, failed: [], others: 0 };
   if (externalId === null) return undefined;
   const failed = await allFound({ externalId, stillFailed: true, reason: OWN_REASONS }, askPage);
@@ -37,6 +33,9 @@ export async function objectionTo(entry, askPage) {
 const isSame = (a, b) =>
   a.operation === b.operation && (a.bodyHash === b.bodyHash || keyOf(a) === keyOf(b));
 
+/** Of one matter nobody needs to know more of. */
+const MOST = 1_000;
+
 /** A page may be empty and not be the last. @param {Record<string, unknown>} question @param {AskPage} askPage */
 async function allFound(question, askPage) {
   const found = /** @type {Entry[]} */ ([]);
@@ -45,6 +44,6 @@ async function allFound(question, askPage) {
     const page = await askPage({ ...question, limit: 500, ...(cursor && { cursor }) });
     found.push(...page.entries);
     cursor = page.nextCursor;
-  } while (cursor !== null);
+  } while (cursor !== null && found.length < MOST);
   return found;
 }

@@ -26,6 +26,9 @@ export function usePushList(questions, isLive) {
   const [list, setList] = useState(NONE);
   const stop = useRef(new AbortController());
   const isBusy = useRef(false);
+  /** Somebody asked for more while the live list looked for what is new. */
+  const wantsMore = useRef(false);
+  const isLooking = useRef(false);
   const known = useRef(list);
   known.current = list;
   const lookedAt = useRef(0);
@@ -65,22 +68,30 @@ export function usePushList(questions, isLive) {
       if (document.hidden || isBusy.current) return;
       const wasAway = Date.now() - lookedAt.current > LONG;
       const at = Date.now();
+      isLooking.current = true;
       void load(
         (askPage) => newestOf(questions, known.current, askPage),
         (found) => {
           lookedAt.current = at;
           setList((before) => withNewest(questions, before, found, wasAway));
         },
-      );
+      ).finally(() => {
+        isLooking.current = false;
+      });
     }, LIVE);
     return () => clearInterval(timer);
   }, [asked, isLive, turn]);
 
   const more = () => {
-    if (isBusy.current || list.open.length === 0 || list.rows.length >= MAX_ROWS) return;
+    if (list.open.length === 0 || list.rows.length >= MAX_ROWS) return;
+    wantsMore.current = isLooking.current;
+    if (isBusy.current) return;
     const { error: _, ...before } = list;
     loadOlder({ ...before, isPaused: false });
   };
+  useEffect(() => {
+    if (wantsMore.current && !isBusy.current) more();
+  }, [list]);
   /** What was looked at before an error is not looked at again. */
   const again = () => (list.open.length > 0 ? more() : setTurn(turn + 1));
   return { ...list, more, again };

@@ -69,7 +69,7 @@ export function withNewest(questions, before, { look, filled }, wasAway) {
     const oldest = look.read.map((pages) => pages.at(-1));
     return { ...now, rows: inOrder(newer), open: openOf(questions, oldest), isPaused: false };
   }
-  const { rows, open, isPaused, gap } = before;
+  const { rows, open, isPaused, gap, error } = before;
   const end = gap?.newest ?? rows[0]?.requestId ?? '';
   const left = wasAway && isKnown && !isWhole ? look.left : (filled?.left ?? []);
   return {
@@ -77,6 +77,7 @@ export function withNewest(questions, before, { look, filled }, wasAway) {
     rows: inOrder([...rows, ...newer, ...rowsOf(filled?.read.flat() ?? [])]),
     open,
     isPaused,
+    ...(error !== undefined && { error }),
     gap: left.length > 0 ? { questions: left, newest: end } : undefined,
   };
 }

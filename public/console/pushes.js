@@ -59,7 +59,7 @@ function Rows({ list }) {
       return h('div', {}, h(Waiting, {}), isLong && h('p', { class: 'quiet' }, say(WORDS.looking)));
     }
     if (error) return null;
-    return isPaused ? h(LookOn, { list }) : h(Nothing, { text: say(WORDS.noPushes) });
+    return open.length > 0 ? h(LookOn, { list }) : h(Nothing, { text: say(WORDS.noPushes) });
   }
   return h(
     'div',
@@ -79,7 +79,7 @@ function Rows({ list }) {
       keyOf: (/** @type {Row} */ row) => row.requestId,
       toneOf,
       cells: cellsOf,
-      onNearEnd: list.more,
+      onNearEnd: isPaused ? undefined : list.more,
     }),
     isPaused && h(LookOn, { list }),
   );

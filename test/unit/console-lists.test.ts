@@ -48,6 +48,13 @@ describe('what comes in while somebody looks', () => {
   });
 });
 
+test('a look that finds nothing new keeps the error for which the list is not at its end', async () => {
+  const error = new Error('no answer');
+  const before = { ...NONE, open: QUESTION, isLoading: false, error };
+  const nothing = sparseLogOf(1_000, () => false);
+  expect(await look(before, nothing)).toMatchObject({ rows: [], open: QUESTION, error });
+});
+
 /** A log that is looked through `PAGE` entries at a time; only some of them are such as are asked for. */
 const sparseLogOf = (count: number, isFound: (n: number) => boolean) => {
   const all = logOf(count);

@@ -57,13 +57,22 @@ describe('one failed push', () => {
     expect(told?.failed.map(({ requestId }) => requestId)).toEqual(['b', 'a', 'c']);
   });
 
-  test('that names neither matter nor key is known by the key under which it was sent again', async () => {
+  test('that names neither matter nor key is asked for like any other: the service knows who sent it again', async () => {
     const nameless = entry({ externalId: null });
-    const sent = entry({ requestId: 'c', idempotencyKey: 'console/b', state: 'PERSISTED' });
     expect(await objection(nameless, nameless)).toBeUndefined();
-    expect(
-      await objection(nameless, nameless, entry({ ...sent, state: 'REFUSED' })),
-    ).toBeUndefined();
-    expect(await objection(nameless, nameless, sent)).toMatchObject({ isMended: true });
+    expect(await objection(nameless)).toMatchObject({ isMended: true });
+  });
+
+  test('beside ever so many others is asked about up to a thousand of them', async () => {
+    let pages = 0;
+    const endless = async ({ requestId }: Record<string, unknown>) => {
+      if (!requestId) pages += 1;
+      const entries = Array.from({ length: 500 }, () =>
+        entry({ requestId: 'a', bodyHash: 'other' }),
+      );
+      return { entries, nextCursor: requestId ? null : 'more' };
+    };
+    expect(await objectionTo(PUSH, endless)).toMatchObject({ others: 1_000 });
+    expect(pages).toBe(2);
   });
 });

@@ -183,10 +183,12 @@ describe('sending', () => {
       ...{ operation: 'upsert', body: '{}', key: `${name}${n}` },
     })),
   });
-  const send = async (matters: PlannedMatter[]) => {
+  const all = async (matters: readonly PlannedMatter[]) => matters;
+  const send = async (matters: PlannedMatter[], upToDate = all) => {
     const told: [string, number][] = [];
     const { left, error } = await sendMatters(matters, {
       signal,
+      upToDate,
       onResults: (results) =>
         told.push(...results.map(([name, { code }]) => [name, code] as never)),
       onWait: () => {},
@@ -206,6 +208,28 @@ describe('sending', () => {
     const sent = linesOf('matters/batch');
     expect(sent.map((keys) => keys.length)).toEqual([100, 51]);
     expect(sent.flat()).toEqual([...matter('A', 150).pushes.map(({ key }) => key), 'B0']);
+  });
+
+  test('what somebody mended while much was sent is not sent over it', async () => {
+    let now = 0;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+    answer = (_, body) => {
+      now += 31_000;
+      return { code: 0, data: { results: body.split('\n').map(() => ({ code: 0 })) } };
+    };
+    const matters = [matter('A', 100), matter('B', 1), matter('C', 1)];
+    const asked: string[][] = [];
+    const withoutB = async (left: readonly PlannedMatter[]) => {
+      asked.push(left.map(({ name }) => name));
+      return left.filter(({ name }) => name !== 'B');
+    };
+    const { told } = await send(matters, withoutB).finally(() => clock.mockRestore());
+    expect(asked).toEqual([['B', 'C']]);
+    expect(told).toEqual([
+      ['A', 0],
+      ['C', 0],
+    ]);
+    expect(linesOf('matters/batch').map((keys) => keys.length)).toEqual([100, 1]);
   });
 
   test('of a long matter nothing is sent behind what failed', async () => {

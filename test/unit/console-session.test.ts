@@ -207,6 +207,7 @@ describe('failed matters that are sent again', () => {
   const sendAll = () =>
     sendMatters(matters, {
       signal: new AbortController().signal,
+      upToDate: async (left) => left,
       onResults: () => {},
       onWait: () => {},
     });
