@@ -63,17 +63,13 @@ function Planning({ work: { state, cancel } }) {
 }
 
 /** @type {PlanState[]} */
-const OTHERS = ['mended', 'changed', 'bodyless', 'unsendable', 'many', 'rejected'];
+const OTHERS = ['mended', 'changed', 'foreign', 'bodyless', 'unsendable', 'many', 'rejected'];
 
 /** @param {{ work: Sending }} props */
 function Planned({ work }) {
   const { matters } = work.state;
   const sendable = matters.filter(({ state }) => state === 'send');
   const pushes = sendable.reduce((sum, matter) => sum + matter.pushes.length, 0);
-  const others = OTHERS.map((name) => ({
-    name,
-    count: matters.filter(({ state }) => state === name).length,
-  }));
   return h(
     'div',
     { role: 'status' },
@@ -88,11 +84,7 @@ function Planned({ work }) {
           ? sayWith(FAILURES.willSend, numberText(pushes), numberText(sendable.length))
           : say(FAILURES.nothingToSend),
       ),
-      others
-        .filter(({ count }) => count > 0)
-        .map(({ name, count }) =>
-          h('li', { key: name, class: name }, `${numberText(count)} ${say(FAILURES.states[name])}`),
-        ),
+      othersIn(matters),
     ),
     !mayPush() && h('p', { class: 'note' }, say(WORDS.mayNotPush)),
     h(
@@ -109,6 +101,14 @@ function Planned({ work }) {
     ),
   );
 }
+
+/** Those that are not sent, and why. @param {readonly PlannedMatter[]} matters */
+const othersIn = (matters) =>
+  OTHERS.map((name) => ({ name, count: matters.filter(({ state }) => state === name).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ name, count }) =>
+      h('li', { key: name, class: name }, `${numberText(count)} ${say(FAILURES.states[name])}`),
+    );
 
 /** @param {{ work: Sending }} props */
 function Counted({ work: { state, cancel } }) {
@@ -148,8 +148,9 @@ const Over = ({ work, done }) =>
     {},
     work.state.left.length > 0 &&
       h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(work.state.left.length))),
-    work.state.left.some(({ sent }) => sent === 'part') &&
+    work.state.left.some(({ written }) => written !== undefined) &&
       h('p', { class: 'note' }, say(FAILURES.inPart)),
+    h('ul', { class: 'plan' }, othersIn(work.state.matters)),
     h(
       'p',
       { class: 'buttons' },

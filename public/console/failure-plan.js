@@ -2,13 +2,16 @@
  * What sending some failed matters again would come to. Of each matter all pushes are looked at that nothing
  * mended, the oldest first: they are sent in this order or not at all.
  */
-import { send } from './ask.js';
+import { ask, send } from './ask.js';
+import { subjectOf } from './failure-groups.js';
 import { chunksOf, isAboutLines, lineOf, nameOf } from './failure-lines.js';
 import { plannedOf } from './failure-planned.js';
 import { failedPushesOf, WITH_BODIES, WITHOUT } from './failure-read.js';
+import { keyOf } from './mend-guard.js';
 import { batchLimits } from './self.js';
-import { sessionSignal } from './session.js';
+import { session, sessionSignal } from './session.js';
 
+/** @typedef {import('./shapes').Entry} Entry */
 /** @typedef {import('./shapes').FailedRow} FailedRow */
 /** @typedef {import('./failure-planned.js').Setting} Setting */
 /** @typedef {import('./failure-planned.js').Places} Places */
@@ -34,13 +37,16 @@ export async function makePlan(rows, { settings, found, isChecked, report, ...ho
     ...{ page: WITH_BODIES, signal },
     report: (done) => report({ phase: 'planning', done, all: done }),
   });
-  const matters = [...failed].map(([name, entries]) => plannedOf(name, entries, settings, found));
+  const clientId = session.peek()?.clientId ?? '';
+  const matters = [...failed].map(([name, entries]) =>
+    plannedOf(name, entries, { clientId, settings, found }),
+  );
   return isChecked ? await checked(matters, signal, report) : matters;
 }
 
 /**
  * A plan beside what still fails now. What was mended after the plan was made must not be sent over it, and what
- * failed since would be left out. A matter of which a part was sent by this plan differs by that.
+ * failed since would be left out. A matter of which this plan wrote a part differs by that, and by nothing else.
  *
  * @param {readonly PlannedMatter[]} matters @param {readonly FailedRow[]} rows theirs @param {AbortSignal} signal
  * @returns {Promise<ReadonlyMap<string, PlannedMatter>>} those of which it holds no more, as they stand now
@@ -48,14 +54,43 @@ export async function makePlan(rows, { settings, found, isChecked, report, ...ho
 export async function outdatedOf(matters, rows, signal) {
   const failed = await failedPushesOf(rows, { page: WITHOUT, signal });
   const outdated = new Map(/** @type {[string, PlannedMatter][]} */ ([]));
-  for (const { name, looked, sent } of matters) {
-    const ids = (failed.get(name) ?? []).map(({ requestId }) => requestId);
-    if (sent === 'part' || ids.join() === looked.join()) continue;
-    const state = ids.length === 0 ? 'mended' : 'changed';
-    if (state === 'mended' || !sent) outdated.set(name, { name, state, pushes: [], looked: ids });
+  const externalIds = new Map(rows.map((row) => [subjectOf(row), row.externalId]));
+  for (const matter of matters) {
+    const { name } = matter;
+    const entries = failed.get(name) ?? [];
+    const state = await stateNow(matter, { entries, externalId: externalIds.get(name), signal });
+    const looked = entries.map(({ requestId }) => requestId);
+    if (state) outdated.set(name, { name, state, pushes: [], looked });
   }
   return outdated;
 }
+
+/**
+ * @param {PlannedMatter} matter
+ * @param {{ entries: readonly Entry[], externalId: string | null | undefined, signal: AbortSignal }} now
+ * @returns {Promise<'mended' | 'changed' | undefined>} undefined: the plan still holds
+ */
+async function stateNow({ looked, pushes, sent, written }, { entries, externalId, signal }) {
+  const own = new Set(pushes.map(nameOf));
+  // What the plan sent and the service had no room for has failed, too.
+  const others = sent ? entries.filter((entry) => !own.has(nameOfEntry(entry))) : entries;
+  const known = new Set(looked);
+  if (written === undefined) {
+    if (entries.length === 0) return 'mended';
+    const isSame = sent
+      ? others.every(({ requestId }) => known.has(requestId))
+      : entries.map(({ requestId }) => requestId).join() === looked.join();
+    return isSame ? undefined : 'changed';
+  }
+  if (others.length > 0) return 'changed';
+  const question = { externalId, state: 'PERSISTED', limit: 1 };
+  const [newest] = (await ask('push-logs/query', question, signal)).entries;
+  const isOwn = newest && [written, ...own].includes(nameOfEntry(newest));
+  return isOwn ? undefined : 'mended';
+}
+
+/** @param {Entry} entry */
+const nameOfEntry = (entry) => nameOf({ operation: entry.operation, key: keyOf(entry) });
 
 /**
  * @param {PlannedMatter[]} matters

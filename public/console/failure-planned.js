@@ -2,13 +2,13 @@
 import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS } from './bodies.js';
 import { nameOf } from './failure-lines.js';
-import { keyOf } from './mend-guard.js';
+import { isForeign, keyOf } from './mend-guard.js';
 import { fieldOf, setField } from './set-field.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
 /** @typedef {import('./set-field.js').Change} Change */
 /** @typedef {import('./failure-lines.js').Push} Push */
-/** @typedef {'send' | 'mended' | 'changed' | 'bodyless' | 'unsendable' | 'many' | 'rejected'} PlanState */
+/** @typedef {'send' | 'mended' | 'changed' | 'foreign' | 'bodyless' | 'unsendable' | 'many' | 'rejected'} PlanState */
 /** @typedef {{ readonly field: string, readonly change: Change }} Setting */
 /** @typedef {ReadonlyMap<string, readonly string[]>} Places where something is wrong, by the name of a push */
 /**
@@ -17,7 +17,8 @@ import { fieldOf, setField } from './set-field.js';
  * @property {PlanState} state
  * @property {readonly Push[]} pushes that are to be sent
  * @property {readonly string[]} looked request ids of all its pushes that the plan looked at
- * @property {'tried' | 'part'} [sent] by this plan: nothing was written yet, or the first ones were
+ * @property {boolean} [sent] whether this plan tried it, and the service had no room for all of it
+ * @property {string} [written] the name of its last push that this plan wrote; the pushes are those behind it
  * @property {string} [why]
  * @property {Places} [places]
  */
@@ -28,11 +29,12 @@ export const MOST_PUSHES = 1_000;
 /**
  * @param {string} name
  * @param {readonly Entry[]} entries all of its pushes that nothing mended, the oldest first
- * @param {readonly Setting[]} [settings] values for fields, set where these were wrong and nowhere else
- * @param {Places} [found] what an earlier plan found wrong besides
+ * @param {{ clientId: string, settings?: readonly Setting[], found?: Places }} how `clientId`: who would send them;
+ *   `settings`: values for fields, set where these were wrong and nowhere else; `found`: what an earlier plan found
+ *   wrong besides
  * @returns {PlannedMatter}
  */
-export function plannedOf(name, entries, settings = [], found = new Map()) {
+export function plannedOf(name, entries, { clientId, settings = [], found = new Map() }) {
   const looked = entries.map(({ requestId }) => requestId);
   const none = (/** @type {PlanState} */ state) => ({ name, state, pushes: [], looked });
   if (entries.length === 0) return none('mended');
@@ -40,6 +42,7 @@ export function plannedOf(name, entries, settings = [], found = new Map()) {
   // What was rejected for its signature or client is never sent from here, and holds nothing else up.
   const own = entries.filter(isAuthenticated);
   if (own.length === 0 || own.some(({ body }) => typeof body !== 'string')) return none('bodyless');
+  if (own.some((entry) => isForeign(entry, clientId))) return none('foreign');
   const last = withoutRepeats(own);
   if (!last.every(isSendable)) return none('unsendable');
   const pushes = last.map((entry) => pushOf(entry, settings, found));

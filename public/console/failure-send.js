@@ -1,6 +1,6 @@
 /** Sends failed matters again, batch after batch: a matter's pushes in their order, and no faster than the service takes them. */
 import { AskError, send } from './ask.js';
-import { behind, firstBatch, isAboutLines, lineOf } from './failure-lines.js';
+import { behind, firstBatch, isAboutLines, lineOf, nameOf } from './failure-lines.js';
 import { FAILURES } from './failures-words.js';
 import { batchLimits } from './self.js';
 import { endedWork, session, sessionSignal } from './session.js';
@@ -60,9 +60,10 @@ export async function sendMatters(matters, { signal: given, upToDate, onResults,
     if (signal.aborted) return { left };
     tries = isForward ? 0 : tries + 1;
     if (isForward && wait === undefined) continue;
-    const isOver = tries >= MOST_TRIES || NOT_WAITED_FOR.includes(error?.reason ?? '');
+    const reason = error instanceof AskError ? error.reason : '';
+    const isOver = tries >= MOST_TRIES || NOT_WAITED_FOR.includes(reason);
     if (wait === undefined || isOver) return { left, error };
-    await pause(wait, error?.reason ?? '', { signal, onWait });
+    await pause(wait, reason, { signal, onWait });
   }
   return { left };
 }
@@ -70,13 +71,13 @@ export async function sendMatters(matters, { signal: given, upToDate, onResults,
 /** Its screen is gone with the session. @param {{ written: number, failed: number }} counts @param {readonly PlannedMatter[]} left */
 function tellEnd({ written, failed }, left) {
   if (session.peek()) return;
-  const inPart = left.filter(({ sent }) => sent === 'part').length;
+  const inPart = left.filter(({ written }) => written !== undefined).length;
   const counted = [written, failed, left.length, inPart];
   endedWork.value = { words: FAILURES.ended, counts: counted };
 }
 
 /** @typedef {readonly { readonly matter: PlannedMatter, readonly count: number }[]} Parts */
-/** @typedef {{ settled: [string, Result][], again: PlannedMatter[], isForward: boolean, wait?: number, error?: AskError }} Sent */
+/** @typedef {{ settled: [string, Result][], again: PlannedMatter[], isForward: boolean, wait?: number, error?: unknown }} Sent */
 
 /** @param {Parts} parts @param {AbortSignal} signal @returns {Promise<Sent>} */
 async function sendBatch(parts, signal) {
@@ -98,7 +99,7 @@ async function sendBatch(parts, signal) {
     return { ...none, error, ...(isLater && { wait: retryAfter ?? USUAL_WAIT }) };
   } catch (error) {
     // Whether it arrived nobody knows: with the same keys it may be sent once more.
-    return error instanceof AskError ? { ...none, error, wait: USUAL_WAIT } : none;
+    return { ...none, error, ...(error instanceof AskError && { wait: USUAL_WAIT }) };
   }
 }
 
@@ -116,16 +117,17 @@ function sortedOut(parts, results, { retryAfter }) {
     at += count;
     const full = own.findIndex(({ code }) => code === 503);
     const bad = own.find(({ code }) => code !== 0 && code !== 503);
-    const written = full < 0 ? count : full;
-    const left = behind(matter, written);
-    const last = bad ?? own.at(-1);
+    const taken = full < 0 ? count : full;
+    const left = behind(matter, taken);
+    const result = bad ?? own.at(-1);
     if (bad || !left) {
-      if (last) sent.settled.push([matter.name, last]);
+      if (result) sent.settled.push([matter.name, result]);
       sent.isForward = true;
       continue;
     }
-    sent.isForward ||= written > 0;
-    sent.again.push({ ...left, sent: written > 0 ? 'part' : (matter.sent ?? 'tried') });
+    const last = matter.pushes[taken - 1];
+    sent.isForward ||= last !== undefined;
+    sent.again.push({ ...left, sent: true, ...(last && { written: nameOf(last) }) });
     if (full < 0) continue;
     const { message = '', reason = '' } = own[full] ?? {};
     sent.wait = retryAfter ?? USUAL_WAIT;

@@ -91,6 +91,10 @@ export const FAILURES = {
     send: w('will be sent', '将发送'),
     mended: w('were mended meanwhile', '已补救，不再发送'),
     changed: w('failed anew meanwhile: make a new plan', '期间又有变化，请重新生成计划'),
+    foreign: w(
+      'belong to another client and name no matter: have that client push them anew',
+      '属于其他 client 且没有 externalId，请由该 client 重新推送',
+    ),
     bodyless: w(
       'have no body any more, or were rejected for their signature or client',
       '请求体已不再保存，或因签名、Client 被拒',

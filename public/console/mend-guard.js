@@ -15,6 +15,15 @@ import { OWN_REASONS } from './reasons.js';
 export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
 
 /**
+ * A key belongs to its client. Where nothing else names what was pushed, its client would make a second one of it by
+ * pushing it again, whatever another client sent meanwhile.
+ *
+ * @param {Pick<Entry, 'clientId' | 'externalId' | 'idempotencyKey'>} push @param {string} clientId who would send it
+ */
+export const isForeign = ({ externalId, idempotencyKey, ...push }, clientId) =>
+  externalId === null && idempotencyKey !== null && push.clientId !== clientId;
+
+/**
  * @param {Entry} entry
  * @param {AskPage} askPage
  * @returns {Promise<Objection | undefined>} undefined: there is none

@@ -3,14 +3,15 @@
 import { ask } from './ask.js';
 import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS, prettyOf } from './bodies.js';
-import { useState } from './lib/hooks.js';
+import { useEffect, useRef, useState } from './lib/hooks.js';
 import { h } from './lib/preact.js';
-import { objectionTo } from './mend-guard.js';
+import { isForeign, objectionTo } from './mend-guard.js';
 import { Failure, Fields } from './parts.js';
 import { dateAt } from './range.js';
 import { hrefOf, route } from './route.js';
 import { mayPush, self } from './self.js';
 import { sendPush, verify } from './send-push.js';
+import { session } from './session.js';
 import { spanOf } from './set-field.js';
 import { say, sayWith } from './speech.js';
 import { WORDS } from './words.js';
@@ -22,11 +23,7 @@ import { WORDS } from './words.js';
 export function Mend({ entry, onSent }) {
   const { operation, body, reason } = entry;
   if (!reason || !OPERATIONS.includes(operation) || typeof body !== 'string') return null;
-  const cannot = !isAuthenticated(entry)
-    ? WORDS.notAuthenticated
-    : mayPush()
-      ? undefined
-      : WORDS.mayNotPush;
+  const cannot = whyNot(entry);
   return h(
     'details',
     // A link from the failures leads here.
@@ -34,6 +31,13 @@ export function Mend({ entry, onSent }) {
     h('summary', {}, h('h2', {}, say(WORDS.mend))),
     cannot ? h('p', { class: 'note' }, say(cannot)) : h(Editor, { entry, body, onSent }),
   );
+}
+
+/** @param {Entry} entry */
+function whyNot(entry) {
+  if (!isAuthenticated(entry)) return WORDS.notAuthenticated;
+  if (isForeign(entry, session.peek()?.clientId ?? '')) return WORDS.foreign;
+  return mayPush() ? undefined : WORDS.mayNotPush;
 }
 
 /** @param {{ entry: Entry, body: string, onSent: () => void }} props */
@@ -45,6 +49,8 @@ function Editor({ entry, body, onSent }) {
     /** @type {{ envelope?: Envelope, error?: unknown, isSent?: boolean, checked?: string, objection?: import('./mend-guard.js').Objection }} */ ({}),
   );
   const [isBusy, setBusy] = useState(false);
+  const left = useRef(new AbortController());
+  useEffect(() => () => left.current.abort(), []);
   /** @param {() => Promise<typeof told>} work */
   const run = async (work) => {
     setBusy(true);
@@ -61,7 +67,8 @@ function Editor({ entry, body, onSent }) {
   /** Others may have done it since this page was opened. */
   const pushUnless = (/** @type {boolean} */ isObjected) =>
     run(async () => {
-      const askPage = (/** @type {unknown} */ question) => ask('push-logs/query', question);
+      const { signal } = left.current;
+      const askPage = (/** @type {unknown} */ question) => ask('push-logs/query', question, signal);
       const objection = isObjected ? undefined : await objectionTo(entry, askPage);
       if (objection) return { ...told, objection };
       const push = { operation, body: sent, requestId, idempotencyKey };

@@ -16,7 +16,7 @@ import { say, sayWith } from './speech.js';
 /** @typedef {Awaited<ReturnType<typeof askOverview>> & { days: number }} Data */
 /** @typedef {keyof Data['now']} Tile */
 
-/** Milliseconds between two looks. */
+/** Milliseconds from the end of one look to the next one. */
 const INTERVAL = 30_000;
 const TOP = 8;
 
@@ -51,24 +51,28 @@ function useOverview() {
     const me = /** @type {import('./setup-shapes').OwnSelf | undefined} */ (self.peek());
     if (!me) return undefined;
     const stop = new AbortController();
+    const { signal } = stop;
     const windows = windowsOf(route.value.params, me.timeZone, Date.now());
-    askOverview(windows, me, stop.signal).then(
-      (data) => setState({ question, data: { ...data, days: windows.days } }),
-      (error) => {
-        if (stop.signal.aborted) return;
-        setState((before) => ({ ...(before.question === question && before), question, error }));
-      },
-    );
+    void askOverview(windows, me, signal)
+      .then(
+        (data) => setState({ question, data: { ...data, days: windows.days } }),
+        (error) => {
+          if (signal.aborted) return;
+          setState((before) => ({ ...(before.question === question && before), question, error }));
+        },
+      )
+      .then(() => untilNext(signal, () => setTurn((before) => before + 1)));
     return () => stop.abort();
   }, [question, turn]);
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) setTurn((before) => before + 1);
-    }, INTERVAL);
-    return () => clearInterval(timer);
-  }, []);
   const again = () => setTurn(turn + 1);
   return state.question === question ? { ...state, again } : { again };
+}
+
+/** A look may take longer than what lies between two. While nobody sees the page none begins. @param {AbortSignal} signal @param {() => void} look */
+function untilNext(signal, look) {
+  if (signal.aborted) return;
+  const timer = setTimeout(() => (document.hidden ? untilNext(signal, look) : look()), INTERVAL);
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
 }
 
 /** Where a tile leads to. @type {Partial<Record<Tile, () => string>>} */

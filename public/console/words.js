@@ -179,6 +179,10 @@ export const WORDS = {
     'It cannot be sent again: it was rejected for its signature or its client, and only what the client signed for this very operation may be sent in its name.',
     '不能重发：该推送因签名或 Client 被拒；只有 Client 为该操作签名的内容才能以其名义发送。',
   ),
+  foreign: w(
+    'It cannot be sent again from here: its key belongs to another client, and it names no matter. Have that client push it anew.',
+    '不能在此重发：其幂等键属于其他 client，且没有 externalId。请由该 client 重新推送。',
+  ),
   check: w('Check', '校验'),
   sendAgain: w('Send again', '重发'),
   wouldPass: w('It would be accepted. Now it can be sent.', '校验通过，可以重发。'),

@@ -65,6 +65,22 @@ async function plantLog({ db }: Service): Promise<void> {
   ]);
 }
 
+/** A pause of 30 s takes a tenth of one, and counts that are asked for take one: at most two at a time. */
+const SLOW = `(() => {
+  const { setTimeout: later, setInterval: every, fetch: ask } = window;
+  const shorter = (ms) => (ms === 30_000 ? 100 : ms);
+  window.looks = 0;
+  window.setTimeout = (work, ms, ...more) => later(work, shorter(ms), ...more);
+  window.setInterval = (work, ms, ...more) => every(work, shorter(ms), ...more);
+  window.fetch = async (url, how) => {
+    if (String(url).includes('push-logs/stats')) {
+      window.looks += 1;
+      await new Promise((passed) => later(passed, 1_000));
+    }
+    return ask(url, how);
+  };
+})()`;
+
 inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
   const range = `range=custom&from=${THE_DAY.date}T00:00&to=${DAY_AFTER}T00:00`;
   const overview = () => open(`#/overview?${range}&lang=en`, '#tile-received .number');
@@ -104,6 +120,19 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
         expect.stringMatching(/09:00000$/),
         expect.stringMatching(/14:002025$/),
       ]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'a look that takes longer than the pause between two of them is shown, and the next one begins after it',
+    async () => {
+      const page = await overview();
+      await page.evaluateOnNewDocument(SLOW);
+      await page.reload();
+      await page.waitForSelector('#tile-received .number');
+      await page.waitForFunction('window.looks > 4');
+      expect(await textOf(page, '#tile-received .number')).toBe('81');
     },
     TEST_MS,
   );

@@ -90,15 +90,22 @@ const entry = (more: Partial<Entry>) =>
     ...more,
   }) as unknown as Entry;
 
+/** Who sends it. */
+const OWN = { clientId: 'a' };
+
 describe('of one matter', () => {
   test('all that failed is sent, in order; what was tried twice once, where it was tried last', () => {
     const tried = { idempotencyKey: 'k' };
-    const { state, pushes } = plannedOf('x', [
-      entry({ requestId: '1', ...tried }),
-      entry({ requestId: '2', operation: 'status', bodyHash: 'same' }),
-      entry({ requestId: '3', ...tried, body: '{"title":"later"}' }),
-      entry({ requestId: '4', operation: 'status', bodyHash: 'same' }),
-    ]);
+    const { state, pushes } = plannedOf(
+      'x',
+      [
+        entry({ requestId: '1', ...tried }),
+        entry({ requestId: '2', operation: 'status', bodyHash: 'same' }),
+        entry({ requestId: '3', ...tried, body: '{"title":"later"}' }),
+        entry({ requestId: '4', operation: 'status', bodyHash: 'same' }),
+      ],
+      OWN,
+    );
     expect(state).toBe('send');
     expect(pushes.map(({ operation, key }) => `${operation} ${key}`)).toEqual([
       'upsert k',
@@ -108,10 +115,14 @@ describe('of one matter', () => {
   });
 
   test('what had no key, and was sent from here before, is sent once, as it was mended', () => {
-    const { pushes, looked } = plannedOf('x', [
-      entry({ requestId: '1' }),
-      entry({ requestId: '2', idempotencyKey: 'console/1', body: '{"title":"mended"}' }),
-    ]);
+    const { pushes, looked } = plannedOf(
+      'x',
+      [
+        entry({ requestId: '1' }),
+        entry({ requestId: '2', idempotencyKey: 'console/1', body: '{"title":"mended"}' }),
+      ],
+      OWN,
+    );
     expect(pushes).toEqual([{ operation: 'upsert', key: 'console/1', body: '{"title":"mended"}' }]);
     expect(looked).toEqual(['1', '2']);
   });
@@ -120,7 +131,7 @@ describe('of one matter', () => {
     'what was rejected with %s is not sent, and holds nothing else up',
     (reason) => {
       const rejected = entry({ requestId: '1', state: 'REFUSED', reason, body: null });
-      const { state, pushes } = plannedOf('x', [rejected, entry({ requestId: '2' })]);
+      const { state, pushes } = plannedOf('x', [rejected, entry({ requestId: '2' })], OWN);
       expect([state, pushes.map(({ key }) => key)]).toEqual(['send', ['console/2']]);
     },
   );
@@ -136,11 +147,16 @@ describe('of one matter', () => {
     ['bodyless', [{ state: 'REFUSED', reason: 'SIGNATURE_REUSED' }]],
     ['bodyless', [{ state: 'REFUSED', reason: 'OF_A_NEWER_SERVICE' }]],
     ['many', Array.from({ length: 1_001 }, () => ({}))],
+    // Its client would make a second one: the key is none of ours.
+    ['foreign', [{ clientId: 'b', externalId: null, idempotencyKey: 'k' }]],
+    ['send', [{ clientId: 'a', externalId: null, idempotencyKey: 'k' }]],
+    ['send', [{ clientId: 'b', externalId: null }]],
+    ['send', [{ clientId: 'b', externalId: 'X', idempotencyKey: 'k' }]],
     ['unsendable', [{}, { body: '{"title":' }]],
     ['unsendable', [{ body: 'base64:/w==' }]],
     ['unsendable', [{ operation: 'matters/batch' }]],
   ])('it is %s', (state, entries) => {
-    expect(plannedOf('x', entries.map(entry)).state).toBe(state);
+    expect(plannedOf('x', entries.map(entry), OWN).state).toBe(state);
   });
 
   test('a value goes where the fault was, and nowhere else', () => {
@@ -152,10 +168,12 @@ describe('of one matter', () => {
     ];
     const other = entry({ requestId: 'c', body: '{"url":"","n":1}' });
     const entries = [entry({ body, problems }), other];
-    const planned = plannedOf('x', entries, settings);
+    const planned = plannedOf('x', entries, { ...OWN, settings });
     expect(planned.pushes.map((it) => it.body)).toEqual([body.replace('"b"', '"z"'), other.body]);
     // What an earlier plan found wrong is set too.
-    const again = plannedOf('x', entries, settings, new Map([['upsert console/c', ['url']]]));
+    const again = plannedOf('x', entries, {
+      ...{ ...OWN, settings, found: new Map([['upsert console/c', ['url']]]) },
+    });
     expect(again.pushes[1]?.body).toBe('{"n":1}');
   });
 });

@@ -24,7 +24,7 @@ Object.assign(globalThis, {
   },
 });
 
-/** What still fails, the oldest first. */
+/** The log, the oldest first; what was not written still fails. */
 let log: Entry[];
 const entry = (requestId: string, externalId: string, more: Partial<Entry> = {}) =>
   ({
@@ -44,9 +44,13 @@ const rowOf = ({ requestId, clientId, operation, externalId, idempotencyKey }: E
 
 /** As the service searches its log, by what a plan asks for. */
 function search(question: Body) {
-  const { externalId, requestId, from, to, limit, cursor = 0 } = question;
-  const found = log.filter(
+  const { externalId, requestId, state, stillFailed, oldestFirst, limit, cursor = 0 } = question;
+  const { from, to } = question;
+  const all = oldestFirst ? log : [...log].reverse();
+  const found = all.filter(
     (it) =>
+      (state === undefined || it.state === state) &&
+      (!stillFailed || it.state !== 'PERSISTED') &&
       (externalId === undefined || it.externalId === externalId) &&
       (requestId === undefined || it.requestId === requestId) &&
       (from === undefined || it.receivedAt >= String(from)) &&
@@ -157,22 +161,56 @@ describe('before it is sent, a plan is compared with what still fails', () => {
     expect(await outdated()).toEqual([['["X"]', 'changed']]);
   });
 
-  test('what it sent in part is not judged by that; what it tried may have been mended', async () => {
-    const [x, y] = planned as [PlannedMatter, PlannedMatter];
-    log = [entry('5', 'Y')];
-    expect(
-      await outdated([
-        { ...x, sent: 'part' },
-        { ...y, sent: 'tried' },
-      ]),
-    ).toEqual([]);
-    log = [];
-    expect(
-      await outdated([
-        { ...x, sent: 'part' },
-        { ...y, sent: 'tried' },
-      ]),
-    ).toEqual([['["Y"]', 'mended']]);
+  describe('what it tried, and the service had no room for', () => {
+    const tried = () => planned.map((it) => ({ ...it, sent: true }));
+
+    test('may fail once more by that, and holds', async () => {
+      log = [...log, entry('4', 'X', { idempotencyKey: 'console/1' })];
+      expect(await outdated(tried())).toEqual([]);
+    });
+
+    test('may have been mended, or have failed anew', async () => {
+      log = [...log.slice(0, 2), entry('4', 'X')];
+      expect(await outdated(tried())).toEqual([
+        ['["X"]', 'changed'],
+        ['["Y"]', 'mended'],
+      ]);
+    });
+  });
+
+  describe('what it wrote a part of', () => {
+    const written = (requestId: string, more: Partial<Entry>) =>
+      entry(requestId, 'X', { state: 'PERSISTED', ...more });
+    const part = () => {
+      const [x] = planned as [PlannedMatter];
+      return [{ ...x, pushes: x.pushes.slice(1), sent: true, written: 'upsert console/1' }];
+    };
+
+    test.each<[string, Entry[]]>([
+      ['as it wrote it', [written('5', { idempotencyKey: 'console/1' })]],
+      [
+        'where more of it arrived than it knows of',
+        [written('6', { idempotencyKey: 'console/2' })],
+      ],
+      [
+        'where the rest was tried',
+        [
+          entry('5', 'X', { idempotencyKey: 'console/2' }),
+          written('6', { idempotencyKey: 'console/1' }),
+        ],
+      ],
+    ])('goes on %s', async (_, now) => {
+      log = now;
+      expect(await outdated(part())).toEqual([]);
+    });
+
+    test.each<[string, string, Entry]>([
+      ['was written', 'mended', written('6', {})],
+      ['failed', 'changed', entry('6', 'X')],
+    ])('does not go over what somebody pushed since and %s', async (_, state, since) => {
+      log = [written('5', { idempotencyKey: 'console/1' }), since];
+      expect(await outdated(part())).toEqual([['["X"]', state]]);
+    });
   });
 });
 
@@ -260,6 +298,12 @@ describe('sending', () => {
     ]);
   });
 
+  test('what it cannot read stops it, and is told', async () => {
+    answer = () => ({ code: 0, data: { results: [null] } });
+    const { left, error } = await send([matter('A', 1)]);
+    expect([left.map(({ name }) => name), error]).toEqual([['A'], expect.any(TypeError)]);
+  });
+
   test('where the key ends meanwhile it stops in words, and nothing is signed with another key', async () => {
     const mismatch = { code: 401, message: 'no', reason: 'SIGNATURE_MISMATCH', data: null };
     // Written are one matter, and the first hundred pushes of another one.
@@ -267,8 +311,8 @@ describe('sending', () => {
       path === 'clients/me' || linesOf('matters/batch').length > 2 ? mismatch : ok(body);
     const { told, left } = await send([matter('A', 60), matter('B', 150), matter('C', 60)]);
     expect(told).toEqual([['A', 0]]);
-    expect(left.map(({ name, pushes, sent }) => [name, pushes.length, sent])).toEqual([
-      ['B', 50, 'part'],
+    expect(left.map(({ name, pushes, written }) => [name, pushes.length, written])).toEqual([
+      ['B', 50, 'upsert B99'],
       ['C', 60, undefined],
     ]);
     expect([session.value, endedBy.value]).toEqual([undefined, 'SIGNATURE_MISMATCH']);
