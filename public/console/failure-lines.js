@@ -1,4 +1,6 @@
 /** Pushes as the lines of batches. Pure. */
+import { sha256 } from './lib/sha2.js';
+import { bytesToHex, utf8ToBytes } from './lib/utils.js';
 
 /** @typedef {{ readonly operation: string, readonly body: string, readonly key: string }} Push */
 /** @typedef {{ readonly batchLines: number, readonly batchBytes: number }} Limits of a batch, as the service tells them */
@@ -6,9 +8,15 @@
 /** Lines of a batch: as many as a query key may send at once, where nobody set another rate. */
 const LINES = 100;
 
-/** A line feed in valid JSON stands between its words, and may be a blank. @param {Push} push */
+/** A line feed in valid JSON stands between its words, and may be a blank. @param {string} body */
+const inOneLine = (body) => body.replace(/[\r\n]/g, ' ').trim();
+
+/** @param {Push} push */
 export const lineOf = ({ operation, body, key }) =>
-  `{"op":${JSON.stringify(operation)},"key":${JSON.stringify(key)},"body":${body.replace(/[\r\n]/g, ' ')}}`;
+  `{"op":${JSON.stringify(operation)},"key":${JSON.stringify(key)},"body":${inOneLine(body)}}`;
+
+/** As the log has it of that line. @param {Push} push */
+export const bodyHashOf = ({ body }) => bytesToHex(sha256(utf8ToBytes(inOneLine(body))));
 
 /** @param {Pick<Push, 'operation' | 'key'>} push */
 export const nameOf = ({ operation, key }) => `${operation} ${key}`;

@@ -142,24 +142,27 @@ function Counted({ work: { state, cancel } }) {
 }
 
 /** @param {{ work: Sending, done: () => void }} props */
-const Over = ({ work, done }) =>
-  h(
+function Over({ work, done }) {
+  const { left, matters } = work.state;
+  const others = othersIn(matters);
+  return h(
     'div',
     {},
-    work.state.left.length > 0 &&
-      h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(work.state.left.length))),
-    work.state.left.some(({ written }) => written !== undefined) &&
+    left.length > 0 &&
+      h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(left.length))),
+    left.some(({ written }) => written !== undefined) &&
       h('p', { class: 'note' }, say(FAILURES.inPart)),
-    h('ul', { class: 'plan' }, othersIn(work.state.matters)),
+    others.length > 0 && h('ul', { class: 'plan' }, others),
     h(
       'p',
       { class: 'buttons' },
-      work.state.left.length > 0 &&
+      left.length > 0 &&
         h(
           'button',
-          { type: 'button', class: 'main', onClick: () => void work.send(work.state.left) },
+          { type: 'button', class: 'main', onClick: () => void work.send(left) },
           say(FAILURES.goOn),
         ),
       h('button', { type: 'button', id: 'look-again', onClick: done }, say(FAILURES.again)),
     ),
   );
+}

@@ -3,8 +3,7 @@
  * mended, the oldest first: they are sent in this order or not at all.
  */
 import { ask, send } from './ask.js';
-import { subjectOf } from './failure-groups.js';
-import { chunksOf, isAboutLines, lineOf, nameOf } from './failure-lines.js';
+import { bodyHashOf, chunksOf, isAboutLines, lineOf, nameOf } from './failure-lines.js';
 import { plannedOf } from './failure-planned.js';
 import { failedPushesOf, WITH_BODIES, WITHOUT } from './failure-read.js';
 import { keyOf } from './mend-guard.js';
@@ -46,51 +45,63 @@ export async function makePlan(rows, { settings, found, isChecked, report, ...ho
 
 /**
  * A plan beside what still fails now. What was mended after the plan was made must not be sent over it, and what
- * failed since would be left out. A matter of which this plan wrote a part differs by that, and by nothing else.
+ * failed since would be left out.
  *
  * @param {readonly PlannedMatter[]} matters @param {readonly FailedRow[]} rows theirs @param {AbortSignal} signal
- * @returns {Promise<ReadonlyMap<string, PlannedMatter>>} those of which it holds no more, as they stand now
+ * @returns {Promise<PlannedMatter[]>} as they stand now: what may still be sent of them has the state `send`
  */
-export async function outdatedOf(matters, rows, signal) {
+export async function lookedAgain(matters, rows, signal) {
   const failed = await failedPushesOf(rows, { page: WITHOUT, signal });
-  const outdated = new Map(/** @type {[string, PlannedMatter][]} */ ([]));
-  const externalIds = new Map(rows.map((row) => [subjectOf(row), row.externalId]));
+  const now = [];
   for (const matter of matters) {
-    const { name } = matter;
-    const entries = failed.get(name) ?? [];
-    const state = await stateNow(matter, { entries, externalId: externalIds.get(name), signal });
-    const looked = entries.map(({ requestId }) => requestId);
-    if (state) outdated.set(name, { name, state, pushes: [], looked });
+    const entries = failed.get(matter.name) ?? [];
+    now.push(matter.sent ? await sentSince(matter, entries, signal) : unsentSince(matter, entries));
   }
-  return outdated;
+  return now;
+}
+
+/** @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail */
+function unsentSince(matter, entries) {
+  const ids = entries.map(({ requestId }) => requestId);
+  return ids.join() === matter.looked.join() ? matter : droppedOf(matter, entries);
 }
 
 /**
- * @param {PlannedMatter} matter
- * @param {{ entries: readonly Entry[], externalId: string | null | undefined, signal: AbortSignal }} now
- * @returns {Promise<'mended' | 'changed' | undefined>} undefined: the plan still holds
+ * What this plan sent failed by that or was written, and nobody was told where an answer was lost. Whatever was
+ * written of a matter mends all that failed before.
+ *
+ * @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail @param {AbortSignal} signal
  */
-async function stateNow({ looked, pushes, sent, written }, { entries, externalId, signal }) {
-  const own = new Set(pushes.map(nameOf));
-  // What the plan sent and the service had no room for has failed, too.
-  const others = sent ? entries.filter((entry) => !own.has(nameOfEntry(entry))) : entries;
+async function sentSince(matter, entries, signal) {
+  const { externalId, looked, pushes, written } = matter;
   const known = new Set(looked);
-  if (written === undefined) {
-    if (entries.length === 0) return 'mended';
-    const isSame = sent
-      ? others.every(({ requestId }) => known.has(requestId))
-      : entries.map(({ requestId }) => requestId).join() === looked.join();
-    return isSame ? undefined : 'changed';
-  }
-  if (others.length > 0) return 'changed';
+  const isOwn = (/** @type {Entry} */ entry) => pushes.some((push) => isPushOf(entry, push));
+  const isKnown = (/** @type {Entry} */ { requestId }) => known.has(requestId);
+  if (!entries.every((entry) => isKnown(entry) || isOwn(entry))) return droppedOf(matter, entries);
+  const isUntouched = entries.some(isKnown) || (externalId === null && entries.length > 0);
+  if (isUntouched) return matter;
+  if (externalId === null) return droppedOf(matter, entries);
   const question = { externalId, state: 'PERSISTED', limit: 1 };
-  const [newest] = (await ask('push-logs/query', question, signal)).entries;
-  const isOwn = newest && [written, ...own].includes(nameOfEntry(newest));
-  return isOwn ? undefined : 'mended';
+  const newest = (await ask('push-logs/query', question, signal)).entries[0];
+  const all = written ? [written, ...pushes] : pushes;
+  const at = newest ? all.findLastIndex((push) => isPushOf(newest, push)) : -1;
+  const left = all.slice(at + 1);
+  if (at < 0 || left.length === 0) return droppedOf(matter, entries);
+  return { ...matter, pushes: left, written: all[at] };
 }
 
-/** @param {Entry} entry */
-const nameOfEntry = (entry) => nameOf({ operation: entry.operation, key: keyOf(entry) });
+/** @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail @returns {PlannedMatter} */
+function droppedOf({ name, externalId }, entries) {
+  const state = entries.length === 0 ? 'mended' : 'changed';
+  return { name, externalId, state, pushes: [], looked: entries.map(({ requestId }) => requestId) };
+}
+
+/** Whether the log has it of this page: under the same key somebody else may have sent another body. @param {Entry} entry @param {Push} push */
+const isPushOf = (entry, push) =>
+  entry.clientId === session.peek()?.clientId &&
+  entry.operation === push.operation &&
+  keyOf(entry) === push.key &&
+  entry.bodyHash === bodyHashOf(push);
 
 /**
  * @param {PlannedMatter[]} matters

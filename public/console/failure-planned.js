@@ -2,23 +2,26 @@
 import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS } from './bodies.js';
 import { nameOf } from './failure-lines.js';
-import { isForeign, keyOf } from './mend-guard.js';
+import { isForeign, isUnnamed, keyOf } from './mend-guard.js';
 import { fieldOf, setField } from './set-field.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
 /** @typedef {import('./set-field.js').Change} Change */
 /** @typedef {import('./failure-lines.js').Push} Push */
+/** @typedef {import('./failure-send.js').Result} Result */
 /** @typedef {'send' | 'mended' | 'changed' | 'foreign' | 'bodyless' | 'unsendable' | 'many' | 'rejected'} PlanState */
 /** @typedef {{ readonly field: string, readonly change: Change }} Setting */
 /** @typedef {ReadonlyMap<string, readonly string[]>} Places where something is wrong, by the name of a push */
 /**
  * @typedef {object} PlannedMatter
  * @property {string} name
+ * @property {string | null} externalId null: its pushes name no matter
  * @property {PlanState} state
  * @property {readonly Push[]} pushes that are to be sent
  * @property {readonly string[]} looked request ids of all its pushes that the plan looked at
- * @property {boolean} [sent] whether this plan tried it, and the service had no room for all of it
- * @property {string} [written] the name of its last push that this plan wrote; the pushes are those behind it
+ * @property {boolean} [sent] whether this plan sent some of it, and what became of that is not known, or not the end
+ * @property {Push} [written] its last push that this plan wrote; `pushes` are those behind it
+ * @property {Result} [failed] what a push of it was rejected with that this plan sent
  * @property {string} [why]
  * @property {Places} [places]
  */
@@ -36,7 +39,8 @@ export const MOST_PUSHES = 1_000;
  */
 export function plannedOf(name, entries, { clientId, settings = [], found = new Map() }) {
   const looked = entries.map(({ requestId }) => requestId);
-  const none = (/** @type {PlanState} */ state) => ({ name, state, pushes: [], looked });
+  const about = { name, externalId: entries[0]?.externalId ?? null, looked };
+  const none = (/** @type {PlanState} */ state) => ({ ...about, state, pushes: [] });
   if (entries.length === 0) return none('mended');
   if (entries.length > MOST_PUSHES) return none('many');
   // What was rejected for its signature or client is never sent from here, and holds nothing else up.
@@ -46,12 +50,18 @@ export function plannedOf(name, entries, { clientId, settings = [], found = new 
   const last = withoutRepeats(own);
   if (!last.every(isSendable)) return none('unsendable');
   const pushes = last.map((entry) => pushOf(entry, settings, found));
-  return { name, state: 'send', pushes, looked };
+  return { ...about, state: 'send', pushes };
 }
 
-/** @param {Entry} entry */
-const isSendable = ({ operation, body }) =>
-  OPERATIONS.includes(operation) && isObject(String(body));
+/**
+ * The id that the service assigned to a notice is made of its key and its bytes, which a line cannot always keep.
+ *
+ * @param {Entry} entry
+ */
+const isSendable = ({ operation, body, externalId, idempotencyKey }) =>
+  OPERATIONS.includes(operation) &&
+  isObject(String(body)) &&
+  !(isUnnamed(externalId) && idempotencyKey !== null && /[\r\n]/.test(String(body)));
 
 /** A push that was tried more than once is sent once, where its last try was. @param {readonly Entry[]} entries */
 function withoutRepeats(entries) {

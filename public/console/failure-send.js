@@ -1,6 +1,6 @@
 /** Sends failed matters again, batch after batch: a matter's pushes in their order, and no faster than the service takes them. */
 import { AskError, send } from './ask.js';
-import { behind, firstBatch, isAboutLines, lineOf, nameOf } from './failure-lines.js';
+import { behind, firstBatch, isAboutLines, lineOf } from './failure-lines.js';
 import { FAILURES } from './failures-words.js';
 import { batchLimits } from './self.js';
 import { endedWork, session, sessionSignal } from './session.js';
@@ -28,17 +28,20 @@ const NOT_WAITED_FOR = ['CLIENT_PAUSED'];
  *   upToDate: (matters: readonly PlannedMatter[], signal: AbortSignal) => Promise<readonly PlannedMatter[]>,
  *   onResults: (results: readonly (readonly [name: string, result: Result])[]) => void,
  *   onWait: (wait: Wait | undefined) => void,
- * }} told `upToDate`: those that may still be sent; they were so a moment ago
+ *   isFresh?: boolean,
+ *   counts?: { readonly written: number, readonly failed: number },
+ * }} how `upToDate`: what may still be sent of them; `isFresh`: they were so a moment ago; `counts`: matters that were
+ *   sent before these
  * @returns {Promise<{ left: readonly PlannedMatter[], error?: unknown }>} what is not sent, and why
  */
-export async function sendMatters(matters, { signal: given, upToDate, onResults, onWait }) {
+export async function sendMatters(matters, { signal: given, upToDate, onResults, onWait, ...how }) {
   // What one client failed with is never sent in the name of the next one.
   const over = sessionSignal();
   const signal = AbortSignal.any([given, over]);
-  const counts = { written: 0, failed: 0 };
+  const counts = { written: 0, failed: 0, ...how.counts };
   let left = matters;
   let tries = 0;
-  let lookedAt = Date.now();
+  let lookedAt = how.isFresh === false ? -Infinity : Date.now();
   while (left.length > 0) {
     if (Date.now() - lookedAt > FRESH) {
       // Sending may take long: somebody may have mended meanwhile what is still to be sent.
@@ -82,7 +85,8 @@ function tellEnd({ written, failed }, left) {
 /** @param {Parts} parts @param {AbortSignal} signal @returns {Promise<Sent>} */
 async function sendBatch(parts, signal) {
   const lines = parts.flatMap(({ matter, count }) => matter.pushes.slice(0, count).map(lineOf));
-  const none = { settled: [], again: parts.map(({ matter }) => matter), isForward: false };
+  const again = parts.map(({ matter }) => ({ ...matter, sent: true }));
+  const none = { settled: [], again, isForward: false };
   try {
     const envelope = await send('matters/batch', { body: lines.join('\n'), signal });
     const results = /** @type {any} */ (envelope.data)?.results;
@@ -95,17 +99,20 @@ async function sendBatch(parts, signal) {
         envelope,
       );
     const error = new AskError({ message, reason, envelope });
-    const isLater = code === 503 || code === 429;
-    return { ...none, error, ...(isLater && { wait: retryAfter ?? USUAL_WAIT }) };
+    const isWaitedFor = code === 503 || code === 429;
+    return { ...none, error, ...(isWaitedFor && { wait: retryAfter ?? USUAL_WAIT }) };
   } catch (error) {
     // Whether it arrived nobody knows: with the same keys it may be sent once more.
     return { ...none, error, ...(error instanceof AskError && { wait: USUAL_WAIT }) };
   }
 }
 
+/** What may go through a little later, under the same key: nothing behind it was applied. @param {Result} result */
+const isLater = ({ code }) => code === 503 || code === 504;
+
 /**
- * Of a matter that the service had no room for, the pushes from the first such one on are sent once more; so are
- * those that the batch did not take.
+ * Of a matter that the service had no room or no time for, the pushes from the first such one on are sent once more;
+ * so are those that the batch did not take. What is rejected holds up nothing, as within a batch.
  *
  * @param {Parts} parts @param {Result[]} results @param {Envelope} envelope @returns {Sent}
  */
@@ -115,19 +122,24 @@ function sortedOut(parts, results, { retryAfter }) {
   for (const { matter, count } of parts) {
     const own = results.slice(at, at + count);
     at += count;
-    const full = own.findIndex(({ code }) => code === 503);
-    const bad = own.find(({ code }) => code !== 0 && code !== 503);
+    const full = own.findIndex(isLater);
     const taken = full < 0 ? count : full;
+    const failed = own.slice(0, taken).find(({ code }) => code !== 0) ?? matter.failed;
     const left = behind(matter, taken);
-    const result = bad ?? own.at(-1);
-    if (bad || !left) {
+    const result = failed ?? own.at(-1);
+    if (!left) {
       if (result) sent.settled.push([matter.name, result]);
       sent.isForward = true;
       continue;
     }
-    const last = matter.pushes[taken - 1];
-    sent.isForward ||= last !== undefined;
-    sent.again.push({ ...left, sent: true, ...(last && { written: nameOf(last) }) });
+    const written = matter.pushes[own.findLastIndex(({ code }) => code === 0)] ?? matter.written;
+    sent.isForward ||= taken > 0;
+    sent.again.push({
+      ...left,
+      sent: true,
+      ...(written && { written }),
+      ...(failed && { failed }),
+    });
     if (full < 0) continue;
     const { message = '', reason = '' } = own[full] ?? {};
     sent.wait = retryAfter ?? USUAL_WAIT;

@@ -1,6 +1,6 @@
 /** Plan, sending and results of a selection of failed matters, one after the other. */
 import { subjectOf } from './failure-groups.js';
-import { makePlan, outdatedOf } from './failure-plan.js';
+import { lookedAgain, makePlan } from './failure-plan.js';
 import { sendMatters } from './failure-send.js';
 import { FAILURES } from './failures-words.js';
 import { useEffect, useRef, useState } from './lib/hooks.js';
@@ -67,30 +67,31 @@ export function useSending({ rows, isChecked }) {
   const upToDate = async (matters, signal) => {
     const names = new Set(matters.map(({ name }) => name));
     const own = planned.current.filter((row) => names.has(subjectOf(row)));
-    const outdated = await outdatedOf(matters, own, signal);
-    tell([...outdated].map(([name, matter]) => [name, planText(matter)]));
+    const now = await lookedAgain(matters, own, signal);
+    const dropped = new Map(now.flatMap((it) => (it.state === 'send' ? [] : [[it.name, it]])));
+    tell([...dropped].map(([name, matter]) => [name, planText(matter)]));
     setState((before) => ({
       ...before,
-      matters: before.matters.map((matter) => outdated.get(matter.name) ?? matter),
+      matters: before.matters.map((matter) => dropped.get(matter.name) ?? matter),
     }));
-    return matters.filter(({ name }) => !outdated.has(name));
+    return now.filter(({ state }) => state === 'send');
   };
   /** Where less is to be sent than was agreed to, there is a new plan to agree to. */
   const send = async (/** @type {readonly PlannedMatter[]} */ planned) => {
     stop.current = new AbortController();
     const { signal } = stop.current;
     change({ phase: 'sending', left: planned, error: undefined });
+    const isFirst = state.phase === 'planned';
     try {
-      const matters = await upToDate(planned, signal);
-      const isLess = matters.length < planned.length;
-      if (isLess && state.phase === 'planned') change({ phase: 'planned', left: [] });
-      else await sendAll(matters, signal);
+      const matters = isFirst ? await upToDate(planned, signal) : planned;
+      if (matters.length < planned.length) change({ phase: 'planned', left: [] });
+      else await sendAll(matters, signal, isFirst);
     } catch (error) {
       change({ phase: 'over', ...(!signal.aborted && { error }) });
     }
   };
-  /** @param {readonly PlannedMatter[]} matters @param {AbortSignal} signal */
-  const sendAll = async (matters, signal) => {
+  /** @param {readonly PlannedMatter[]} matters @param {AbortSignal} signal @param {boolean} isFresh */
+  const sendAll = async (matters, signal, isFresh) => {
     const onResults = (/** @type {readonly (readonly [string, Result])[]} */ results) => {
       const written = results.filter(([, { code }]) => code === 0).length;
       setState((before) => ({
@@ -101,7 +102,11 @@ export function useSending({ rows, isChecked }) {
       tell(results.map(([name, result]) => [name, resultText(result)]));
     };
     const onWait = (/** @type {Wait | undefined} */ wait) => change({ wait });
-    const { left, error } = await sendMatters(matters, { signal, upToDate, onResults, onWait });
+    const { written, failed } = state;
+    const { left, error } = await sendMatters(matters, {
+      ...{ signal, upToDate, isFresh, counts: { written, failed } },
+      ...{ onResults, onWait },
+    });
     change({ phase: 'over', left, error, wait: undefined });
   };
   const cancel = () => {

@@ -14,6 +14,9 @@ import { OWN_REASONS } from './reasons.js';
 /** What has no key is sent under one that tells which push it is. @param {Pick<Entry, 'requestId' | 'idempotencyKey'>} push */
 export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
 
+/** Whether its sender named no matter: the service assigns an id to what is valid. @param {string | null} externalId */
+export const isUnnamed = (externalId) => externalId === null || externalId.startsWith('auto:');
+
 /**
  * A key belongs to its client. Where nothing else names what was pushed, its client would make a second one of it by
  * pushing it again, whatever another client sent meanwhile.
@@ -21,7 +24,7 @@ export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `conso
  * @param {Pick<Entry, 'clientId' | 'externalId' | 'idempotencyKey'>} push @param {string} clientId who would send it
  */
 export const isForeign = ({ externalId, idempotencyKey, ...push }, clientId) =>
-  externalId === null && idempotencyKey !== null && push.clientId !== clientId;
+  isUnnamed(externalId) && idempotencyKey !== null && push.clientId !== clientId;
 
 /**
  * @param {Entry} entry

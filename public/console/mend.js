@@ -65,14 +65,17 @@ function Editor({ entry, body, onSent }) {
   const sent = text === original ? body : text;
   const check = () => run(async () => ({ envelope: await verify(operation, sent), checked: text }));
   /** Others may have done it since this page was opened. */
-  const pushUnless = (/** @type {boolean} */ isObjected) =>
+  const push = () =>
     run(async () => {
       const { signal } = left.current;
       const askPage = (/** @type {unknown} */ question) => ask('push-logs/query', question, signal);
-      const objection = isObjected ? undefined : await objectionTo(entry, askPage);
-      if (objection) return { ...told, objection };
-      const push = { operation, body: sent, requestId, idempotencyKey };
-      return { envelope: await sendPush(push), isSent: true };
+      const objection = await objectionTo(entry, askPage);
+      // "All the same" is about what was told, and not about what came since.
+      if (objection && !isTold(objection, told.objection)) return { ...told, objection };
+      return {
+        envelope: await sendPush({ operation, body: sent, requestId, idempotencyKey }),
+        isSent: true,
+      };
     });
   const isChecked = told.checked === text && told.envelope?.code === 0;
   const errors = told.envelope ? (told.envelope.errors ?? []) : problems;
@@ -109,18 +112,22 @@ function Editor({ entry, body, onSent }) {
           type: 'button',
           class: 'main',
           disabled: isBusy || !isChecked || told.objection !== undefined,
-          onClick: () => pushUnless(false),
+          onClick: push,
         },
         say(WORDS.sendAgain),
       ),
     ),
     told.error ? h(Failure, { error: told.error }) : null,
-    told.objection &&
-      isChecked &&
-      h(Objection, { objection: told.objection, isBusy, send: () => pushUnless(true) }),
+    told.objection && isChecked && h(Objection, { objection: told.objection, isBusy, send: push }),
     told.envelope && h(Verdict, { envelope: told.envelope, isSent: told.isSent === true, onSent }),
   );
 }
+
+/** @typedef {import('./mend-guard.js').Objection} Told */
+
+/** @param {Told} objection @param {Told | undefined} before */
+const isTold = ({ isMended, others }, before) =>
+  before?.isMended === isMended && before.others === others;
 
 /** Why it is not sent at once, and the second step by which it is. @param {{ objection: import('./mend-guard.js').Objection, isBusy: boolean, send: () => void }} props */
 const Objection = ({ objection: { isMended, failed, others }, isBusy, send }) =>

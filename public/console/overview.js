@@ -71,8 +71,8 @@ function useOverview() {
 /** A look may take longer than what lies between two. While nobody sees the page none begins. @param {AbortSignal} signal @param {() => void} look */
 function untilNext(signal, look) {
   if (signal.aborted) return;
-  const timer = setTimeout(() => (document.hidden ? untilNext(signal, look) : look()), INTERVAL);
-  signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  const timer = setInterval(() => document.hidden || look(), INTERVAL);
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true });
 }
 
 /** Where a tile leads to. @type {Partial<Record<Tile, () => string>>} */

@@ -19,6 +19,16 @@ describe('user lists are read as spreadsheets save them', () => {
     expect(readUsersCsv(bytes)).toEqual({ users: [LI_LEI], problems: [], encoding: 'GB18030' });
   });
 
+  test('marked as UTF-8 it is never read as GBK', () => {
+    const bytes = Buffer.concat([
+      csv('\ufeffusername,displayName', 'li.lei,'),
+      Buffer.from([0xc0, 0xee]),
+    ]);
+    expect(readUsersCsv(bytes)).toMatchObject({
+      ...{ users: [], problems: [{ message: expect.stringContaining('neither UTF-8 nor GBK') }] },
+    });
+  });
+
   test('quoted cells with commas', () => {
     const { users } = readUsersCsv(csv('username,displayName', 'a,"Lei, Li"'));
     expect(users).toEqual([{ username: 'a', displayName: 'Lei, Li' }]);

@@ -86,7 +86,7 @@ const entry = (more: Partial<Entry>) =>
       idempotencyKey: null,
       bodyHash: String(Math.random()),
     },
-    ...{ body: '{"title":""}', secretId: 's', resentFrom: null, problems: [] },
+    ...{ externalId: 'X', body: '{"title":""}', secretId: 's', resentFrom: null, problems: [] },
     ...more,
   }) as unknown as Entry;
 
@@ -149,7 +149,11 @@ describe('of one matter', () => {
     ['many', Array.from({ length: 1_001 }, () => ({}))],
     // Its client would make a second one: the key is none of ours.
     ['foreign', [{ clientId: 'b', externalId: null, idempotencyKey: 'k' }]],
+    ['foreign', [{ clientId: 'b', externalId: 'auto:x', idempotencyKey: 'k' }]],
     ['send', [{ clientId: 'a', externalId: null, idempotencyKey: 'k' }]],
+    // Its assigned id is made of its bytes.
+    ['unsendable', [{ clientId: 'a', externalId: 'auto:x', idempotencyKey: 'k', body: '{\n}' }]],
+    ['send', [{ clientId: 'a', externalId: 'X', idempotencyKey: 'k', body: '{\n}' }]],
     ['send', [{ clientId: 'b', externalId: null }]],
     ['send', [{ clientId: 'b', externalId: 'X', idempotencyKey: 'k' }]],
     ['unsendable', [{}, { body: '{"title":' }]],

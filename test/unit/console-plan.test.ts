@@ -1,5 +1,6 @@
 /** Plans of the console: which failed pushes they look at, whether they still hold, and what is sent of them until a key ends. */
-import { makePlan, outdatedOf } from '../../public/console/failure-plan';
+import { bodyHashOf } from '../../public/console/failure-lines';
+import { lookedAgain, makePlan } from '../../public/console/failure-plan';
 import type { PlannedMatter } from '../../public/console/failure-planned';
 import { sendMatters } from '../../public/console/failure-send';
 import { self } from '../../public/console/self';
@@ -42,6 +43,14 @@ const entry = (requestId: string, externalId: string, more: Partial<Entry> = {})
 const rowOf = ({ requestId, clientId, operation, externalId, idempotencyKey }: Entry) =>
   ({ requestId, clientId, operation, externalId, idempotencyKey }) as FailedRow;
 
+/** What is persisted mends all that failed of its matter before. */
+const isFailed = (it: Entry) =>
+  it.state !== 'PERSISTED' &&
+  !log
+    .slice(log.indexOf(it))
+    .some((later) => isWritten(later) && later.externalId === it.externalId);
+const isWritten = ({ state }: Entry) => state === 'PERSISTED';
+
 /** As the service searches its log, by what a plan asks for. */
 function search(question: Body) {
   const { externalId, requestId, state, stillFailed, oldestFirst, limit, cursor = 0 } = question;
@@ -50,7 +59,7 @@ function search(question: Body) {
   const found = all.filter(
     (it) =>
       (state === undefined || it.state === state) &&
-      (!stillFailed || it.state !== 'PERSISTED') &&
+      (!stillFailed || isFailed(it)) &&
       (externalId === undefined || it.externalId === externalId) &&
       (requestId === undefined || it.requestId === requestId) &&
       (from === undefined || it.receivedAt >= String(from)) &&
@@ -137,86 +146,91 @@ describe('before it is sent, a plan is compared with what still fails', () => {
   let planned: PlannedMatter[];
   let rows: FailedRow[];
   beforeEach(async () => {
-    log = [entry('1', 'X'), entry('2', 'X'), entry('3', 'Y')];
-    rows = [log[1], log[2]].map((it) => rowOf(it as Entry));
+    log = ['1', '2', '3'].map((id) => entry(id, 'X'));
+    rows = [rowOf(log[0] as Entry)];
     planned = await plan(rows);
   });
-  const outdated = async (matters = planned) =>
-    [...(await outdatedOf(matters, rows, signal)).values()].map(({ name, state }) => [name, state]);
+  /** What may still be sent, or why nothing may. */
+  const look = async (more: Partial<PlannedMatter> = {}) => {
+    const [x] = await lookedAgain(
+      planned.map((it) => ({ ...it, ...more })),
+      rows,
+      signal,
+    );
+    return x?.state === 'send' ? x.pushes.map(({ key }) => key) : x?.state;
+  };
+  const ALL = ['console/1', 'console/2', 'console/3'];
+  const BODY = '{"title":"x"}';
+  /** What this page sent of the plan. */
+  const own = (requestId: string, of: string, state: Entry['state'] = 'REFUSED') =>
+    entry(requestId, 'X', {
+      ...{ idempotencyKey: `console/${of}`, state },
+      bodyHash: bodyHashOf({ operation: 'upsert', key: '', body: BODY }),
+    });
+  const others = (requestId: string, more: Partial<Entry> = {}) => entry(requestId, 'X', more);
+  const WRITTEN = { state: 'PERSISTED' } as const;
 
-  test('as it was, it holds', async () => {
-    expect(await outdated()).toEqual([]);
+  test.each<[string, Entry[], unknown]>([
+    ['as it was, holds', [], ALL],
+    ['that was mended is not', [others('4', WRITTEN)], 'mended'],
+    ['that failed anew needs a new plan', [others('4')], 'changed'],
+  ])('what %s', async (_, since, expected) => {
+    log = [...log, ...since];
+    expect(await look()).toEqual(expected);
   });
 
-  test('what was mended is not sent', async () => {
-    log = log.slice(2);
-    expect(await outdated()).toEqual([['["X"]', 'mended']]);
+  test('what was mended in part needs a new plan', async () => {
+    log = log.slice(1);
+    expect(await look()).toBe('changed');
   });
 
-  test.each([
-    ['failed anew', () => [...log, entry('4', 'X')]],
-    ['was mended in part', () => log.slice(1)],
-  ])('what %s needs a new plan', async (_, now) => {
-    log = now();
-    expect(await outdated()).toEqual([['["X"]', 'changed']]);
+  test.each<[string, Entry[], unknown]>([
+    ['may fail by that, and holds', [own('4', '1'), own('5', '2')], ALL],
+    ['does not go over what somebody wrote', [others('4', WRITTEN)], 'mended'],
+    ['nor where it was tried once more since', [others('4', WRITTEN), own('5', '1')], 'changed'],
+    ['does not go over what failed since', [own('4', '1'), others('5')], 'changed'],
+    [
+      'goes on behind what it wrote, where the answer was lost',
+      [own('4', '1', 'PERSISTED')],
+      ALL.slice(1),
+    ],
+    [
+      'and is over where that is all of it',
+      ['1', '2', '3'].map((n) => own(`4${n}`, n, 'PERSISTED')),
+      'mended',
+    ],
+  ])('what it sent, and does not know the end of, %s', async (_, since, expected) => {
+    log = [...log, ...since];
+    expect(await look({ sent: true })).toEqual(expected);
   });
 
-  describe('what it tried, and the service had no room for', () => {
-    const tried = () => planned.map((it) => ({ ...it, sent: true }));
-
-    test('may fail once more by that, and holds', async () => {
-      log = [...log, entry('4', 'X', { idempotencyKey: 'console/1' })];
-      expect(await outdated(tried())).toEqual([]);
-    });
-
-    test('may have been mended, or have failed anew', async () => {
-      log = [...log.slice(0, 2), entry('4', 'X')];
-      expect(await outdated(tried())).toEqual([
-        ['["X"]', 'changed'],
-        ['["Y"]', 'mended'],
-      ]);
-    });
-  });
-
-  describe('what it wrote a part of', () => {
-    const written = (requestId: string, more: Partial<Entry>) =>
-      entry(requestId, 'X', { state: 'PERSISTED', ...more });
-    const part = () => {
-      const [x] = planned as [PlannedMatter];
-      return [{ ...x, pushes: x.pushes.slice(1), sent: true, written: 'upsert console/1' }];
-    };
-
-    test.each<[string, Entry[]]>([
-      ['as it wrote it', [written('5', { idempotencyKey: 'console/1' })]],
-      [
-        'where more of it arrived than it knows of',
-        [written('6', { idempotencyKey: 'console/2' })],
-      ],
-      [
-        'where the rest was tried',
-        [
-          entry('5', 'X', { idempotencyKey: 'console/2' }),
-          written('6', { idempotencyKey: 'console/1' }),
-        ],
-      ],
-    ])('goes on %s', async (_, now) => {
-      log = now;
-      expect(await outdated(part())).toEqual([]);
-    });
-
-    test.each<[string, string, Entry]>([
-      ['was written', 'mended', written('6', {})],
-      ['failed', 'changed', entry('6', 'X')],
-    ])('does not go over what somebody pushed since and %s', async (_, state, since) => {
-      log = [written('5', { idempotencyKey: 'console/1' }), since];
-      expect(await outdated(part())).toEqual([['["X"]', state]]);
-    });
+  test.each<[string, Entry[], unknown]>([
+    ['goes on', [], ALL.slice(1)],
+    ['goes on where the rest was tried', [own('5', '2')], ALL.slice(1)],
+    ['goes on behind what it wrote, and told nobody', [own('5', '2', 'PERSISTED')], ALL.slice(2)],
+    ['never goes back before what its source wrote', [own('5', '3', 'PERSISTED')], 'mended'],
+    ['does not go over what somebody wrote', [others('5', WRITTEN)], 'mended'],
+    [
+      'does not go over another body under its key',
+      [others('5', { ...WRITTEN, idempotencyKey: 'console/2' })],
+      'mended',
+    ],
+    [
+      'does not go over another client’s push under its key',
+      [{ ...own('5', '2', 'PERSISTED'), clientId: 'b' }],
+      'mended',
+    ],
+    ['does not go over what failed since', [others('5')], 'changed'],
+  ])('what it wrote a part of %s', async (_, since, expected) => {
+    log = [...log, own('4', '1', 'PERSISTED'), ...since];
+    const [written, ...pushes] = planned[0]?.pushes ?? [];
+    expect(await look({ sent: true, pushes, ...(written && { written }) })).toEqual(expected);
   });
 });
 
 describe('sending', () => {
   const matter = (name: string, count: number): PlannedMatter => ({
-    ...{ name, state: 'send', looked: [] },
+    ...{ name, externalId: name, state: 'send', looked: [] },
     pushes: Array.from({ length: count }, (_, n) => ({
       ...{ operation: 'upsert', body: '{}', key: `${name}${n}` },
     })),
@@ -270,17 +284,57 @@ describe('sending', () => {
     expect(linesOf('matters/batch').map((keys) => keys.length)).toEqual([100, 1]);
   });
 
-  test('of a long matter nothing is sent behind what failed', async () => {
+  test('of a long matter what is rejected holds up nothing, as within a batch, and is what is told', async () => {
     answer = (_, body) => ({
       code: 0,
-      data: { results: body.split('\n').map((line) => ({ code: line.includes('A99') ? 400 : 0 })) },
+      data: { results: body.split('\n').map((line) => ({ code: line.includes('A50') ? 400 : 0 })) },
     });
-    const { told } = await send([matter('A', 150), matter('B', 1)]);
-    expect(told).toEqual([
-      ['A', 400],
-      ['B', 0],
+    const { told, left } = await send([matter('A', 150), matter('B', 1)]);
+    expect([told, left]).toEqual([
+      [
+        ['A', 400],
+        ['B', 0],
+      ],
+      [],
     ]);
-    expect(linesOf('matters/batch').map((keys) => keys.length)).toEqual([100, 1]);
+    expect(linesOf('matters/batch').map((keys) => keys.length)).toEqual([100, 51]);
+  });
+
+  test('what there was no time for is sent once more, from there on', async () => {
+    const codes = [
+      [0, 504, 503],
+      [0, 0],
+    ];
+    answer = () => ({
+      code: 207,
+      data: { results: codes.shift()?.map((code) => ({ code, reason: 'CONFIRMATION_TIMEOUT' })) },
+    });
+    expect((await send([matter('A', 3)])).told).toEqual([['A', 0]]);
+    expect(linesOf('matters/batch')).toEqual([
+      ['A0', 'A1', 'A2'],
+      ['A1', 'A2'],
+    ]);
+  });
+
+  test('what is not known to have arrived counts as sent', async () => {
+    answer = () => ({ code: 500, message: 'no', reason: 'INTERNAL_ERROR', data: null });
+    const { left, error } = await send([matter('A', 2)]);
+    expect(left).toMatchObject([{ name: 'A', sent: true }]);
+    expect(error).toMatchObject({ reason: 'INTERNAL_ERROR' });
+  });
+
+  test('where the key ends while it looks before it goes on, the entrance tells all that was sent', async () => {
+    const upToDate = async () => {
+      end('SIGNATURE_MISMATCH');
+      throw new DOMException('over', 'AbortError');
+    };
+    const [onResults, onWait] = [() => {}, () => {}];
+    const how = { signal, upToDate, onResults, onWait };
+    const { left } = await sendMatters([matter('A', 1)], {
+      ...{ ...how, isFresh: false, counts: { written: 3, failed: 2 } },
+    });
+    expect(left).toHaveLength(1);
+    expect(endedWork.value?.counts).toEqual([3, 2, 1, 0]);
   });
 
   test('a batch that is refused whole for what stands in it is told of, and others go on', async () => {
@@ -311,8 +365,8 @@ describe('sending', () => {
       path === 'clients/me' || linesOf('matters/batch').length > 2 ? mismatch : ok(body);
     const { told, left } = await send([matter('A', 60), matter('B', 150), matter('C', 60)]);
     expect(told).toEqual([['A', 0]]);
-    expect(left.map(({ name, pushes, written }) => [name, pushes.length, written])).toEqual([
-      ['B', 50, 'upsert B99'],
+    expect(left.map(({ name, pushes, written }) => [name, pushes.length, written?.key])).toEqual([
+      ['B', 50, 'B99'],
       ['C', 60, undefined],
     ]);
     expect([session.value, endedBy.value]).toEqual([undefined, 'SIGNATURE_MISMATCH']);

@@ -197,7 +197,7 @@ describe('a signature that does not hold', () => {
 
 describe('failed matters that are sent again', () => {
   const matters = ['X', 'Y'].map((name) => ({
-    ...{ name, state: 'send' as const, looked: [] },
+    ...{ name, externalId: name, state: 'send' as const, looked: [] },
     pushes: Array.from({ length: 60 }, (_, n) => ({
       operation: 'upsert',
       body: '{}',

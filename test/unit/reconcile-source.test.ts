@@ -117,6 +117,11 @@ describe('CSV', () => {
     ['a column twice', 'externalId,title,title\n', '1: the header has the column title twice'],
     ['an open quote', 'externalId,title\nA-1,"open\n', 'Quote Not Closed'],
     ['neither encoding', Buffer.from([0x61, 0xff, 0xff]), '1: the file is neither UTF-8 nor GBK'],
+    [
+      'a mark of UTF-8, and other bytes',
+      Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xc0, 0xee]),
+      '1: the file is neither UTF-8 nor GBK',
+    ],
   ])('nothing can be compared: %s', async (_, content, problem) => {
     const { message } = await read('head.csv', content);
     expect(message).toContain('nothing was compared: ');
@@ -196,6 +201,15 @@ describe('NDJSON of pushes', () => {
       B: { deleted: true, bizStatus: 'PENDING' },
       C: { deleted: false, title: 'again' },
     });
+  });
+
+  test('a failure file is one, by its first line', async () => {
+    const told = { line: 1, code: null, reason: 'MALFORMED_LINE', message: '', requestId: null };
+    const { expectedMatters } = await read(
+      'failed.txt',
+      lines({ text: JSON.stringify(upsert('A-1')), ...told }),
+    );
+    expect(expectedMatters).toMatchObject([{ kind: 'folded', expected: { externalId: 'A-1' } }]);
   });
 
   test('one that repeats a key with the same body does not undo what came after it', async () => {

@@ -1,5 +1,6 @@
 /** Text files of spreadsheets: UTF-8 where it is that, else what a Chinese Excel writes. */
 import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 
 export type Encoding = 'UTF-8' | 'GB18030';
 
@@ -8,6 +9,11 @@ export type Encoding = 'UTF-8' | 'GB18030';
  * happens.
  */
 const ENCODINGS: readonly Encoding[] = ['UTF-8', 'GB18030'];
+const BOM = [0xef, 0xbb, 0xbf];
+
+/** A BOM says which one it is, whatever else the bytes could be. @param start the first bytes of a file */
+const possible = (start: Uint8Array) =>
+  BOM.every((byte, at) => start[at] === byte) ? ENCODINGS.slice(0, 1) : ENCODINGS;
 
 /**
  * A BOM is dropped.
@@ -15,7 +21,7 @@ const ENCODINGS: readonly Encoding[] = ['UTF-8', 'GB18030'];
  * @returns undefined where the bytes are neither
  */
 export function decodeText(bytes: Uint8Array): { text: string; encoding: Encoding } | undefined {
-  for (const encoding of ENCODINGS) {
+  for (const encoding of possible(bytes)) {
     try {
       return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes), encoding };
     } catch {
@@ -27,10 +33,20 @@ export function decodeText(bytes: Uint8Array): { text: string; encoding: Encodin
 
 /** The same question for a file that may be larger than the memory; reads it up to its end. */
 export async function encodingOf(path: string): Promise<Encoding | undefined> {
-  for (const encoding of ENCODINGS) {
+  for (const encoding of possible(await startOf(path))) {
     if (await isIn(path, encoding)) return encoding;
   }
   return undefined;
+}
+
+async function startOf(path: string): Promise<Uint8Array> {
+  const file = await open(path);
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(BOM.length), 0, BOM.length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The text of a file, piece by piece, without a BOM. @throws TypeError where it is not `encoding` */

@@ -84,8 +84,9 @@ async function detectForm(path: string): Promise<InputForm> {
   if (extension === '.csv') return 'csv';
   const first = await firstLine(path);
   if (!NDJSON.has(extension) && !first.startsWith('{')) return 'csv';
-  // By look, not by parsing: a broken first line is to be reported as one of its form.
-  return /"op"\s*:/.test(first) && /"body"\s*:/.test(first) ? 'pushes' : 'rows';
+  // By look, not by parsing: a broken first line is to be reported as one of its form. In a failure file they
+  // stand in a text.
+  return /"op\\?"\s*:/.test(first) && /"body\\?"\s*:/.test(first) ? 'pushes' : 'rows';
 }
 
 async function firstLine(path: string): Promise<string> {
