@@ -48,8 +48,23 @@ export function Table({ rows, rowHeight, label, head, cells, keyOf, toneOf, onNe
   useLayoutEffect(() => {
     if (last >= rows.length - NEAR_END) onNearEnd?.();
   }, [last, rows.length]);
+  /** The row that the keyboard goes to, until it is there. */
+  const wanted = useRef(/** @type {number | undefined} */ (undefined));
+  useLayoutEffect(() => {
+    const row = `[data-index="${wanted.current}"]`;
+    const target = scroller.current?.querySelector(`${row} a, ${row} input`);
+    if (wanted.current === undefined || !(target instanceof HTMLElement)) return;
+    wanted.current = undefined;
+    target.focus({ preventScroll: true });
+  });
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-    if (scroller.current) moveBetweenRows(event, scroller.current, rows.length, rowHeight);
+    const box = scroller.current;
+    const to = box ? rowGoneTo(event, rows.length) : undefined;
+    if (!box || to === undefined) return;
+    event.preventDefault();
+    bringInSight(box, to, rows.length, rowHeight);
+    wanted.current = to;
+    look();
   };
   const shown = rows.slice(first, last).map((row, at) => {
     const index = first + at;
@@ -96,26 +111,22 @@ export function Table({ rows, rowHeight, label, head, cells, keyOf, toneOf, onNe
   );
 }
 
-/** @param {KeyboardEvent} event @param {HTMLElement} box @param {number} count @param {number} rowHeight */
-function moveBetweenRows(event, box, count, rowHeight) {
-  const row = /** @type {HTMLElement} */ (event.target).closest('.row');
+/** @param {KeyboardEvent} event @param {number} count @returns {number | undefined} undefined: it leads to no row */
+function rowGoneTo({ key, target }, count) {
+  if (target instanceof HTMLInputElement && target.type === 'text') return undefined;
+  const row = /** @type {HTMLElement} */ (target).closest('.row');
   const at = Number(row instanceof HTMLElement ? row.dataset.index : Number.NaN);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[event.key];
-  if (to === undefined || Number.isNaN(at) || to < 0 || to >= count) return;
-  if (event.target instanceof HTMLInputElement && event.target.type === 'text') return;
-  event.preventDefault();
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[key];
+  return to === undefined || Number.isNaN(at) || to < 0 || to >= count ? undefined : to;
+}
+
+/** @param {HTMLElement} box @param {number} index @param {number} count @param {number} rowHeight */
+function bringInSight(box, index, count, rowHeight) {
   const scale = createScale(count, rowHeight, box.clientHeight);
   const seen = scale.offsetAt(box.scrollTop);
-  const edge = to * rowHeight;
+  const edge = index * rowHeight;
   if (edge < seen) box.scrollTop = scale.scrollTopAt(edge);
   if (edge + rowHeight > seen + box.clientHeight) {
     box.scrollTop = scale.scrollTopAt(edge + rowHeight - box.clientHeight);
   }
-  // The row that is gone to may not be in the document before the next frame.
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => {
-      const wanted = box.querySelector(`[data-index="${to}"] a, [data-index="${to}"] input`);
-      if (wanted instanceof HTMLElement) wanted.focus({ preventScroll: true });
-    }),
-  );
 }

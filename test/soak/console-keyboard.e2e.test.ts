@@ -31,6 +31,8 @@ inConsole('the console by keyboard', {}, ({ service, visit, entered }) => {
       const { page } = opened;
       await goTo(page, '#/pushes?range=week&lang=en', '.pushes .row[data-index="0"]');
       await tabTo(page, '.row[data-index="0"] a');
+      // As on a busy machine: frames pass before what was scrolled to is drawn.
+      await page.evaluate('window.requestAnimationFrame = (work) => queueMicrotask(work)');
       for (const [key, index] of [
         ['ArrowDown', 1],
         ['ArrowDown', 2],
