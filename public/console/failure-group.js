@@ -30,13 +30,14 @@ export function FailureGroup({ rows, reason, field, list }) {
   const chosen = rows.filter((row) => ticked.has(subjectOf(row)));
   const act = actFor(reason);
   const work = useSending({ rows: chosen, isChecked: act === 'mend' });
-  if (rows.length === 0) {
+  const isIdle = work.state.phase === 'idle';
+  // What is sent mends them, and may not have come to its end.
+  if (rows.length === 0 && isIdle) {
     if (list.isLoading || list.error) return null;
     return h('div', { class: 'empty' }, h(Nothing, { text: say(FAILURES.mendedHere) }));
   }
   const tickAll = (/** @type {boolean} */ all) =>
     setTicked(new Set(all ? rows.map(subjectOf) : []));
-  const isIdle = work.state.phase === 'idle';
   const fields = settableOf(work.state, field);
   /** While it is sent nothing is closed; of an input method Escape only ends what is being written. */
   const closeOnEscape = (/** @type {KeyboardEvent} */ { key, isComposing }) => {

@@ -24,22 +24,38 @@ export const nameOf = ({ operation, key }) => `${operation} ${key}`;
 /** Whether a batch was refused whole for what stands in it: others may go through. @param {{ readonly code: number }} envelope */
 export const isAboutLines = ({ code }) => code === 400 || code === 413;
 
+/** @typedef {{ readonly pushes: readonly Push[], readonly next?: number }} Row `next`: place of the first push that is still to be sent */
 /**
- * How many pushes of which matters one batch takes. A matter is cut only where it has too many for any batch, and no
+ * @template {Row} T
+ * @typedef {{ readonly matter: T, readonly pushes: readonly Push[] }} Part
+ */
+
+/** @param {Row} matter */
+export const leftOf = ({ pushes, next = 0 }) => pushes.slice(next);
+
+/** @template {Row} T @param {T} matter @param {number} count of its next pushes @returns {T} */
+export const behind = (matter, count) => ({ ...matter, next: (matter.next ?? 0) + count });
+
+/** @param {Row} matter */
+export const isThrough = ({ pushes, next = 0 }) => next >= pushes.length;
+
+/**
+ * What one batch takes of which matter. A matter is cut only where it has too many pushes for any batch, and no
  * operation has the same key twice.
  *
- * @template {{ readonly pushes: readonly Push[] }} T
+ * @template {Row} T
  * @param {readonly T[]} matters
  * @param {Limits} limits
- * @returns {{ matter: T, count: number }[]} of the first ones
+ * @returns {Part<T>[]} of the first ones
  */
 export function firstBatch(matters, { batchLines, batchBytes }) {
   const parts = [];
   const names = new Set();
   let bytes = 0;
   for (const matter of matters) {
+    const left = leftOf(matter);
     let count = 0;
-    for (const push of matter.pushes) {
+    for (const push of left) {
       // No character of a body takes more than three bytes for a unit.
       bytes += lineOf(push).length * 3 + 1;
       const isFull = names.size >= Math.min(LINES, batchLines) || bytes > batchBytes;
@@ -47,37 +63,26 @@ export function firstBatch(matters, { batchLines, batchBytes }) {
       names.add(nameOf(push));
       count += 1;
     }
-    const isWhole = count === matter.pushes.length;
-    if (isWhole || parts.length === 0) parts.push({ matter, count });
+    const isWhole = count === left.length;
+    if (isWhole || parts.length === 0) parts.push({ matter, pushes: left.slice(0, count) });
     if (!isWhole) break;
   }
   return parts;
 }
 
 /**
- * @template {{ readonly pushes: readonly Push[] }} T
+ * @template {Row} T
  * @param {readonly T[]} matters @param {Limits} limits
- * @returns {T[][]} what goes into each batch; of a matter that is cut, its parts
+ * @returns {Part<T>[][]} what goes into each batch
  */
 export function chunksOf(matters, limits) {
   const chunks = [];
   let left = matters;
   while (left.length > 0) {
     const parts = firstBatch(left, limits);
-    chunks.push(parts.map(({ matter, count }) => firstOf(matter, count)));
-    const cut = parts.flatMap(({ matter, count }) => behind(matter, count) ?? []);
-    left = [...cut, ...left.slice(parts.length)];
+    chunks.push(parts);
+    const cut = parts.map(({ matter, pushes }) => behind(matter, pushes.length));
+    left = [...cut.filter((it) => !isThrough(it)), ...left.slice(parts.length)];
   }
   return chunks;
 }
-
-/** @template {{ readonly pushes: readonly Push[] }} T @param {T} matter @param {number} count @returns {T} */
-const firstOf = (matter, count) => ({ ...matter, pushes: matter.pushes.slice(0, count) });
-
-/**
- * @template {{ readonly pushes: readonly Push[] }} T
- * @param {T} matter @param {number} count
- * @returns {T | undefined} undefined: nothing of it is left
- */
-export const behind = (matter, count) =>
-  count < matter.pushes.length ? { ...matter, pushes: matter.pushes.slice(count) } : undefined;

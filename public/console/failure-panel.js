@@ -150,8 +150,7 @@ function Over({ work, done }) {
     {},
     left.length > 0 &&
       h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(left.length))),
-    left.some(({ written }) => written !== undefined) &&
-      h('p', { class: 'note' }, say(FAILURES.inPart)),
+    left.some(({ sent }) => sent) && h('p', { class: 'note' }, say(FAILURES.inPart)),
     others.length > 0 && h('ul', { class: 'plan' }, others),
     h(
       'p',

@@ -2,11 +2,10 @@
  * What sending some failed matters again would come to. Of each matter all pushes are looked at that nothing
  * mended, the oldest first: they are sent in this order or not at all.
  */
-import { ask, send } from './ask.js';
-import { bodyHashOf, chunksOf, isAboutLines, lineOf, nameOf } from './failure-lines.js';
+import { send } from './ask.js';
+import { chunksOf, isAboutLines, lineOf, nameOf } from './failure-lines.js';
 import { plannedOf } from './failure-planned.js';
-import { failedPushesOf, WITH_BODIES, WITHOUT } from './failure-read.js';
-import { keyOf } from './mend-guard.js';
+import { failedPushesOf, WITH_BODIES } from './failure-read.js';
 import { batchLimits } from './self.js';
 import { session, sessionSignal } from './session.js';
 
@@ -44,66 +43,6 @@ export async function makePlan(rows, { settings, found, isChecked, report, ...ho
 }
 
 /**
- * A plan beside what still fails now. What was mended after the plan was made must not be sent over it, and what
- * failed since would be left out.
- *
- * @param {readonly PlannedMatter[]} matters @param {readonly FailedRow[]} rows theirs @param {AbortSignal} signal
- * @returns {Promise<PlannedMatter[]>} as they stand now: what may still be sent of them has the state `send`
- */
-export async function lookedAgain(matters, rows, signal) {
-  const failed = await failedPushesOf(rows, { page: WITHOUT, signal });
-  const now = [];
-  for (const matter of matters) {
-    const entries = failed.get(matter.name) ?? [];
-    now.push(matter.sent ? await sentSince(matter, entries, signal) : unsentSince(matter, entries));
-  }
-  return now;
-}
-
-/** @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail */
-function unsentSince(matter, entries) {
-  const ids = entries.map(({ requestId }) => requestId);
-  return ids.join() === matter.looked.join() ? matter : droppedOf(matter, entries);
-}
-
-/**
- * What this plan sent failed by that or was written, and nobody was told where an answer was lost. Whatever was
- * written of a matter mends all that failed before.
- *
- * @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail @param {AbortSignal} signal
- */
-async function sentSince(matter, entries, signal) {
-  const { externalId, looked, pushes, written } = matter;
-  const known = new Set(looked);
-  const isOwn = (/** @type {Entry} */ entry) => pushes.some((push) => isPushOf(entry, push));
-  const isKnown = (/** @type {Entry} */ { requestId }) => known.has(requestId);
-  if (!entries.every((entry) => isKnown(entry) || isOwn(entry))) return droppedOf(matter, entries);
-  const isUntouched = entries.some(isKnown) || (externalId === null && entries.length > 0);
-  if (isUntouched) return matter;
-  if (externalId === null) return droppedOf(matter, entries);
-  const question = { externalId, state: 'PERSISTED', limit: 1 };
-  const newest = (await ask('push-logs/query', question, signal)).entries[0];
-  const all = written ? [written, ...pushes] : pushes;
-  const at = newest ? all.findLastIndex((push) => isPushOf(newest, push)) : -1;
-  const left = all.slice(at + 1);
-  if (at < 0 || left.length === 0) return droppedOf(matter, entries);
-  return { ...matter, pushes: left, written: all[at] };
-}
-
-/** @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail @returns {PlannedMatter} */
-function droppedOf({ name, externalId }, entries) {
-  const state = entries.length === 0 ? 'mended' : 'changed';
-  return { name, externalId, state, pushes: [], looked: entries.map(({ requestId }) => requestId) };
-}
-
-/** Whether the log has it of this page: under the same key somebody else may have sent another body. @param {Entry} entry @param {Push} push */
-const isPushOf = (entry, push) =>
-  entry.clientId === session.peek()?.clientId &&
-  entry.operation === push.operation &&
-  keyOf(entry) === push.key &&
-  entry.bodyHash === bodyHashOf(push);
-
-/**
  * @param {PlannedMatter[]} matters
  * @param {AbortSignal} signal
  * @param {(progress: Progress) => void} report
@@ -118,8 +57,8 @@ async function checked(matters, signal, report) {
       chunk.flatMap(({ pushes }) => pushes),
       signal,
     );
-    for (const { name, pushes } of chunk)
-      results.get(name)?.push(...found.splice(0, pushes.length));
+    for (const { matter, pushes } of chunk)
+      results.get(matter.name)?.push(...found.splice(0, pushes.length));
     done += chunk.length;
   }
   return matters.map((matter) => {

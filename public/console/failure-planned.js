@@ -17,11 +17,12 @@ import { fieldOf, setField } from './set-field.js';
  * @property {string} name
  * @property {string | null} externalId null: its pushes name no matter
  * @property {PlanState} state
- * @property {readonly Push[]} pushes that are to be sent
- * @property {readonly string[]} looked request ids of all its pushes that the plan looked at
+ * @property {readonly Push[]} pushes of the plan, the oldest first
+ * @property {readonly string[]} looked request ids of all its pushes that the plan looked at, the oldest first
+ * @property {number} [next] place of the first push that is still to be sent: those before it came to their end
  * @property {boolean} [sent] whether this plan sent some of it, and what became of that is not known, or not the end
- * @property {Push} [written] its last push that this plan wrote; `pushes` are those behind it
  * @property {Result} [failed] what a push of it was rejected with that this plan sent
+ * @property {Result} [result] of a matter that was sent to its end
  * @property {string} [why]
  * @property {Places} [places]
  */
@@ -63,21 +64,40 @@ const isSendable = ({ operation, body, externalId, idempotencyKey }) =>
   isObject(String(body)) &&
   !(isUnnamed(externalId) && idempotencyKey !== null && /[\r\n]/.test(String(body)));
 
-/** A push that was tried more than once is sent once, where its last try was. @param {readonly Entry[]} entries */
+/**
+ * A push that was tried more than once is sent once. Under its key it is where it was tried first: a late retry must
+ * not undo what came after it. Where it came anew it is where it was last.
+ *
+ * @param {readonly Entry[]} entries
+ */
 function withoutRepeats(entries) {
-  const seen = new Set();
-  const kept = [];
-  for (const entry of [...entries].reverse()) {
-    const { operation, bodyHash } = entry;
-    const names = [
-      [operation, keyOf(entry)],
-      [operation, null, bodyHash],
-    ].map((it) => JSON.stringify(it));
-    if (!names.some((it) => seen.has(it))) kept.unshift(entry);
-    for (const it of names) seen.add(it);
+  /** @type {Map<string, { first: Entry, last: Entry }>} */
+  const byName = new Map();
+  for (const last of entries) {
+    const name = nameOf({ operation: last.operation, key: keyOf(last) });
+    const known = byName.get(name);
+    if (known && !isRetry(known, last)) byName.delete(name);
+    // What is set again stays in its place.
+    byName.set(name, { first: last, ...byName.get(name), last });
   }
-  return kept;
+  const kept = [...byName.values()].map(({ last }) => last);
+  const lastWith = new Map(kept.map((entry) => [bytesOf(entry), entry]));
+  return kept.filter((entry) => lastWith.get(bytesOf(entry)) === entry);
 }
+
+/**
+ * Under the same key another body is another push, unless the first one was mended: here, or with another secret than
+ * that of its source.
+ *
+ * @param {{ first: Entry, last: Entry }} known @param {Entry} entry
+ */
+const isRetry = ({ first, last }, entry) =>
+  entry.bodyHash === last.bodyHash ||
+  first.idempotencyKey === null ||
+  entry.secretId !== first.secretId;
+
+/** @param {Entry} entry */
+const bytesOf = ({ operation, bodyHash }) => `${operation} ${bodyHash}`;
 
 /** @param {string} body */
 function isObject(body) {

@@ -14,6 +14,7 @@ export const WITH_BODIES = { includeBody: true, limit: 50 };
 export const WITHOUT = { limit: 500 };
 /** Matters that are looked up one by one. */
 const FEW = 20;
+const STILL_FAILED = { stillFailed: true, reason: OWN_REASONS };
 
 /**
  * Of more than a few matters all that still failed is read, as long as that takes fewer questions than they would
@@ -32,7 +33,7 @@ export async function failedPushesOf(rows, how) {
 async function amongAll(rows, how) {
   const found = noneOf(rows);
   let pages = 0;
-  for await (const entries of pagesOf({}, how)) {
+  for await (const entries of pagesOf(STILL_FAILED, how)) {
     if (pages === rows.length) return undefined;
     pages += 1;
     put(found, entries, how);
@@ -44,7 +45,7 @@ async function amongAll(rows, how) {
 async function oneByOne(rows, how) {
   const found = noneOf(rows);
   for (const row of rows) {
-    for await (const entries of pagesOf(questionOf(row), how)) {
+    for await (const entries of pagesOf({ ...STILL_FAILED, ...questionOf(row) }, how)) {
       put(found, entries, how);
       if (isFull(found.get(subjectOf(row)))) break;
     }
@@ -73,12 +74,28 @@ function put(found, entries, { report }) {
   report?.([...found.values()].reduce((sum, own) => sum + own.length, 0));
 }
 
+/**
+ * All that the log has since, the oldest first: of a matter, else of a key.
+ *
+ * @param {{ externalId: string } | { idempotencyKey: string, operation: string }} name
+ * @param {string} requestId of the push after which it begins
+ * @param {AbortSignal} signal
+ */
+export async function* pushesSince(name, requestId, signal) {
+  const from = new Date(receivedAtOf(requestId)).toISOString();
+  for await (const entries of pagesOf({ ...name, from }, { page: WITHOUT, signal }))
+    yield* entries.filter((entry) => entry.requestId > requestId);
+}
+
+/** Seconds, then milliseconds, are the first digits of the id. @param {string} requestId */
+const receivedAtOf = (requestId) =>
+  Number.parseInt(requestId.slice(0, 8), 16) * 1_000 + Number.parseInt(requestId.slice(8, 12), 16);
+
 /** @param {Record<string, unknown>} question @param {Reading} how @returns {AsyncGenerator<readonly Entry[]>} */
 async function* pagesOf(question, { page, signal }) {
-  const common = { stillFailed: true, reason: OWN_REASONS, oldestFirst: true };
   let cursor = null;
   do {
-    const body = { ...common, ...question, ...page, ...(cursor && { cursor }) };
+    const body = { ...question, ...page, oldestFirst: true, ...(cursor && { cursor }) };
     const { entries, nextCursor } = await ask('push-logs/query', body, signal);
     yield entries;
     cursor = nextCursor;

@@ -1,15 +1,15 @@
 /** Sends failed matters again, batch after batch: a matter's pushes in their order, and no faster than the service takes them. */
 import { AskError, send } from './ask.js';
-import { behind, firstBatch, isAboutLines, lineOf } from './failure-lines.js';
+import { behind, firstBatch, isAboutLines, isThrough, lineOf } from './failure-lines.js';
 import { FAILURES } from './failures-words.js';
 import { batchLimits } from './self.js';
 import { endedWork, session, sessionSignal } from './session.js';
 
 /** @typedef {import('./shapes').Envelope} Envelope */
-/** @typedef {import('./failure-lines.js').Push} Push */
 /** @typedef {import('./failure-planned.js').PlannedMatter} PlannedMatter */
 /** @typedef {{ readonly code: number, readonly message: string, readonly reason?: string, readonly outcome?: string, readonly retryable?: boolean, readonly errors?: readonly { field: string, message: string }[] }} Result */
 /** @typedef {{ readonly wait: number, readonly reason: string }} Wait seconds */
+/** @typedef {(matters: readonly PlannedMatter[], signal: AbortSignal) => Promise<readonly PlannedMatter[]>} UpToDate */
 
 /** In a row, each after the time that the service asked for. */
 const MOST_TRIES = 5;
@@ -25,7 +25,7 @@ const NOT_WAITED_FOR = ['CLIENT_PAUSED'];
  * @param {readonly PlannedMatter[]} matters
  * @param {{
  *   signal: AbortSignal,
- *   upToDate: (matters: readonly PlannedMatter[], signal: AbortSignal) => Promise<readonly PlannedMatter[]>,
+ *   upToDate: UpToDate,
  *   onResults: (results: readonly (readonly [name: string, result: Result])[]) => void,
  *   onWait: (wait: Wait | undefined) => void,
  *   isFresh?: boolean,
@@ -43,30 +43,21 @@ export async function sendMatters(matters, { signal: given, upToDate, onResults,
   let tries = 0;
   let lookedAt = how.isFresh === false ? -Infinity : Date.now();
   while (left.length > 0) {
-    if (Date.now() - lookedAt > FRESH) {
-      // Sending may take long: somebody may have mended meanwhile what is still to be sent.
-      try {
-        left = await upToDate(left, signal);
-      } catch (error) {
-        if (over.aborted) tellEnd(counts, left);
-        return signal.aborted ? { left } : { left, error };
-      }
-      lookedAt = Date.now();
-      continue;
-    }
-    const parts = firstBatch(left, batchLimits());
-    const { settled, again, isForward, wait, error } = await sendBatch(parts, signal);
-    onResults(settled);
-    for (const [, { code }] of settled) counts[code === 0 ? 'written' : 'failed'] += 1;
-    left = [...again, ...left.slice(parts.length)];
+    // Sending may take long: somebody may have mended meanwhile what is still to be sent.
+    const isDue = Date.now() - lookedAt > FRESH;
+    const step = await (isDue ? look(left, upToDate, signal) : sendBatch(left, signal));
+    onResults(step.settled);
+    for (const [, { code }] of step.settled) counts[code === 0 ? 'written' : 'failed'] += 1;
+    left = step.left;
     if (over.aborted) tellEnd(counts, left);
     if (signal.aborted) return { left };
-    tries = isForward ? 0 : tries + 1;
-    if (isForward && wait === undefined) continue;
-    const reason = error instanceof AskError ? error.reason : '';
-    const isOver = tries >= MOST_TRIES || NOT_WAITED_FOR.includes(reason);
-    if (wait === undefined || isOver) return { left, error };
-    await pause(wait, reason, { signal, onWait });
+    if (isDue && !step.error) lookedAt = Date.now();
+    if (step.isForward) tries = 0;
+    if (!step.error) continue;
+    const wait = waitAfter(step.error, tries);
+    tries += 1;
+    if (wait === undefined || tries >= MOST_TRIES) return { left, error: step.error };
+    await pause(wait, step.error, { signal, onWait });
   }
   return { left };
 }
@@ -74,83 +65,105 @@ export async function sendMatters(matters, { signal: given, upToDate, onResults,
 /** Its screen is gone with the session. @param {{ written: number, failed: number }} counts @param {readonly PlannedMatter[]} left */
 function tellEnd({ written, failed }, left) {
   if (session.peek()) return;
-  const inPart = left.filter(({ written }) => written !== undefined).length;
-  const counted = [written, failed, left.length, inPart];
-  endedWork.value = { words: FAILURES.ended, counts: counted };
+  const begun = left.filter(({ sent }) => sent).length;
+  endedWork.value = { words: FAILURES.ended, counts: [written, failed, left.length, begun] };
 }
 
-/** @typedef {readonly { readonly matter: PlannedMatter, readonly count: number }[]} Parts */
-/** @typedef {{ settled: [string, Result][], again: PlannedMatter[], isForward: boolean, wait?: number, error?: unknown }} Sent */
+/** @typedef {[name: string, result: Result][]} Settled */
+/** @typedef {{ settled: Settled, left: readonly PlannedMatter[], isForward?: boolean, error?: unknown }} Step */
 
-/** @param {Parts} parts @param {AbortSignal} signal @returns {Promise<Sent>} */
-async function sendBatch(parts, signal) {
-  const lines = parts.flatMap(({ matter, count }) => matter.pushes.slice(0, count).map(lineOf));
-  const again = parts.map(({ matter }) => ({ ...matter, sent: true }));
-  const none = { settled: [], again, isForward: false };
+/** @param {readonly PlannedMatter[]} left @param {UpToDate} upToDate @param {AbortSignal} signal @returns {Promise<Step>} */
+async function look(left, upToDate, signal) {
   try {
-    const envelope = await send('matters/batch', { body: lines.join('\n'), signal });
-    const results = /** @type {any} */ (envelope.data)?.results;
-    if (results) return sortedOut(parts, results, envelope);
-    const { code, message, reason = '', retryAfter } = envelope;
-    if (isAboutLines(envelope))
-      return sortedOut(
-        parts,
-        lines.map(() => envelope),
-        envelope,
-      );
-    const error = new AskError({ message, reason, envelope });
-    const isWaitedFor = code === 503 || code === 429;
-    return { ...none, error, ...(isWaitedFor && { wait: retryAfter ?? USUAL_WAIT }) };
+    const settled = /** @type {Settled} */ ([]);
+    const still = [];
+    for (const matter of await upToDate(left, signal)) {
+      if (matter.result) settled.push([matter.name, matter.result]);
+      else still.push(matter);
+    }
+    return { settled, left: still };
   } catch (error) {
-    // Whether it arrived nobody knows: with the same keys it may be sent once more.
-    return { ...none, error, ...(error instanceof AskError && { wait: USUAL_WAIT }) };
+    return { settled: [], left, error };
   }
 }
 
-/** What may go through a little later, under the same key: nothing behind it was applied. @param {Result} result */
+/** @param {readonly PlannedMatter[]} left @param {AbortSignal} signal @returns {Promise<Step>} */
+async function sendBatch(left, signal) {
+  const parts = firstBatch(left, batchLimits());
+  const others = left.slice(parts.length);
+  const lines = parts.flatMap(({ pushes }) => pushes.map(lineOf));
+  try {
+    const envelope = await send('matters/batch', { body: lines.join('\n'), signal });
+    const { results } = /** @type {any} */ (envelope.data ?? {});
+    const ofLines = results ?? (isAboutLines(envelope) && lines.map(() => envelope));
+    if (!ofLines) throw errorOf(envelope);
+    const { again, ...step } = sortedOut(parts, ofLines, envelope);
+    return { ...step, left: [...again, ...others] };
+  } catch (error) {
+    // Whether it arrived nobody knows: with the same keys it may be sent once more.
+    const again = parts.map(({ matter }) => ({ ...matter, sent: true }));
+    return { settled: [], left: [...again, ...others], error };
+  }
+}
+
+/** @param {Pick<Envelope, 'code' | 'message'> & Partial<Envelope>} envelope */
+const errorOf = ({ code, message, reason = '', retryAfter }) =>
+  new AskError({ message, reason, envelope: /** @type {Envelope} */ ({ code, retryAfter }) });
+
+/** What may go through a little later, under the same key: nothing behind it was applied. @param {Pick<Result, 'code'>} result */
 const isLater = ({ code }) => code === 503 || code === 504;
 
 /**
  * Of a matter that the service had no room or no time for, the pushes from the first such one on are sent once more;
  * so are those that the batch did not take. What is rejected holds up nothing, as within a batch.
  *
- * @param {Parts} parts @param {Result[]} results @param {Envelope} envelope @returns {Sent}
+ * @param {readonly import('./failure-lines.js').Part<PlannedMatter>[]} parts @param {Result[]} results
+ * @param {Envelope} envelope
  */
 function sortedOut(parts, results, { retryAfter }) {
-  const sent = /** @type {Sent} */ ({ settled: [], again: [], isForward: false });
+  const settled = /** @type {Settled} */ ([]);
+  const again = [];
+  let isForward = false;
+  let error;
   let at = 0;
-  for (const { matter, count } of parts) {
-    const own = results.slice(at, at + count);
-    at += count;
-    const full = own.findIndex(isLater);
-    const taken = full < 0 ? count : full;
-    const failed = own.slice(0, taken).find(({ code }) => code !== 0) ?? matter.failed;
-    const left = behind(matter, taken);
+  for (const { matter, pushes } of parts) {
+    const own = results.slice(at, at + pushes.length);
+    at += pushes.length;
+    const later = own.find(isLater);
+    const taken = later ? own.indexOf(later) : pushes.length;
+    const failed = matter.failed ?? own.slice(0, taken).find(({ code }) => code !== 0);
+    const left = { ...behind(matter, taken), sent: true, ...(failed && { failed }) };
     const result = failed ?? own.at(-1);
-    if (!left) {
-      if (result) sent.settled.push([matter.name, result]);
-      sent.isForward = true;
-      continue;
-    }
-    const written = matter.pushes[own.findLastIndex(({ code }) => code === 0)] ?? matter.written;
-    sent.isForward ||= taken > 0;
-    sent.again.push({
-      ...left,
-      sent: true,
-      ...(written && { written }),
-      ...(failed && { failed }),
-    });
-    if (full < 0) continue;
-    const { message = '', reason = '' } = own[full] ?? {};
-    sent.wait = retryAfter ?? USUAL_WAIT;
-    sent.error = new AskError({ message, reason });
+    isForward ||= taken > 0;
+    if (!isThrough(left)) again.push(left);
+    else if (result) settled.push([matter.name, result]);
+    if (later) error = errorOf({ ...later, retryAfter });
   }
-  return sent;
+  return { settled, again, isForward, error };
 }
 
-/** @param {number} seconds @param {string} reason @param {{ signal: AbortSignal, onWait: (wait: Wait | undefined) => void }} told */
-async function pause(seconds, reason, { signal, onWait }) {
-  for (let left = Math.min(seconds, LONGEST_WAIT); left > 0 && !signal.aborted; left -= 1) {
+/**
+ * Seconds that the service asked for, else longer each time.
+ *
+ * @param {unknown} error @param {number} tries before, in a row
+ * @returns {number | undefined} undefined: it does not pass by itself
+ */
+function waitAfter(error, tries) {
+  if (!(error instanceof AskError) || NOT_WAITED_FOR.includes(error.reason)) return undefined;
+  const { envelope } = error;
+  if (envelope && envelope.code !== 429 && !isLater(envelope)) return undefined;
+  return Math.min(envelope?.retryAfter ?? USUAL_WAIT * 2 ** tries, LONGEST_WAIT);
+}
+
+/** A tab that nobody looks at wakes up seldom: the clock tells when it is over. @param {number} seconds @param {unknown} error @param {{ signal: AbortSignal, onWait: (wait: Wait | undefined) => void }} told */
+async function pause(seconds, error, { signal, onWait }) {
+  const reason = error instanceof AskError ? error.reason : '';
+  const end = Date.now() + seconds * 1_000;
+  for (
+    let left = seconds;
+    left > 0 && !signal.aborted;
+    left = Math.ceil((end - Date.now()) / 1_000)
+  ) {
     onWait({ wait: left, reason });
     await new Promise((passed) => setTimeout(passed, 1_000));
   }

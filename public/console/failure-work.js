@@ -1,10 +1,12 @@
 /** Plan, sending and results of a selection of failed matters, one after the other. */
 import { subjectOf } from './failure-groups.js';
-import { lookedAgain, makePlan } from './failure-plan.js';
+import { lookedAgain } from './failure-look.js';
+import { makePlan } from './failure-plan.js';
 import { sendMatters } from './failure-send.js';
 import { FAILURES } from './failures-words.js';
 import { useEffect, useRef, useState } from './lib/hooks.js';
 import { reasonWords } from './reasons.js';
+import { holdRoute, route } from './route.js';
 import { say, sayWith } from './speech.js';
 import { WORDS } from './words.js';
 
@@ -36,6 +38,11 @@ export function useSending({ rows, isChecked }) {
   /** What the plan was made of: others may be ticked since. */
   const planned = useRef(rows);
   useEffect(() => () => stop.current.abort(), []);
+  useEffect(
+    () =>
+      isBegun(state) ? holdRoute((to) => isHere(to) || confirm(say(FAILURES.leave))) : undefined,
+    [isBegun(state)],
+  );
   const change = (/** @type {Partial<State>} */ changes) =>
     setState((before) => ({ ...before, ...changes }));
   const tell = (/** @type {readonly (readonly [string, TellRow])[]} */ some) =>
@@ -118,6 +125,17 @@ export function useSending({ rows, isChecked }) {
     setTold(NOTHING_TOLD);
   };
   return { state, told, plan, send, cancel, reset };
+}
+
+/** Whether what is left would be lost with this screen. @param {State} state */
+const isBegun = ({ phase, left }) =>
+  phase === 'sending' || (phase === 'over' && left.some(({ sent }) => sent));
+
+/** Whether this screen stays. @param {import('./route.js').Route} to */
+function isHere({ screen, params }) {
+  const here = route.peek();
+  const { reason, field } = here.params;
+  return screen === here.screen && params.reason === reason && params.field === field;
 }
 
 /** @param {PlannedMatter} matter @returns {TellRow} */

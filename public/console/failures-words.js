@@ -120,14 +120,18 @@ export const FAILURES = {
     '服务要求等待（{0}），{1} 秒后继续。',
   ),
   done: w('Done: {0} written, {1} failed.', '完成：{0} 条已落库，{1} 条失败。'),
-  stopped: w('Stopped. {0} are not sent.', '已停止，{0} 条未发送。'),
+  stopped: w('Stopped. {0} matters are not finished.', '已停止，{0} 个事项未发送完。'),
   inPart: w(
-    'Some were sent in part. Go on before you leave: what is left of them is listed nowhere else.',
-    '部分事项只发送了一部分。请在离开前继续发送，剩余部分不会再列出。',
+    'Some of them were begun and may be written in part. Go on before you leave: what is left of them is listed nowhere else.',
+    '其中部分事项已开始发送，可能只写入了一部分。请在离开前继续发送，剩余部分不会再列出。',
+  ),
+  leave: w(
+    'Some matters are sent in part, and what is left of them is listed nowhere else. Leave all the same?',
+    '部分事项只发送了一部分，剩余部分不会再列出。仍要离开吗？',
   ),
   ended: w(
-    'Sending stopped there: {0} matters written, {1} failed, {2} not sent (of these {3} in part).',
-    '发送随之停止：{0} 个事项已落库，{1} 个失败，{2} 个未发送（其中 {3} 个只发送了一部分）。',
+    'Sending stopped there: {0} matters written, {1} failed, {2} not finished (of these {3} begun).',
+    '发送随之停止：{0} 个事项已落库，{1} 个失败，{2} 个未发送完（其中 {3} 个已开始发送）。',
   ),
   goOn: w('Go on', '继续发送'),
   wouldFail: w('Would be rejected: {0}', '仍会被拒绝：{0}'),

@@ -12,7 +12,11 @@ import { OWN_REASONS } from './reasons.js';
  */
 
 /** What has no key is sent under one that tells which push it is. @param {Pick<Entry, 'requestId' | 'idempotencyKey'>} push */
-export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `console/${requestId}`;
+export const keyOf = ({ requestId, idempotencyKey }) => idempotencyKey ?? `${CONSOLE}${requestId}`;
+const CONSOLE = 'console/';
+
+/** @param {string} key */
+export const isConsoleKey = (key) => key.startsWith(CONSOLE);
 
 /** Whether its sender named no matter: the service assigns an id to what is valid. @param {string | null} externalId */
 export const isUnnamed = (externalId) => externalId === null || externalId.startsWith('auto:');

@@ -54,10 +54,32 @@ export function show(changes) {
   location.hash = routeText({ screen, params: { ...params, ...changes } });
 }
 
+/** @typedef {(to: Route) => boolean} MayLeave */
+/** @type {MayLeave | undefined} */
+let mayLeave;
+
+/**
+ * Asks before somebody leaves by whatever way: a link, the search, back, or by closing the tab.
+ *
+ * @param {MayLeave} check
+ * @returns {() => void} ends it
+ */
+export function holdRoute(check) {
+  const hold = (/** @type {Event} */ event) => event.preventDefault();
+  mayLeave = check;
+  addEventListener('beforeunload', hold);
+  return () => {
+    mayLeave = undefined;
+    removeEventListener('beforeunload', hold);
+  };
+}
+
 /** Follows the address from now on. */
 export function followAddress() {
   const read = () => {
-    route.value = parseRoute(location.hash);
+    const to = parseRoute(location.hash);
+    if (!mayLeave || mayLeave(to)) route.value = to;
+    else history.pushState(null, '', routeText(route.value));
   };
   addEventListener('hashchange', read);
   read();

@@ -264,7 +264,7 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
       const isPaused = async () => (await upsert('FINE-1')).reason === 'CLIENT_PAUSED';
       await until('the pause', isPaused);
       await press(page, '#send');
-      await shows(page, 'Stopped. 3 are not sent.', '.work');
+      await shows(page, 'Stopped. 3 matters are not finished.', '.work');
       expect(await textOf(page, '.work .failure')).toContain('CLIENT_PAUSED');
       await ctl('queue', 'resume', service().clientId);
       await until('its end', async () => !(await isPaused()));

@@ -2,7 +2,7 @@
 
 import { isAuthenticated } from '../../public/console/authenticated';
 import { groupsOf, isOf, withOlder } from '../../public/console/failure-groups';
-import { chunksOf, lineOf } from '../../public/console/failure-lines';
+import { chunksOf, lineOf, type Part, type Push } from '../../public/console/failure-lines';
 import { plannedOf } from '../../public/console/failure-planned';
 import { actFor } from '../../public/console/reasons';
 import { csvOf } from '../../public/console/save-csv';
@@ -94,7 +94,7 @@ const entry = (more: Partial<Entry>) =>
 const OWN = { clientId: 'a' };
 
 describe('of one matter', () => {
-  test('all that failed is sent, in order; what was tried twice once, where it was tried last', () => {
+  test('all that failed is sent, in order; what came anew once, where it came last', () => {
     const tried = { idempotencyKey: 'k' };
     const { state, pushes } = plannedOf(
       'x',
@@ -112,6 +112,25 @@ describe('of one matter', () => {
       'status console/4',
     ]);
     expect(pushes[0]?.body).toBe('{"title":"later"}');
+  });
+
+  test.each<[string, Partial<Entry>, Partial<Entry>]>([
+    ['under its key', { idempotencyKey: 'k', bodyHash: 'A' }, { bodyHash: 'A' }],
+    ['from here', { bodyHash: 'A' }, { idempotencyKey: 'console/1', bodyHash: 'A' }],
+    ['mended from here', { bodyHash: 'A' }, { idempotencyKey: 'console/1', bodyHash: 'B' }],
+    ['mended with another secret', { idempotencyKey: 'k', bodyHash: 'A' }, { secretId: 'q' }],
+  ])('a late retry %s undoes nothing that came after it', (_, first, again) => {
+    const entries = [
+      entry({ requestId: '1', ...first }),
+      entry({ requestId: '2', operation: 'status' }),
+      entry({ requestId: '3', ...first, bodyHash: 'C', ...again, body: '{"n":3}' }),
+      entry({ requestId: '4', ...first, bodyHash: 'D', ...again, body: '{"n":4}' }),
+    ];
+    const { pushes } = plannedOf('x', entries, OWN);
+    expect(pushes.map(({ operation, body }) => [operation, body])).toEqual([
+      ['upsert', '{"n":4}'],
+      ['status', '{"title":""}'],
+    ]);
   });
 
   test('what had no key, and was sent from here before, is sent once, as it was mended', () => {
@@ -197,8 +216,10 @@ describe('lines', () => {
     pushes: keys.map((key) => ({ operation: 'upsert', body: '{}', key })),
   });
   const many = Array.from({ length: 60 }, (_, n) => String(n));
-  const namesOf = (chunks: { name: string; pushes: readonly unknown[] }[][]) =>
-    chunks.map((chunk) => chunk.map(({ name, pushes }) => `${name}${pushes.length}`).join(' '));
+  const namesOf = (chunks: Part<{ name: string; pushes: readonly Push[] }>[][]) =>
+    chunks.map((chunk) =>
+      chunk.map(({ matter: { name }, pushes }) => `${name}${pushes.length}`).join(' '),
+    );
 
   test('fill batches; a matter stays together, and no key is twice in one', () => {
     const all = [matter('A', many), matter('B', ['b']), matter('C', ['b']), matter('D', many)];

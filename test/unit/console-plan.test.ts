@@ -1,11 +1,14 @@
 /** Plans of the console: which failed pushes they look at, whether they still hold, and what is sent of them until a key ends. */
-import { bodyHashOf } from '../../public/console/failure-lines';
-import { lookedAgain, makePlan } from '../../public/console/failure-plan';
+import { AskError } from '../../public/console/ask';
+import { bodyHashOf, leftOf } from '../../public/console/failure-lines';
+import { lookedAgain } from '../../public/console/failure-look';
+import { makePlan } from '../../public/console/failure-plan';
 import type { PlannedMatter } from '../../public/console/failure-planned';
 import { sendMatters } from '../../public/console/failure-send';
+import { keyOf } from '../../public/console/mend-guard';
 import { self } from '../../public/console/self';
 import { begin, end, endedBy, endedWork, session } from '../../public/console/session';
-import type { Entry, FailedRow } from '../../public/console/shapes';
+import type { Entry, Envelope, FailedRow } from '../../public/console/shapes';
 
 type Body = Readonly<Record<string, unknown>>;
 type Answer = (path: string, body: string, key: string) => object;
@@ -27,11 +30,17 @@ Object.assign(globalThis, {
 
 /** The log, the oldest first; what was not written still fails. */
 let log: Entry[];
-const entry = (requestId: string, externalId: string, more: Partial<Entry> = {}) =>
+const START = Date.parse('2026-01-02') / 1_000;
+/** In the order of their receipt, as those of the service. */
+const idOf = (name: string) => `${START.toString(16)}0000${name.padStart(12, '0')}`;
+/** Keys by which the console sends what has none, with the short names. */
+const short = (key: string) => key.replace(idOf('').slice(0, 12), '').replace(/\/0+/, '/');
+const entry = (name: string, externalId: string | null, more: Partial<Entry> = {}) =>
   ({
-    ...{ requestId, externalId, operation: 'upsert', idempotencyKey: null, clientId: 'a' },
+    ...{ requestId: idOf(name), externalId, operation: 'upsert', idempotencyKey: null },
+    ...{ clientId: 'a', reason: null, outcome: null },
     ...{
-      bodyHash: requestId,
+      bodyHash: name,
       body: '{"title":"x"}',
       secretId: 's',
       resentFrom: null,
@@ -43,32 +52,33 @@ const entry = (requestId: string, externalId: string, more: Partial<Entry> = {})
 const rowOf = ({ requestId, clientId, operation, externalId, idempotencyKey }: Entry) =>
   ({ requestId, clientId, operation, externalId, idempotencyKey }) as FailedRow;
 
-/** What is persisted mends all that failed of its matter before. */
+/** What is persisted mends all that failed of its matter before; so does, of what names none, the same push. */
 const isFailed = (it: Entry) =>
-  it.state !== 'PERSISTED' &&
-  !log
-    .slice(log.indexOf(it))
-    .some((later) => isWritten(later) && later.externalId === it.externalId);
-const isWritten = ({ state }: Entry) => state === 'PERSISTED';
+  ['REFUSED', 'EXPIRED'].includes(it.state) &&
+  !log.slice(log.indexOf(it)).some((later) => later.state === 'PERSISTED' && isOf(later, it));
+const isOf = (later: Entry, it: Entry) =>
+  it.externalId === null ? keyOf(later) === keyOf(it) : later.externalId === it.externalId;
 
 /** As the service searches its log, by what a plan asks for. */
 function search(question: Body) {
-  const { externalId, requestId, state, stillFailed, oldestFirst, limit, cursor = 0 } = question;
+  const { externalId, requestId, idempotencyKey } = question;
+  const { stillFailed, oldestFirst, limit, cursor = 0 } = question;
   const { from, to } = question;
   const all = oldestFirst ? log : [...log].reverse();
   const found = all.filter(
     (it) =>
-      (state === undefined || it.state === state) &&
+      (idempotencyKey === undefined || it.idempotencyKey === idempotencyKey) &&
       (!stillFailed || isFailed(it)) &&
       (externalId === undefined || it.externalId === externalId) &&
       (requestId === undefined || it.requestId === requestId) &&
-      (from === undefined || it.receivedAt >= String(from)) &&
-      (to === undefined || it.receivedAt < String(to)),
+      (from === undefined || at(it.receivedAt) >= at(from)) &&
+      (to === undefined || at(it.receivedAt) < at(to)),
   );
   const next = Number(cursor) + Number(limit);
   const entries = found.slice(Number(cursor), next);
   return { code: 0, data: { entries, nextCursor: next < found.length ? next : null } };
 }
+const at = (instant: unknown) => Date.parse(String(instant));
 const ok = (body: string) => ({
   code: 0,
   data: { results: body.split('\n').map(() => ({ code: 0, outcome: 'UPDATED' })) },
@@ -107,8 +117,9 @@ describe('a plan', () => {
     log = [...around(), ...many];
     const rows = log.filter((it) => it.receivedAt >= shown.from && it.receivedAt < shown.to);
     const [first] = await plan(rows.map(rowOf));
-    expect(first?.pushes.map(({ key }) => key)).toEqual(['console/1', 'console/2', 'console/3']);
-    expect(first?.looked).toEqual(['1', '2', '3']);
+    const keys = first?.pushes.map(({ key }) => short(key));
+    expect(keys).toEqual(['console/1', 'console/2', 'console/3']);
+    expect(first?.looked).toEqual(['1', '2', '3'].map(idOf));
   });
 
   test('of a few among very many asks for them one by one, and not for all of those', async () => {
@@ -131,7 +142,7 @@ describe('a plan', () => {
     const rows = log.map(rowOf);
     const { answer: usual } = { answer };
     answer = (path, body, key) =>
-      path === 'verify/batch' && body.includes('console/A')
+      path === 'verify/batch' && body.includes('000A')
         ? { code: 413, message: 'too long', reason: 'BODY_TOO_LARGE', data: null }
         : usual(path, body, key);
     const planned = await plan(rows, true);
@@ -142,33 +153,38 @@ describe('a plan', () => {
   });
 });
 
-describe('before it is sent, a plan is compared with what still fails', () => {
+describe('before it is sent, a plan is compared with the log', () => {
   let planned: PlannedMatter[];
   let rows: FailedRow[];
-  beforeEach(async () => {
-    log = ['1', '2', '3'].map((id) => entry(id, 'X'));
-    rows = [rowOf(log[0] as Entry)];
+  const planOf = async (...entries: Entry[]) => {
+    log = entries;
+    rows = [rowOf(entries[0] as Entry)];
     planned = await plan(rows);
-  });
-  /** What may still be sent, or why nothing may. */
+  };
+  beforeEach(() => planOf(...['1', '2', '3'].map((id) => entry(id, 'X'))));
+  /** What may still be sent, what became of it, or why nothing may be sent. */
   const look = async (more: Partial<PlannedMatter> = {}) => {
     const [x] = await lookedAgain(
       planned.map((it) => ({ ...it, ...more })),
       rows,
       signal,
     );
-    return x?.state === 'send' ? x.pushes.map(({ key }) => key) : x?.state;
+    if (x?.state !== 'send') return x?.state;
+    return x.result ?? leftOf(x).map(({ key }) => short(key));
   };
   const ALL = ['console/1', 'console/2', 'console/3'];
   const BODY = '{"title":"x"}';
   /** What this page sent of the plan. */
-  const own = (requestId: string, of: string, state: Entry['state'] = 'REFUSED') =>
-    entry(requestId, 'X', {
-      ...{ idempotencyKey: `console/${of}`, state },
+  const own = (name: string, of: string, state: Entry['state'] = 'REFUSED') =>
+    entry(name, 'X', {
+      ...{ idempotencyKey: `console/${idOf(of)}`, state },
+      ...(state === 'REFUSED' ? { reason: 'VALIDATION_FAILED' } : { outcome: 'UPDATED' }),
       bodyHash: bodyHashOf({ operation: 'upsert', key: '', body: BODY }),
     });
-  const others = (requestId: string, more: Partial<Entry> = {}) => entry(requestId, 'X', more);
+  const others = (name: string, more: Partial<Entry> = {}) => entry(name, 'X', more);
   const WRITTEN = { state: 'PERSISTED' } as const;
+  const QUEUED = { state: 'QUEUED' } as const;
+  const OVER = expect.objectContaining({ code: 0, outcome: 'UPDATED' });
 
   test.each<[string, Entry[], unknown]>([
     ['as it was, holds', [], ALL],
@@ -189,30 +205,57 @@ describe('before it is sent, a plan is compared with what still fails', () => {
     ['does not go over what somebody wrote', [others('4', WRITTEN)], 'mended'],
     ['nor where it was tried once more since', [others('4', WRITTEN), own('5', '1')], 'changed'],
     ['does not go over what failed since', [own('4', '1'), others('5')], 'changed'],
+    ['does not go over what is about to be written', [others('4', QUEUED)], 'changed'],
+    [
+      'is not held up by a signature that was refused',
+      [others('4', { state: 'REFUSED', reason: 'SIGNATURE_REUSED' })],
+      ALL,
+    ],
     [
       'goes on behind what it wrote, where the answer was lost',
       [own('4', '1', 'PERSISTED')],
       ALL.slice(1),
     ],
     [
-      'and is over where that is all of it',
+      'is over where that is all of it',
       ['1', '2', '3'].map((n) => own(`4${n}`, n, 'PERSISTED')),
-      'mended',
+      OVER,
+    ],
+    [
+      'also where it was tried once more, and that expired',
+      [...['1', '2', '3'].map((n) => own(`4${n}`, n, 'PERSISTED')), own('5', '3', 'EXPIRED')],
+      OVER,
+    ],
+    [
+      'is over with what it was rejected with',
+      [own('4', '1', 'PERSISTED'), own('5', '2'), own('6', '3', 'PERSISTED')],
+      expect.objectContaining({ code: 400, reason: 'VALIDATION_FAILED' }),
     ],
   ])('what it sent, and does not know the end of, %s', async (_, since, expected) => {
     log = [...log, ...since];
     expect(await look({ sent: true })).toEqual(expected);
   });
 
+  test('what somebody wrote between two failures is not gone over', async () => {
+    log.splice(2, 0, others('25', WRITTEN));
+    expect(await look({ sent: true })).toBe('changed');
+  });
+
   test.each<[string, Entry[], unknown]>([
     ['goes on', [], ALL.slice(1)],
     ['goes on where the rest was tried', [own('5', '2')], ALL.slice(1)],
     ['goes on behind what it wrote, and told nobody', [own('5', '2', 'PERSISTED')], ALL.slice(2)],
-    ['never goes back before what its source wrote', [own('5', '3', 'PERSISTED')], 'mended'],
+    ['never goes back before what its source wrote', [own('5', '3', 'PERSISTED')], OVER],
     ['does not go over what somebody wrote', [others('5', WRITTEN)], 'mended'],
     [
+      'nor where it wrote more after that',
+      [others('5', WRITTEN), own('6', '2', 'PERSISTED')],
+      'mended',
+    ],
+    ['does not go over what is about to be written', [others('5', QUEUED)], 'mended'],
+    [
       'does not go over another body under its key',
-      [others('5', { ...WRITTEN, idempotencyKey: 'console/2' })],
+      [others('5', { ...WRITTEN, idempotencyKey: `console/${idOf('2')}` })],
       'mended',
     ],
     [
@@ -223,8 +266,29 @@ describe('before it is sent, a plan is compared with what still fails', () => {
     ['does not go over what failed since', [others('5')], 'changed'],
   ])('what it wrote a part of %s', async (_, since, expected) => {
     log = [...log, own('4', '1', 'PERSISTED'), ...since];
-    const [written, ...pushes] = planned[0]?.pushes ?? [];
-    expect(await look({ sent: true, pushes, ...(written && { written }) })).toEqual(expected);
+    expect(await look({ sent: true, next: 1 })).toEqual(expected);
+  });
+
+  test('what it was rejected with does not hold up what is behind it', async () => {
+    log = [...log, own('4', '1', 'PERSISTED'), own('5', '2')];
+    expect(await look({ sent: true, next: 2 })).toEqual(['console/3']);
+  });
+
+  test.each<[string, Partial<Entry>]>([
+    ['without a key', {}],
+    ['with a key', { idempotencyKey: 'k' }],
+  ])('what names no matter, %s, is known by its key', async (_, more) => {
+    await planOf(entry('1', null, more));
+    expect(await look({ sent: true })).toHaveLength(1);
+    const key = { idempotencyKey: `console/${idOf('1')}`, ...more };
+    log = [...log, { ...own('4', '1', 'PERSISTED'), externalId: 'auto:x', ...key }];
+    expect(await look({ sent: true })).toEqual(OVER);
+  });
+
+  test('what names no matter is not sent where an operator resent it', async () => {
+    await planOf(entry('1', null));
+    log = [];
+    expect(await look({ sent: true })).toBe('mended');
   });
 });
 
@@ -236,11 +300,12 @@ describe('sending', () => {
     })),
   });
   const all = async (matters: readonly PlannedMatter[]) => matters;
-  const send = async (matters: PlannedMatter[], upToDate = all) => {
+  const busy = (code: number) =>
+    new AskError({ message: 'no', envelope: { code, retryAfter: 1 } as Envelope });
+  const send = async (matters: PlannedMatter[], upToDate = all, isFresh = true) => {
     const told: [string, number][] = [];
     const { left, error } = await sendMatters(matters, {
-      signal,
-      upToDate,
+      ...{ signal, upToDate, isFresh },
       onResults: (results) =>
         told.push(...results.map(([name, { code }]) => [name, code] as never)),
       onWait: () => {},
@@ -316,6 +381,38 @@ describe('sending', () => {
     ]);
   });
 
+  test('what a look finds to be over is told, and not sent', async () => {
+    const found = async ([a, ...others]: readonly PlannedMatter[]) => [
+      { ...(a as PlannedMatter), result: { code: 0, message: '' } },
+      ...others,
+    ];
+    const { told, left } = await send([matter('A', 2), matter('B', 1)], found, false);
+    expect([told, left]).toEqual([
+      [
+        ['A', 0],
+        ['B', 0],
+      ],
+      [],
+    ]);
+    expect(linesOf('matters/batch')).toEqual([['B0']]);
+  });
+
+  test.each<[string, AskError, number]>([
+    ['nobody answers', new AskError({ message: 'no' }), 1],
+    ['the service is busy', busy(503), 1],
+    ['the way to it is', busy(504), 1],
+    ['it says no', busy(400), 0],
+  ])('where %s when it looks, it waits or stops', async (_, error, sent) => {
+    const errors = [error];
+    const unsure = async (matters: readonly PlannedMatter[]) => {
+      const next = errors.shift();
+      if (next) throw next;
+      return matters;
+    };
+    const { told, left } = await send([matter('A', 1)], unsure, false);
+    expect([told.length, left.length]).toEqual([sent, 1 - sent]);
+  });
+
   test('what is not known to have arrived counts as sent', async () => {
     answer = () => ({ code: 500, message: 'no', reason: 'INTERNAL_ERROR', data: null });
     const { left, error } = await send([matter('A', 2)]);
@@ -365,8 +462,8 @@ describe('sending', () => {
       path === 'clients/me' || linesOf('matters/batch').length > 2 ? mismatch : ok(body);
     const { told, left } = await send([matter('A', 60), matter('B', 150), matter('C', 60)]);
     expect(told).toEqual([['A', 0]]);
-    expect(left.map(({ name, pushes, written }) => [name, pushes.length, written?.key])).toEqual([
-      ['B', 50, 'B99'],
+    expect(left.map((it) => [it.name, leftOf(it).length, it.sent])).toEqual([
+      ['B', 50, true],
       ['C', 60, undefined],
     ]);
     expect([session.value, endedBy.value]).toEqual([undefined, 'SIGNATURE_MISMATCH']);

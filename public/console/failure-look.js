@@ -1,0 +1,101 @@
+/**
+ * A plan beside the log of now. What was mended after the plan was made must not be sent over it, what failed since
+ * would be left out, and of what was sent nobody may have told the end.
+ */
+import { isAuthenticated } from './authenticated.js';
+import { bodyHashOf, isThrough } from './failure-lines.js';
+import { failedPushesOf, pushesSince, WITHOUT } from './failure-read.js';
+import { isConsoleKey, keyOf } from './mend-guard.js';
+import { session } from './session.js';
+
+/** @typedef {import('./shapes').Entry} Entry */
+/** @typedef {import('./shapes').FailedRow} FailedRow */
+/** @typedef {import('./failure-lines.js').Push} Push */
+/** @typedef {import('./failure-planned.js').PlannedMatter} PlannedMatter */
+/** @typedef {import('./failure-send.js').Result} Result */
+
+/**
+ * @param {readonly PlannedMatter[]} matters @param {readonly FailedRow[]} rows theirs @param {AbortSignal} signal
+ * @returns {Promise<PlannedMatter[]>} as they stand now: what may still be sent of them has the state `send`, and
+ *   those that turn out to have been sent to their end have it as `result`
+ */
+export async function lookedAgain(matters, rows, signal) {
+  const failed = await failedPushesOf(rows, { page: WITHOUT, signal });
+  const now = [];
+  for (const matter of matters) {
+    const entries = failed.get(matter.name) ?? [];
+    now.push(matter.sent ? await sentSince(matter, entries, signal) : unsentSince(matter, entries));
+  }
+  return now;
+}
+
+/** @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail */
+function unsentSince(matter, entries) {
+  const ids = entries.map(({ requestId }) => requestId);
+  return ids.join() === matter.looked.join() ? matter : droppedOf(matter, entries);
+}
+
+/**
+ * What this plan sent failed by that or was written, and nobody was told where an answer was lost: it goes on behind
+ * what was written. Where anybody else came in between, it does not.
+ *
+ * @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail @param {AbortSignal} signal
+ * @returns {Promise<PlannedMatter>}
+ */
+async function sentSince(matter, entries, signal) {
+  const { looked, pushes, next = 0 } = matter;
+  const own = /** @type {Map<number, Entry>} */ (new Map());
+  for await (const entry of pushesSince(nameOf(matter), looked[0] ?? '', signal)) {
+    if (looked.includes(entry.requestId)) continue;
+    const at = pushes.findIndex((push) => isPushOf(entry, push));
+    if (at < 0 && isInTheWay(entry, matter)) return droppedOf(matter, entries);
+    if (at >= 0 && !hasEffect(own.get(at))) own.set(at, entry);
+  }
+  const written = [...own].filter(([, entry]) => hasEffect(entry));
+  // Mended in a way that is not in sight, such as an operator's resend of what names no matter.
+  if (written.length === 0 && entries.length === 0) return droppedOf(matter, entries);
+  const done = { ...matter, next: Math.max(next, ...written.map(([at]) => at + 1)) };
+  const rejected = [...own].find(([at, { state }]) => at < done.next && state === 'REFUSED');
+  const failed = matter.failed ?? (rejected && resultOf(rejected[1]));
+  if (failed) done.failed = failed;
+  const last = written.at(-1);
+  return isThrough(done) && last ? { ...done, result: failed ?? resultOf(last[1]) } : done;
+}
+
+/** @param {PlannedMatter} matter of which all pushes have one key, where they name no matter */
+const nameOf = ({ externalId, pushes: [first] }) =>
+  externalId === null
+    ? { idempotencyKey: first?.key ?? '', operation: first?.operation ?? '' }
+    : { externalId };
+
+/** @param {Entry | undefined} entry */
+const hasEffect = (entry) => entry?.state === 'PERSISTED' || entry?.state === 'REPLAYED';
+
+/** Of somebody else: written, about to be, or failed and to be sent in its order. @param {Entry} entry @param {PlannedMatter} matter */
+function isInTheWay(entry, { externalId }) {
+  // A key that names no matter is its client's own.
+  if (externalId === null && !isConsoleKey(keyOf(entry)) && !isMine(entry)) return false;
+  return entry.state === 'REPLAYED' ? false : isAuthenticated(entry);
+}
+
+/** @param {Entry} entry */
+const isMine = ({ clientId }) => clientId === session.peek()?.clientId;
+
+/** Whether the log has it of this page: under the same key somebody else may have sent another body. @param {Entry} entry @param {Push} push */
+const isPushOf = (entry, push) =>
+  isMine(entry) &&
+  entry.operation === push.operation &&
+  keyOf(entry) === push.key &&
+  entry.bodyHash === bodyHashOf(push);
+
+/** As the answer would have told it; of a rejection the log has the reason, and not the code. @param {Entry} entry @returns {Result} */
+const resultOf = ({ state, outcome, reason, problems }) =>
+  state === 'REFUSED'
+    ? { code: 400, message: '', reason: reason ?? '', errors: problems }
+    : { code: 0, message: '', outcome: outcome ?? '' };
+
+/** @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail @returns {PlannedMatter} */
+function droppedOf({ name, externalId }, entries) {
+  const state = entries.length === 0 ? 'mended' : 'changed';
+  return { name, externalId, state, pushes: [], looked: entries.map(({ requestId }) => requestId) };
+}
