@@ -268,6 +268,7 @@ describe.each(['away', 'deaf'])('a collector that is %s', (kind) => {
       OTEL_BSP_MAX_QUEUE_SIZE: '32',
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '16',
       BATCH_TIMEOUT: '10s',
+      PUSH_TIMEOUT: '10s',
       DRAIN_TIMEOUT: '11s',
     });
     for (let round = 0; round < 5; round += 1) {

@@ -82,6 +82,8 @@ export const settingsOf = (name: string, servers: { mongoUrl: string; redisUrl: 
   SECRET_KEYS,
   HOST: '127.0.0.1',
   DRAIN_DELAY: '0',
+  // A busy machine is slow, and none of this is about the deadline.
+  PUSH_TIMEOUT: '30s',
   DRAIN_TIMEOUT: '125s',
   LOG_LEVEL: 'debug',
 });
