@@ -2,7 +2,7 @@
 import { sha256 } from './lib/sha2.js';
 import { bytesToHex, utf8ToBytes } from './lib/utils.js';
 
-/** @typedef {{ readonly operation: string, readonly body: string, readonly key: string }} Push */
+/** @typedef {{ readonly operation: string, readonly body: string, readonly key: string, readonly cameAs?: string }} Push `cameAs`: hash of its body before it was mended */
 /** @typedef {{ readonly batchLines: number, readonly batchBytes: number }} Limits of a batch, as the service tells them */
 
 /** Lines of a batch: as many as a query key may send at once, where nobody set another rate. */

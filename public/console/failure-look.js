@@ -5,7 +5,7 @@
 import { isAuthenticated } from './authenticated.js';
 import { bodyHashOf, isThrough } from './failure-lines.js';
 import { failedPushesOf, pushesSince, WITHOUT } from './failure-read.js';
-import { isConsoleKey, keyOf } from './mend-guard.js';
+import { isConsoleKey, isUnnamed, keyOf } from './mend-guard.js';
 import { session } from './session.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
@@ -44,17 +44,23 @@ function unsentSince(matter, entries) {
  */
 async function sentSince(matter, entries, signal) {
   const { looked, pushes, next = 0 } = matter;
+  const known = new Set(looked);
+  // What is never sent from here holds nothing else up.
+  const stillFailed = new Set(entries.filter(isAuthenticated).map(({ requestId }) => requestId));
   const own = /** @type {Map<number, Entry>} */ (new Map());
-  for await (const entry of pushesSince(nameOf(matter), looked[0] ?? '', signal)) {
-    if (looked.includes(entry.requestId)) continue;
-    const at = pushes.findIndex((push) => isPushOf(entry, push));
-    if (at < 0 && isInTheWay(entry, matter)) return droppedOf(matter, entries);
+  for (const entry of await since(matter, signal)) {
+    const { requestId, state } = entry;
+    const at = known.has(requestId) ? -1 : pushes.findIndex((push) => isPushOf(entry, push));
     if (at >= 0 && !hasEffect(own.get(at))) own.set(at, entry);
+    if (at >= 0 || known.has(requestId) || !isAbout(entry, matter)) continue;
+    if (state === 'QUEUED') return { ...droppedOf(matter, entries), state: 'changed' };
+    if (state === 'PERSISTED' || stillFailed.has(requestId)) return droppedOf(matter, entries);
   }
   const written = [...own].filter(([, entry]) => hasEffect(entry));
   // Mended in a way that is not in sight, such as an operator's resend of what names no matter.
   if (written.length === 0 && entries.length === 0) return droppedOf(matter, entries);
   const done = { ...matter, next: Math.max(next, ...written.map(([at]) => at + 1)) };
+  if (written.length > 0) done.begun = true;
   const rejected = [...own].find(([at, { state }]) => at < done.next && state === 'REFUSED');
   const failed = matter.failed ?? (rejected && resultOf(rejected[1]));
   if (failed) done.failed = failed;
@@ -62,31 +68,46 @@ async function sentSince(matter, entries, signal) {
   return isThrough(done) && last ? { ...done, result: failed ?? resultOf(last[1]) } : done;
 }
 
-/** @param {PlannedMatter} matter of which all pushes have one key, where they name no matter */
-const nameOf = ({ externalId, pushes: [first] }) =>
-  externalId === null
-    ? { idempotencyKey: first?.key ?? '', operation: first?.operation ?? '' }
-    : { externalId };
+/**
+ * All that the log has of it since its first push that the plan looked at. What names no matter is given another one
+ * when it is sent under another key: it is looked up by its key, too.
+ *
+ * @param {PlannedMatter} matter @param {AbortSignal} signal
+ */
+async function since({ externalId, pushes: [first], looked: [oldest = ''] }, signal) {
+  const found = /** @type {Map<string, Entry>} */ (new Map());
+  const names = [];
+  if (externalId !== null) names.push({ externalId });
+  if (first && isUnnamed(externalId))
+    names.push({ idempotencyKey: first.key, operation: first.operation });
+  for (const name of names)
+    for await (const entry of pushesSince(name, oldest, signal)) found.set(entry.requestId, entry);
+  return [...found.values()].sort((a, b) => (a.requestId < b.requestId ? -1 : 1));
+}
 
 /** @param {Entry | undefined} entry */
 const hasEffect = (entry) => entry?.state === 'PERSISTED' || entry?.state === 'REPLAYED';
 
-/** Of somebody else: written, about to be, or failed and to be sent in its order. @param {Entry} entry @param {PlannedMatter} matter */
-function isInTheWay(entry, { externalId }) {
-  // A key that names no matter is its client's own.
-  if (externalId === null && !isConsoleKey(keyOf(entry)) && !isMine(entry)) return false;
-  return entry.state === 'REPLAYED' ? false : isAuthenticated(entry);
-}
+/** A key that names no matter is its client's own, but for those of the console. @param {Entry} entry @param {PlannedMatter} matter */
+const isAbout = (entry, { externalId }) =>
+  (externalId !== null && entry.externalId === externalId) ||
+  isConsoleKey(keyOf(entry)) ||
+  isMine(entry);
 
 /** @param {Entry} entry */
 const isMine = ({ clientId }) => clientId === session.peek()?.clientId;
 
-/** Whether the log has it of this page: under the same key somebody else may have sent another body. @param {Entry} entry @param {Push} push */
+/**
+ * Whether it is that push, sent from here or tried by its source once more. Under the same key somebody may have sent
+ * another body.
+ *
+ * @param {Entry} entry @param {Push} push
+ */
 const isPushOf = (entry, push) =>
   isMine(entry) &&
   entry.operation === push.operation &&
   keyOf(entry) === push.key &&
-  entry.bodyHash === bodyHashOf(push);
+  (entry.bodyHash === push.cameAs || entry.bodyHash === bodyHashOf(push));
 
 /** As the answer would have told it; of a rejection the log has the reason, and not the code. @param {Entry} entry @returns {Result} */
 const resultOf = ({ state, outcome, reason, problems }) =>

@@ -1,4 +1,5 @@
 /** What a selection is about to come to, and what it came to. */
+import { isBegun } from './failure-work.js';
 import { FAILURES } from './failures-words.js';
 import { useEffect, useRef } from './lib/hooks.js';
 import { h } from './lib/preact.js';
@@ -36,6 +37,7 @@ export function Work({ work, again }) {
   }, [phase]);
   if (phase === 'idle') return error ? h(Failure, { error }) : null;
   const done = () => {
+    if (isBegun(state) && !confirm(say(FAILURES.leave))) return;
     reset();
     again();
   };
@@ -150,7 +152,7 @@ function Over({ work, done }) {
     {},
     left.length > 0 &&
       h('p', { role: 'status' }, sayWith(FAILURES.stopped, numberText(left.length))),
-    left.some(({ sent }) => sent) && h('p', { class: 'note' }, say(FAILURES.inPart)),
+    left.some(({ begun }) => begun) && h('p', { class: 'note' }, say(FAILURES.inPart)),
     others.length > 0 && h('ul', { class: 'plan' }, others),
     h(
       'p',

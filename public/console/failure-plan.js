@@ -6,7 +6,7 @@ import { send } from './ask.js';
 import { chunksOf, isAboutLines, lineOf, nameOf } from './failure-lines.js';
 import { plannedOf } from './failure-planned.js';
 import { failedPushesOf, WITH_BODIES } from './failure-read.js';
-import { batchLimits } from './self.js';
+import { batchLimits, self } from './self.js';
 import { session, sessionSignal } from './session.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
@@ -36,8 +36,9 @@ export async function makePlan(rows, { settings, found, isChecked, report, ...ho
     report: (done) => report({ phase: 'planning', done, all: done }),
   });
   const clientId = session.peek()?.clientId ?? '';
+  const secretId = self.peek()?.signedWith.secretId;
   const matters = [...failed].map(([name, entries]) =>
-    plannedOf(name, entries, { clientId, settings, found }),
+    plannedOf(name, entries, { clientId, secretId, settings, found }),
   );
   return isChecked ? await checked(matters, signal, report) : matters;
 }

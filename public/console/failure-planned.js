@@ -2,7 +2,7 @@
 import { isAuthenticated } from './authenticated.js';
 import { OPERATIONS } from './bodies.js';
 import { nameOf } from './failure-lines.js';
-import { isForeign, isUnnamed, keyOf } from './mend-guard.js';
+import { isConsoleKey, isForeign, isUnnamed, keyOf } from './mend-guard.js';
 import { fieldOf, setField } from './set-field.js';
 
 /** @typedef {import('./shapes').Entry} Entry */
@@ -21,6 +21,7 @@ import { fieldOf, setField } from './set-field.js';
  * @property {readonly string[]} looked request ids of all its pushes that the plan looked at, the oldest first
  * @property {number} [next] place of the first push that is still to be sent: those before it came to their end
  * @property {boolean} [sent] whether this plan sent some of it, and what became of that is not known, or not the end
+ * @property {boolean} [begun] whether some of it was written by that, or may have been
  * @property {Result} [failed] what a push of it was rejected with that this plan sent
  * @property {Result} [result] of a matter that was sent to its end
  * @property {string} [why]
@@ -33,12 +34,12 @@ export const MOST_PUSHES = 1_000;
 /**
  * @param {string} name
  * @param {readonly Entry[]} entries all of its pushes that nothing mended, the oldest first
- * @param {{ clientId: string, settings?: readonly Setting[], found?: Places }} how `clientId`: who would send them;
- *   `settings`: values for fields, set where these were wrong and nowhere else; `found`: what an earlier plan found
+ * @param {{ clientId: string, secretId?: string | undefined, settings?: readonly Setting[], found?: Places }} how
+ *   `clientId`: who would send them; `secretId`: with what, and what was mended before; `settings`: values for fields, set where these were wrong and nowhere else; `found`: what an earlier plan found
  *   wrong besides
  * @returns {PlannedMatter}
  */
-export function plannedOf(name, entries, { clientId, settings = [], found = new Map() }) {
+export function plannedOf(name, entries, { clientId, secretId, settings = [], found = new Map() }) {
   const looked = entries.map(({ requestId }) => requestId);
   const about = { name, externalId: entries[0]?.externalId ?? null, looked };
   const none = (/** @type {PlanState} */ state) => ({ ...about, state, pushes: [] });
@@ -48,7 +49,7 @@ export function plannedOf(name, entries, { clientId, settings = [], found = new 
   const own = entries.filter(isAuthenticated);
   if (own.length === 0 || own.some(({ body }) => typeof body !== 'string')) return none('bodyless');
   if (own.some((entry) => isForeign(entry, clientId))) return none('foreign');
-  const last = withoutRepeats(own);
+  const last = withoutRepeats(own, secretId);
   if (!last.every(isSendable)) return none('unsendable');
   const pushes = last.map((entry) => pushOf(entry, settings, found));
   return { ...about, state: 'send', pushes };
@@ -65,36 +66,36 @@ const isSendable = ({ operation, body, externalId, idempotencyKey }) =>
   !(isUnnamed(externalId) && idempotencyKey !== null && /[\r\n]/.test(String(body)));
 
 /**
- * A push that was tried more than once is sent once. Under its key it is where it was tried first: a late retry must
- * not undo what came after it. Where it came anew it is where it was last.
+ * A push that was tried more than once is sent once. Under its key it is where it was tried first, as it was mended
+ * last: a late retry must not undo what came after it. Where it came anew it is where it was last.
  *
- * @param {readonly Entry[]} entries
+ * @param {readonly Entry[]} entries @param {string} [secretId]
  */
-function withoutRepeats(entries) {
-  /** @type {Map<string, { first: Entry, last: Entry }>} */
+function withoutRepeats(entries, secretId) {
+  /** @type {Map<string, { first: Entry, last: Entry, seen: Set<string> }>} */
   const byName = new Map();
-  for (const last of entries) {
-    const name = nameOf({ operation: last.operation, key: keyOf(last) });
-    const known = byName.get(name);
-    if (known && !isRetry(known, last)) byName.delete(name);
-    // What is set again stays in its place.
-    byName.set(name, { first: last, ...byName.get(name), last });
+  for (const entry of entries) {
+    const name = pushNameOf(entry);
+    const { first = entry, last = entry, seen = new Set() } = byName.get(name) ?? {};
+    const isSeen = seen.has(entry.bodyHash);
+    seen.add(entry.bodyHash);
+    if (isSeen && entry.bodyHash !== last.bodyHash) continue;
+    const isMended =
+      first.idempotencyKey === null || (entry.secretId === secretId && first.secretId !== secretId);
+    // Under the same key another body is another push. What is set again stays in its place.
+    if (!isSeen && !isMended) byName.delete(name);
+    byName.set(name, { first, last: entry, seen });
   }
   const kept = [...byName.values()].map(({ last }) => last);
   const lastWith = new Map(kept.map((entry) => [bytesOf(entry), entry]));
   return kept.filter((entry) => lastWith.get(bytesOf(entry)) === entry);
 }
 
-/**
- * Under the same key another body is another push, unless the first one was mended: here, or with another secret than
- * that of its source.
- *
- * @param {{ first: Entry, last: Entry }} known @param {Entry} entry
- */
-const isRetry = ({ first, last }, entry) =>
-  entry.bodyHash === last.bodyHash ||
-  first.idempotencyKey === null ||
-  entry.secretId !== first.secretId;
+/** A key belongs to its client; one of the console names the push. @param {Entry} entry */
+function pushNameOf(entry) {
+  const key = keyOf(entry);
+  return JSON.stringify([isConsoleKey(key) ? null : entry.clientId, entry.operation, key]);
+}
 
 /** @param {Entry} entry */
 const bytesOf = ({ operation, bodyHash }) => `${operation} ${bodyHash}`;
@@ -111,7 +112,7 @@ function isObject(body) {
 
 /** @param {Entry} entry @param {readonly Setting[]} settings @param {Places} found @returns {Push} */
 function pushOf(entry, settings, found) {
-  const { operation, body, problems } = entry;
+  const { operation, body, bodyHash, problems } = entry;
   const key = keyOf(entry);
   const places = new Set([
     ...problems.map(({ field }) => field),
@@ -123,5 +124,5 @@ function pushOf(entry, settings, found) {
     const own = [...places].filter((place) => fieldOf(place) === field).reverse();
     for (const place of own) text = setField(text, place, change);
   }
-  return { operation, body: text, key };
+  return { operation, body: text, key, cameAs: bodyHash };
 }

@@ -65,7 +65,7 @@ export async function sendMatters(matters, { signal: given, upToDate, onResults,
 /** Its screen is gone with the session. @param {{ written: number, failed: number }} counts @param {readonly PlannedMatter[]} left */
 function tellEnd({ written, failed }, left) {
   if (session.peek()) return;
-  const begun = left.filter(({ sent }) => sent).length;
+  const begun = left.filter(({ begun }) => begun).length;
   endedWork.value = { words: FAILURES.ended, counts: [written, failed, left.length, begun] };
 }
 
@@ -101,7 +101,8 @@ async function sendBatch(left, signal) {
     return { ...step, left: [...again, ...others] };
   } catch (error) {
     // Whether it arrived nobody knows: with the same keys it may be sent once more.
-    const again = parts.map(({ matter }) => ({ ...matter, sent: true }));
+    const begun = !isRefused(error) && { begun: true };
+    const again = parts.map(({ matter }) => ({ ...matter, sent: true, ...begun }));
     return { settled: [], left: [...again, ...others], error };
   }
 }
@@ -109,6 +110,12 @@ async function sendBatch(left, signal) {
 /** @param {Pick<Envelope, 'code' | 'message'> & Partial<Envelope>} envelope */
 const errorOf = ({ code, message, reason = '', retryAfter }) =>
   new AskError({ message, reason, envelope: /** @type {Envelope} */ ({ code, retryAfter }) });
+
+/** Whether nothing of the batch was taken. @param {unknown} error */
+function isRefused(error) {
+  const { code = 0 } = (error instanceof AskError && error.envelope) || {};
+  return code === 503 || (code >= 400 && code < 500);
+}
 
 /** What may go through a little later, under the same key: nothing behind it was applied. @param {Pick<Result, 'code'>} result */
 const isLater = ({ code }) => code === 503 || code === 504;
@@ -132,7 +139,9 @@ function sortedOut(parts, results, { retryAfter }) {
     const later = own.find(isLater);
     const taken = later ? own.indexOf(later) : pushes.length;
     const failed = matter.failed ?? own.slice(0, taken).find(({ code }) => code !== 0);
-    const left = { ...behind(matter, taken), sent: true, ...(failed && { failed }) };
+    const isBegun = later?.code === 504 || own.slice(0, taken).some(({ code }) => code === 0);
+    const how = { sent: true, ...(isBegun && { begun: true }), ...(failed && { failed }) };
+    const left = { ...behind(matter, taken), ...how };
     const result = failed ?? own.at(-1);
     isForward ||= taken > 0;
     if (!isThrough(left)) again.push(left);
@@ -155,16 +164,13 @@ function waitAfter(error, tries) {
   return Math.min(envelope?.retryAfter ?? USUAL_WAIT * 2 ** tries, LONGEST_WAIT);
 }
 
-/** A tab that nobody looks at wakes up seldom: the clock tells when it is over. @param {number} seconds @param {unknown} error @param {{ signal: AbortSignal, onWait: (wait: Wait | undefined) => void }} told */
+/** A tab that nobody looks at wakes up seldom: a clock tells when it is over. @param {number} seconds @param {unknown} error @param {{ signal: AbortSignal, onWait: (wait: Wait | undefined) => void }} told */
 async function pause(seconds, error, { signal, onWait }) {
   const reason = error instanceof AskError ? error.reason : '';
-  const end = Date.now() + seconds * 1_000;
-  for (
-    let left = seconds;
-    left > 0 && !signal.aborted;
-    left = Math.ceil((end - Date.now()) / 1_000)
-  ) {
-    onWait({ wait: left, reason });
+  const end = performance.now() + seconds * 1_000;
+  const leftNow = () => Math.ceil((end - performance.now()) / 1_000);
+  for (let wait = seconds; wait > 0 && !signal.aborted; wait = leftNow()) {
+    onWait({ wait, reason });
     await new Promise((passed) => setTimeout(passed, 1_000));
   }
   onWait(undefined);

@@ -128,8 +128,8 @@ export function useSending({ rows, isChecked }) {
 }
 
 /** Whether what is left would be lost with this screen. @param {State} state */
-const isBegun = ({ phase, left }) =>
-  phase === 'sending' || (phase === 'over' && left.some(({ sent }) => sent));
+export const isBegun = ({ phase, left }) =>
+  phase === 'sending' || (phase === 'over' && left.some(({ begun }) => begun));
 
 /** Whether this screen stays. @param {import('./route.js').Route} to */
 function isHere({ screen, params }) {

@@ -126,8 +126,8 @@ export const FAILURES = {
     '其中部分事项已开始发送，可能只写入了一部分。请在离开前继续发送，剩余部分不会再列出。',
   ),
   leave: w(
-    'Some matters are sent in part, and what is left of them is listed nowhere else. Leave all the same?',
-    '部分事项只发送了一部分，剩余部分不会再列出。仍要离开吗？',
+    'Sending is not finished. What is left of a matter that was written in part is listed nowhere else. Leave all the same?',
+    '发送尚未完成。只写入了一部分的事项，剩余部分不会再列出。仍要离开吗？',
   ),
   ended: w(
     'Sending stopped there: {0} matters written, {1} failed, {2} not finished (of these {3} begun).',

@@ -118,7 +118,7 @@ describe('of one matter', () => {
     ['under its key', { idempotencyKey: 'k', bodyHash: 'A' }, { bodyHash: 'A' }],
     ['from here', { bodyHash: 'A' }, { idempotencyKey: 'console/1', bodyHash: 'A' }],
     ['mended from here', { bodyHash: 'A' }, { idempotencyKey: 'console/1', bodyHash: 'B' }],
-    ['mended with another secret', { idempotencyKey: 'k', bodyHash: 'A' }, { secretId: 'q' }],
+    ['mended with this key', { idempotencyKey: 'k', bodyHash: 'A' }, { secretId: 'q' }],
   ])('a late retry %s undoes nothing that came after it', (_, first, again) => {
     const entries = [
       entry({ requestId: '1', ...first }),
@@ -126,11 +126,37 @@ describe('of one matter', () => {
       entry({ requestId: '3', ...first, bodyHash: 'C', ...again, body: '{"n":3}' }),
       entry({ requestId: '4', ...first, bodyHash: 'D', ...again, body: '{"n":4}' }),
     ];
-    const { pushes } = plannedOf('x', entries, OWN);
+    const { pushes } = plannedOf('x', entries, { ...OWN, secretId: 'q' });
     expect(pushes.map(({ operation, body }) => [operation, body])).toEqual([
       ['upsert', '{"n":4}'],
       ['status', '{"title":""}'],
     ]);
+  });
+
+  test('nor does a retry of what was mended since', () => {
+    const key = { idempotencyKey: 'k' };
+    const entries = [
+      entry({ requestId: '1', ...key, bodyHash: 'A' }),
+      entry({ requestId: '2', ...key, bodyHash: 'B', secretId: 'q', body: '{"n":2}' }),
+      entry({ requestId: '3', operation: 'status' }),
+      entry({ requestId: '4', ...key, bodyHash: 'A' }),
+    ];
+    const { pushes } = plannedOf('x', entries, { ...OWN, secretId: 'q' });
+    expect(pushes.map(({ body }) => body)).toEqual(['{"n":2}', '{"title":""}']);
+  });
+
+  test.each<[string, Partial<Entry>]>([
+    ['of its source, which has a new secret', { secretId: 'new' }],
+    ['of another client, whose key is its own', { clientId: 'b', bodyHash: 'A' }],
+  ])('what comes under the same key %s is another push', (_, more) => {
+    const key = { clientId: 'a', idempotencyKey: 'k' };
+    const entries = [
+      entry({ requestId: '1', ...key, bodyHash: 'A' }),
+      entry({ requestId: '2', clientId: 'a', operation: 'status' }),
+      entry({ requestId: '3', ...key, bodyHash: 'B', ...more, body: '{"n":3}' }),
+    ];
+    const { pushes } = plannedOf('x', entries, { ...OWN, secretId: 'q' });
+    expect(pushes.map(({ body }) => body).at(-1)).toBe('{"n":3}');
   });
 
   test('what had no key, and was sent from here before, is sent once, as it was mended', () => {
@@ -142,7 +168,9 @@ describe('of one matter', () => {
       ],
       OWN,
     );
-    expect(pushes).toEqual([{ operation: 'upsert', key: 'console/1', body: '{"title":"mended"}' }]);
+    expect(pushes).toMatchObject([
+      { operation: 'upsert', key: 'console/1', body: '{"title":"mended"}' },
+    ]);
     expect(looked).toEqual(['1', '2']);
   });
 

@@ -61,7 +61,7 @@ const isOf = (later: Entry, it: Entry) =>
 
 /** As the service searches its log, by what a plan asks for. */
 function search(question: Body) {
-  const { externalId, requestId, idempotencyKey } = question;
+  const { externalId, requestId, idempotencyKey, reason } = question;
   const { stillFailed, oldestFirst, limit, cursor = 0 } = question;
   const { from, to } = question;
   const all = oldestFirst ? log : [...log].reverse();
@@ -69,6 +69,7 @@ function search(question: Body) {
     (it) =>
       (idempotencyKey === undefined || it.idempotencyKey === idempotencyKey) &&
       (!stillFailed || isFailed(it)) &&
+      (!Array.isArray(reason) || it.reason === null || reason.includes(it.reason)) &&
       (externalId === undefined || it.externalId === externalId) &&
       (requestId === undefined || it.requestId === requestId) &&
       (from === undefined || at(it.receivedAt) >= at(from)) &&
@@ -98,7 +99,10 @@ beforeEach(() => {
   answer = (path, body) => (path === 'push-logs/query' ? search(JSON.parse(body)) : ok(body));
   end();
   begin({ clientId: 'a', key: 'key-a' });
-  self.value = { limits: { batchLines: 1_000, batchBytes: 8_000_000 } } as never;
+  self.value = {
+    signedWith: { secretId: 'q' },
+    limits: { batchLines: 1_000, batchBytes: 8_000_000 },
+  } as never;
 });
 
 describe('a plan', () => {
@@ -138,7 +142,10 @@ describe('a plan', () => {
 
   test('tells of the matters of a batch that is refused whole, and checks the others', async () => {
     log = ['A', 'B'].map((id) => entry(id, id));
-    self.value = { limits: { batchLines: 1, batchBytes: 8_000_000 } } as never;
+    self.value = {
+      signedWith: { secretId: 'q' },
+      limits: { batchLines: 1, batchBytes: 8_000_000 },
+    } as never;
     const rows = log.map(rowOf);
     const { answer: usual } = { answer };
     answer = (path, body, key) =>
@@ -252,7 +259,7 @@ describe('before it is sent, a plan is compared with the log', () => {
       [others('5', WRITTEN), own('6', '2', 'PERSISTED')],
       'mended',
     ],
-    ['does not go over what is about to be written', [others('5', QUEUED)], 'mended'],
+    ['does not go over what is about to be written', [others('5', QUEUED)], 'changed'],
     [
       'does not go over another body under its key',
       [others('5', { ...WRITTEN, idempotencyKey: `console/${idOf('2')}` })],
@@ -264,6 +271,12 @@ describe('before it is sent, a plan is compared with the log', () => {
       'mended',
     ],
     ['does not go over what failed since', [others('5')], 'changed'],
+    ['goes on behind what mended that', [others('5'), own('6', '2', 'PERSISTED')], ALL.slice(2)],
+    [
+      'goes on where its source tries what it mended once more',
+      [others('5', { idempotencyKey: `console/${idOf('1')}`, bodyHash: '1' })],
+      ALL.slice(1),
+    ],
   ])('what it wrote a part of %s', async (_, since, expected) => {
     log = [...log, own('4', '1', 'PERSISTED'), ...since];
     expect(await look({ sent: true, next: 1 })).toEqual(expected);
@@ -282,6 +295,13 @@ describe('before it is sent, a plan is compared with the log', () => {
     expect(await look({ sent: true })).toHaveLength(1);
     const key = { idempotencyKey: `console/${idOf('1')}`, ...more };
     log = [...log, { ...own('4', '1', 'PERSISTED'), externalId: 'auto:x', ...key }];
+    expect(await look({ sent: true })).toEqual(OVER);
+  });
+
+  test('what was given an id is known by its key, too: the console gets another id for it', async () => {
+    await planOf(entry('1', 'auto:x'));
+    log = [...log, { ...own('4', '1', 'PERSISTED'), externalId: 'auto:y' }];
+    log.splice(0, 1);
     expect(await look({ sent: true })).toEqual(OVER);
   });
 
@@ -416,8 +436,14 @@ describe('sending', () => {
   test('what is not known to have arrived counts as sent', async () => {
     answer = () => ({ code: 500, message: 'no', reason: 'INTERNAL_ERROR', data: null });
     const { left, error } = await send([matter('A', 2)]);
-    expect(left).toMatchObject([{ name: 'A', sent: true }]);
+    expect(left).toMatchObject([{ name: 'A', sent: true, begun: true }]);
     expect(error).toMatchObject({ reason: 'INTERNAL_ERROR' });
+  });
+
+  test.each([403, 503])('what is refused whole with %d is not begun', async (code) => {
+    answer = () => ({ code, message: 'no', reason: 'CLIENT_PAUSED', data: null });
+    const { left } = await send([matter('A', 2)]);
+    expect(left.map(({ sent, begun }) => [sent, begun])).toEqual([[true, undefined]]);
   });
 
   test('where the key ends while it looks before it goes on, the entrance tells all that was sent', async () => {
@@ -462,7 +488,7 @@ describe('sending', () => {
       path === 'clients/me' || linesOf('matters/batch').length > 2 ? mismatch : ok(body);
     const { told, left } = await send([matter('A', 60), matter('B', 150), matter('C', 60)]);
     expect(told).toEqual([['A', 0]]);
-    expect(left.map((it) => [it.name, leftOf(it).length, it.sent])).toEqual([
+    expect(left.map((it) => [it.name, leftOf(it).length, it.begun])).toEqual([
       ['B', 50, true],
       ['C', 60, undefined],
     ]);
