@@ -12,6 +12,7 @@ import { isEnglish } from './speech.js';
  * @property {Record<string, string>} [headers]
  * @property {AbortSignal | undefined} [signal]
  * @property {boolean} [isProbe] whatever is said to it, the session goes on
+ * @property {boolean} [isHasty] a rate is not waited for: the answer says how long
  */
 
 /** Where the service is: the page lies beside its operations, also below a path of a proxy. */
@@ -99,7 +100,7 @@ async function exchange(name, { signal: given, ...request }) {
     const { reason = '' } = envelope;
     if (reason === 'TIMESTAMP_OUT_OF_WINDOW' && waits === 0 && allowForClock(headers)) continue;
     const retryAfter = Number(headers.get('Retry-After'));
-    if (PASSING.includes(reason) && waits < MAX_WAITS) {
+    if (PASSING.includes(reason) && !request.isHasty && waits < MAX_WAITS) {
       await pause(waitOf(reason, retryAfter, waits), signal);
       continue;
     }

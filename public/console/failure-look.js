@@ -12,6 +12,7 @@ import { session } from './session.js';
 /** @typedef {import('./shapes').FailedRow} FailedRow */
 /** @typedef {import('./failure-lines.js').Push} Push */
 /** @typedef {import('./failure-planned.js').PlannedMatter} PlannedMatter */
+/** @typedef {import('./failure-planned.js').PlanState} PlanState */
 /** @typedef {import('./failure-send.js').Result} Result */
 
 /**
@@ -53,8 +54,11 @@ async function sentSince(matter, entries, signal) {
     const at = known.has(requestId) ? -1 : pushes.findIndex((push) => isPushOf(entry, push));
     if (at >= 0 && !hasEffect(own.get(at))) own.set(at, entry);
     if (at >= 0 || known.has(requestId) || !isAbout(entry, matter)) continue;
-    if (state === 'QUEUED') return { ...droppedOf(matter, entries), state: 'changed' };
-    if (state === 'PERSISTED' || stillFailed.has(requestId)) return droppedOf(matter, entries);
+    const isBegun = matter.begun || [...own.values()].some(hasEffect);
+    const others = isBegun ? 'parted' : 'changed';
+    if (state === 'QUEUED') return droppedOf(matter, entries, others, others);
+    if (state === 'PERSISTED' || stillFailed.has(requestId))
+      return droppedOf(matter, entries, others);
   }
   const written = [...own].filter(([, entry]) => hasEffect(entry));
   // Mended in a way that is not in sight, such as an operator's resend of what names no matter.
@@ -115,8 +119,12 @@ const resultOf = ({ state, outcome, reason, problems }) =>
     ? { code: 400, message: '', reason: reason ?? '', errors: problems }
     : { code: 0, message: '', outcome: outcome ?? '' };
 
-/** @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail @returns {PlannedMatter} */
-function droppedOf({ name, externalId }, entries) {
-  const state = entries.length === 0 ? 'mended' : 'changed';
-  return { name, externalId, state, pushes: [], looked: entries.map(({ requestId }) => requestId) };
+/**
+ * @param {PlannedMatter} matter @param {readonly Entry[]} entries that still fail
+ * @param {PlanState} [state] where there are any @param {PlanState} [none] where there is none
+ * @returns {PlannedMatter}
+ */
+function droppedOf({ name, externalId }, entries, state = 'changed', none = 'mended') {
+  const looked = entries.map(({ requestId }) => requestId);
+  return { name, externalId, state: looked.length > 0 ? state : none, pushes: [], looked };
 }

@@ -65,7 +65,16 @@ function Planning({ work: { state, cancel } }) {
 }
 
 /** @type {PlanState[]} */
-const OTHERS = ['mended', 'changed', 'foreign', 'bodyless', 'unsendable', 'many', 'rejected'];
+const OTHERS = [
+  'mended',
+  'changed',
+  'parted',
+  'foreign',
+  'bodyless',
+  'unsendable',
+  'many',
+  'rejected',
+];
 
 /** @param {{ work: Sending }} props */
 function Planned({ work }) {

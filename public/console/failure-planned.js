@@ -9,7 +9,7 @@ import { fieldOf, setField } from './set-field.js';
 /** @typedef {import('./set-field.js').Change} Change */
 /** @typedef {import('./failure-lines.js').Push} Push */
 /** @typedef {import('./failure-send.js').Result} Result */
-/** @typedef {'send' | 'mended' | 'changed' | 'foreign' | 'bodyless' | 'unsendable' | 'many' | 'rejected'} PlanState */
+/** @typedef {'send' | 'mended' | 'changed' | 'parted' | 'foreign' | 'bodyless' | 'unsendable' | 'many' | 'rejected'} PlanState */
 /** @typedef {{ readonly field: string, readonly change: Change }} Setting */
 /** @typedef {ReadonlyMap<string, readonly string[]>} Places where something is wrong, by the name of a push */
 /**
@@ -74,7 +74,10 @@ const isSendable = ({ operation, body, externalId, idempotencyKey }) =>
 function withoutRepeats(entries, secretId) {
   /** @type {Map<string, { first: Entry, last: Entry, seen: Set<string> }>} */
   const byName = new Map();
+  const ids = new Set(entries.map(({ requestId }) => requestId));
   for (const entry of entries) {
+    // An operator's resend is its first push once more, without the key.
+    if (entry.resentFrom !== null && ids.has(entry.resentFrom)) continue;
     const name = pushNameOf(entry);
     const { first = entry, last = entry, seen = new Set() } = byName.get(name) ?? {};
     const isSeen = seen.has(entry.bodyHash);

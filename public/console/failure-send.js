@@ -42,28 +42,27 @@ export async function sendMatters(matters, { signal: given, upToDate, onResults,
   let left = matters;
   let tries = 0;
   let lookedAt = how.isFresh === false ? -Infinity : Date.now();
-  while (left.length > 0) {
+  while (left.length > 0 && !signal.aborted) {
     // Sending may take long: somebody may have mended meanwhile what is still to be sent.
     const isDue = Date.now() - lookedAt > FRESH;
     const step = await (isDue ? look(left, upToDate, signal) : sendBatch(left, signal));
     onResults(step.settled);
     for (const [, { code }] of step.settled) counts[code === 0 ? 'written' : 'failed'] += 1;
     left = step.left;
-    if (over.aborted) tellEnd(counts, left);
-    if (signal.aborted) return { left };
     if (isDue && !step.error) lookedAt = Date.now();
     if (step.isForward) tries = 0;
-    if (!step.error) continue;
+    if (!step.error || signal.aborted) continue;
     const wait = waitAfter(step.error, tries);
     tries += 1;
     if (wait === undefined || tries >= MOST_TRIES) return { left, error: step.error };
     await pause(wait, step.error, { signal, onWait });
   }
+  if (over.aborted) tellEnd(counts, left);
   return { left };
 }
 
-/** Its screen is gone with the session. @param {{ written: number, failed: number }} counts @param {readonly PlannedMatter[]} left */
-function tellEnd({ written, failed }, left) {
+/** Its screen is gone where the session is. @param {{ written: number, failed: number }} counts @param {readonly PlannedMatter[]} left */
+export function tellEnd({ written, failed }, left) {
   if (session.peek()) return;
   const begun = left.filter(({ begun }) => begun).length;
   endedWork.value = { words: FAILURES.ended, counts: [written, failed, left.length, begun] };
@@ -93,7 +92,7 @@ async function sendBatch(left, signal) {
   const others = left.slice(parts.length);
   const lines = parts.flatMap(({ pushes }) => pushes.map(lineOf));
   try {
-    const envelope = await send('matters/batch', { body: lines.join('\n'), signal });
+    const envelope = await send('matters/batch', { body: lines.join('\n'), signal, isHasty: true });
     const { results } = /** @type {any} */ (envelope.data ?? {});
     const ofLines = results ?? (isAboutLines(envelope) && lines.map(() => envelope));
     if (!ofLines) throw errorOf(envelope);

@@ -2,7 +2,7 @@
 import { subjectOf } from './failure-groups.js';
 import { lookedAgain } from './failure-look.js';
 import { makePlan } from './failure-plan.js';
-import { sendMatters } from './failure-send.js';
+import { sendMatters, tellEnd } from './failure-send.js';
 import { FAILURES } from './failures-words.js';
 import { useEffect, useRef, useState } from './lib/hooks.js';
 import { reasonWords } from './reasons.js';
@@ -37,7 +37,16 @@ export function useSending({ rows, isChecked }) {
   const stop = useRef(new AbortController());
   /** What the plan was made of: others may be ticked since. */
   const planned = useRef(rows);
-  useEffect(() => () => stop.current.abort(), []);
+  const latest = useRef(state);
+  latest.current = state;
+  useEffect(
+    () => () => {
+      stop.current.abort();
+      const { phase, left } = latest.current;
+      if (phase === 'over' && left.length > 0) tellEnd(latest.current, left);
+    },
+    [],
+  );
   useEffect(
     () =>
       isBegun(state) ? holdRoute((to) => isHere(to) || confirm(say(FAILURES.leave))) : undefined,

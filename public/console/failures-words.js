@@ -91,6 +91,10 @@ export const FAILURES = {
     send: w('will be sent', '将发送'),
     mended: w('were mended meanwhile', '已补救，不再发送'),
     changed: w('failed anew meanwhile: make a new plan', '期间又有变化，请重新生成计划'),
+    parted: w(
+      'were pushed anew while they were sent in part: have the rest pushed anew',
+      '只发送了一部分时又有新推送，剩余部分请由业务系统重新推送',
+    ),
     foreign: w(
       'belong to another client and name no matter: have that client push them anew',
       '属于其他 client 且没有 externalId，请由该 client 重新推送',

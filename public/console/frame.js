@@ -6,7 +6,7 @@ import { Fragment, h } from './lib/preact.js';
 import { lookAnew } from './moment.js';
 import { Failure, spanText, timeText } from './parts.js';
 import { RANGES } from './range.js';
-import { go, hrefOf, route, show } from './route.js';
+import { go, hrefOf, isFree, route, show } from './route.js';
 import { keepLooking, lookAgain, mayPush, ready, self, selfError } from './self.js';
 import { end } from './session.js';
 import { say, sayWith } from './speech.js';
@@ -32,7 +32,7 @@ export function Frame({ screens, current, children }) {
         'p',
         { class: 'tools' },
         h(Languages, {}),
-        h('button', { type: 'button', onClick: () => end() }, say(WORDS.leave)),
+        h('button', { type: 'button', onClick: () => isFree() && end() }, say(WORDS.leave)),
       ),
       h(Screens, { screens, current }),
       h(Search, { key: route.value.params.q ?? '' }),

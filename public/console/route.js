@@ -74,11 +74,14 @@ export function holdRoute(check) {
   };
 }
 
+/** Whether one may go elsewhere; somebody may be asked. @param {Route} [to] none: out of it all */
+export const isFree = (to = parseRoute('')) => !mayLeave || mayLeave(to);
+
 /** Follows the address from now on. */
 export function followAddress() {
   const read = () => {
     const to = parseRoute(location.hash);
-    if (!mayLeave || mayLeave(to)) route.value = to;
+    if (isFree(to)) route.value = to;
     else history.pushState(null, '', routeText(route.value));
   };
   addEventListener('hashchange', read);

@@ -145,6 +145,15 @@ describe('of one matter', () => {
     expect(pushes.map(({ body }) => body)).toEqual(['{"n":2}', '{"title":""}']);
   });
 
+  test('nor does an operator’s resend, which has no key', () => {
+    const entries = [
+      entry({ requestId: '1', idempotencyKey: 'k1', bodyHash: 'A' }),
+      entry({ requestId: '2', idempotencyKey: 'k2', bodyHash: 'B' }),
+      entry({ requestId: '3', resentFrom: '1', bodyHash: 'A', secretId: null }),
+    ];
+    expect(plannedOf('x', entries, OWN).pushes.map(({ key }) => key)).toEqual(['k1', 'k2']);
+  });
+
   test.each<[string, Partial<Entry>]>([
     ['of its source, which has a new secret', { secretId: 'new' }],
     ['of another client, whose key is its own', { clientId: 'b', bodyHash: 'A' }],

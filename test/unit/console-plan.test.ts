@@ -259,7 +259,7 @@ describe('before it is sent, a plan is compared with the log', () => {
       [others('5', WRITTEN), own('6', '2', 'PERSISTED')],
       'mended',
     ],
-    ['does not go over what is about to be written', [others('5', QUEUED)], 'changed'],
+    ['does not go over what is about to be written', [others('5', QUEUED)], 'parted'],
     [
       'does not go over another body under its key',
       [others('5', { ...WRITTEN, idempotencyKey: `console/${idOf('2')}` })],
@@ -270,7 +270,7 @@ describe('before it is sent, a plan is compared with the log', () => {
       [{ ...own('5', '2', 'PERSISTED'), clientId: 'b' }],
       'mended',
     ],
-    ['does not go over what failed since', [others('5')], 'changed'],
+    ['does not go over what failed since', [others('5')], 'parted'],
     ['goes on behind what mended that', [others('5'), own('6', '2', 'PERSISTED')], ALL.slice(2)],
     [
       'goes on where its source tries what it mended once more',
@@ -444,6 +444,16 @@ describe('sending', () => {
     answer = () => ({ code, message: 'no', reason: 'CLIENT_PAUSED', data: null });
     const { left } = await send([matter('A', 2)]);
     expect(left.map(({ sent, begun }) => [sent, begun])).toEqual([[true, undefined]]);
+  });
+
+  test('who stops it while it waits has begun nothing more', async () => {
+    const stop = new AbortController();
+    answer = () => ({ code: 429, message: 'no', reason: 'RATE_LIMITED', data: null });
+    const onWait = () => stop.abort();
+    const how = { signal: stop.signal, upToDate: all, onResults: () => {}, onWait };
+    const { left, error } = await sendMatters([matter('A', 2)], how);
+    expect([left.map(({ begun }) => begun), error]).toEqual([[undefined], undefined]);
+    expect(linesOf('matters/batch')).toHaveLength(1);
   });
 
   test('where the key ends while it looks before it goes on, the entrance tells all that was sent', async () => {
