@@ -54,8 +54,7 @@ async function sentSince(matter, entries, signal) {
     const at = known.has(requestId) ? -1 : pushes.findIndex((push) => isPushOf(entry, push));
     if (at >= 0 && !hasEffect(own.get(at))) own.set(at, entry);
     if (at >= 0 || known.has(requestId) || !isAbout(entry, matter)) continue;
-    const isBegun = matter.begun || [...own.values()].some(hasEffect);
-    const others = isBegun ? 'parted' : 'changed';
+    const others = [...own.values()].some(hasEffect) ? 'parted' : 'changed';
     if (state === 'QUEUED') return droppedOf(matter, entries, others, others);
     if (state === 'PERSISTED' || stillFailed.has(requestId))
       return droppedOf(matter, entries, others);

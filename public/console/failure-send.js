@@ -13,6 +13,8 @@ import { endedWork, session, sessionSignal } from './session.js';
 
 /** In a row, each after the time that the service asked for. */
 const MOST_TRIES = 5;
+/** Where others of the client take their part of its rate: that is slow, and not away. */
+const MOST_RATED = 45;
 /** Seconds, where nobody says how long. */
 const USUAL_WAIT = 2;
 const LONGEST_WAIT = 60;
@@ -54,7 +56,8 @@ export async function sendMatters(matters, { signal: given, upToDate, onResults,
     if (!step.error || signal.aborted) continue;
     const wait = waitAfter(step.error, tries);
     tries += 1;
-    if (wait === undefined || tries >= MOST_TRIES) return { left, error: step.error };
+    const most = isRated(step.error) ? MOST_RATED : MOST_TRIES;
+    if (wait === undefined || tries >= most) return { left, error: step.error };
     await pause(wait, step.error, { signal, onWait });
   }
   if (over.aborted) tellEnd(counts, left);
@@ -109,6 +112,9 @@ async function sendBatch(left, signal) {
 /** @param {Pick<Envelope, 'code' | 'message'> & Partial<Envelope>} envelope */
 const errorOf = ({ code, message, reason = '', retryAfter }) =>
   new AskError({ message, reason, envelope: /** @type {Envelope} */ ({ code, retryAfter }) });
+
+/** @param {unknown} error */
+const isRated = (error) => error instanceof AskError && error.reason === 'RATE_LIMITED';
 
 /** Whether nothing of the batch was taken. @param {unknown} error */
 function isRefused(error) {

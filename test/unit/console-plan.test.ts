@@ -243,6 +243,11 @@ describe('before it is sent, a plan is compared with the log', () => {
     expect(await look({ sent: true })).toEqual(expected);
   });
 
+  test('what never arrived is not told as sent in part where it failed anew', async () => {
+    log = [...log, others('4')];
+    expect(await look({ sent: true, begun: true })).toBe('changed');
+  });
+
   test('what somebody wrote between two failures is not gone over', async () => {
     log.splice(2, 0, others('25', WRITTEN));
     expect(await look({ sent: true })).toBe('changed');
@@ -320,6 +325,7 @@ describe('sending', () => {
     })),
   });
   const all = async (matters: readonly PlannedMatter[]) => matters;
+  const RATED = { code: 429, message: 'no', reason: 'RATE_LIMITED' };
   const busy = (code: number) =>
     new AskError({ message: 'no', envelope: { code, retryAfter: 1 } as Envelope });
   const send = async (matters: PlannedMatter[], upToDate = all, isFresh = true) => {
@@ -454,6 +460,25 @@ describe('sending', () => {
     const { left, error } = await sendMatters([matter('A', 2)], how);
     expect([left.map(({ begun }) => begun), error]).toEqual([[undefined], undefined]);
     expect(linesOf('matters/batch')).toHaveLength(1);
+  });
+
+  test('a rate that others of the client take, too, is waited for as long as it moves', async () => {
+    jest.useFakeTimers();
+    try {
+      let batches = 0;
+      answer = (_, body) => {
+        batches += 1;
+        return batches > 20 ? ok(body) : { ...RATED, data: null };
+      };
+      let told: unknown;
+      void send([matter('A', 1)]).then((all) => {
+        told = all.told;
+      });
+      while (told === undefined) await jest.advanceTimersByTimeAsync(1_000);
+      expect([told, batches]).toEqual([[['A', 0]], 21]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('where the key ends while it looks before it goes on, the entrance tells all that was sent', async () => {
