@@ -19,9 +19,11 @@ inConsole('the console by keyboard', {}, ({ service, visit, entered }) => {
     }
     throw new Error(`${MOST_TABS} times Tab do not lead to ${selector}`);
   };
+  // Not by frames: they are taken away below, and what comes in their place would never let the page go on.
   const rowWithFocus = (page: Page, index: number) =>
     page.waitForFunction(
       `document.activeElement.closest('.row')?.dataset.index === ${JSON.stringify(String(index))}`,
+      { polling: 50 },
     );
 
   test(
