@@ -16,7 +16,7 @@ const config = await createConfig({
   rules: {
     // Unknown fields are ignored, so that they are no mistake. Else the rule closes the conditions of
     // if and then as well, which name only some of the fields, and no example would meet them. That
-    // examples have no misspelt fields is seen by test/unit/openapi-bodies.test.ts.
+    // examples have no misspelt fields is seen by test/unit/openapi/bodies.test.ts.
     'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true },
   },
 });

@@ -1,6 +1,6 @@
 /**
  * The alerts of ops/alerts that follow from one look: their names, limits and runbook sections are those of
- * the rules, which test/unit/operator-alerts.test.ts compares. Prometheus waits before it fires, this does not.
+ * the rules, which test/unit/operator/operator-alerts.test.ts compares. Prometheus waits before it fires, this does not.
  */
 import type { ResultStatus, Status } from '../status/look';
 

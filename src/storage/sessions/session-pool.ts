@@ -2,7 +2,7 @@
  * The pool of database sessions in which a process commits. A process that dies, or whose connection is
  * cut, between its first write and its commit leaves a transaction open, and what it wrote locked,
  * until the server gives it up (a minute at best). Two fences end it sooner, each where the other one
- * cannot; `test/integration/one-effect.test.ts` fails without either:
+ * cannot; `test/integration/promises/one-effect.test.ts` fails without either:
  *
  * - The owners of a partition (`src/queue/owner.ts`). The next batch of the partition knows them before it
  *   commits, and so ends the transaction of a worker that died a moment ago, and also of one that lives

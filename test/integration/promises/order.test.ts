@@ -1,0 +1,211 @@
+/** Promise 1: for one key, operations are applied one at a time, in the order of acceptance. */
+import { Redis } from 'ioredis';
+import type { OperationName } from '../../../src/domain/operation';
+import { createBodyParsers } from '../../../src/protocol/requests';
+import { createRedisKeys } from '../../../src/queue/keys';
+import { entryModel } from '../../../src/storage/push-log/entry-model';
+import {
+  type Acknowledged,
+  comparable,
+  sequentialFold,
+  storedMatter,
+} from '../../support/ledger-check';
+import { partitionOfKey } from '../../support/partitions';
+import type { Answer } from '../../support/pusher';
+import { type Service, startService, testServers } from '../../support/service';
+import { until } from '../../support/wait';
+
+const KEYS = ['HOT-1', 'HOT-2', 'HOT-3', 'HOT-4'];
+const OPERATIONS = 2_000;
+const CALLERS = 48;
+const NAMES = new Map(['alice', 'bob', 'carol'].map((name) => [name, name.toUpperCase()]));
+const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: Date.now });
+
+let service: Service;
+const redis = new Redis(testServers().redisUrl);
+beforeAll(async () => {
+  service = await startService({ webs: 2, workers: 2, env: { PUSH_TIMEOUT: '60s' } });
+}, 60_000);
+afterAll(async () => {
+  redis.disconnect();
+  await service.stop();
+});
+
+/** Operation `n` of a run: it is told apart in the final matter, whichever comes last. */
+function operation(n: number, externalId: string): [OperationName, Record<string, unknown>] {
+  const party = ['alice', 'bob', 'carol'][n % 3];
+  const parties = [{ username: party, partyRole: n % 2 ? 'ASSIGNEE' : 'CC' }];
+  switch (n % 4) {
+    case 0:
+      return [
+        'status',
+        { externalId, bizStatus: n % 8 ? 'DONE' : 'PENDING', externalStatusCode: `${n}` },
+      ];
+    case 1:
+      return ['reopen', { externalId, externalStatusLabel: `label ${n}` }];
+    default:
+      return [
+        'upsert',
+        { matterType: 'TODO', externalId, title: `t${n}`, parties, replaceParties: n % 5 === 0 },
+      ];
+  }
+}
+
+type Sent = ReturnType<typeof operation>;
+
+/** Pushes, and what was acknowledged of each matter. */
+function newRun(ids: readonly string[]) {
+  const acknowledged = new Map<string, Acknowledged[]>(ids.map((id) => [id, []]));
+  const note = ([name, body]: Sent, requestId: string) => {
+    const parsed = parsers[name](body);
+    if (!parsed.success) throw parsed.error;
+    const { operation } = parsed.data;
+    acknowledged.get(String(body.externalId))?.push({ requestId, operation });
+  };
+  const one = async (web: number, sent: Sent) => {
+    const answer = await service.push(...sent, { url: service.urlOf(web) });
+    expect(answer).toMatchObject({ code: 0 });
+    note(sent, answer.requestId);
+  };
+  return {
+    first: async () => {
+      for (const [n, externalId] of ids.entries()) {
+        await one(n % 2, ['upsert', { matterType: 'TODO', externalId, title: 'first' }]);
+      }
+    },
+    one,
+    batch: async (web: number, sent: readonly Sent[]) => {
+      const { code, results } = await sendBatch(web, sent);
+      expect(code).toBe(0);
+      for (const [n, it] of sent.entries()) note(it, results[n]?.requestId ?? '');
+    },
+    expectFold: async () => {
+      for (const [externalId, told] of acknowledged) {
+        const key = { systemCode: 'TEST', externalId };
+        const folded = await sequentialFold(service.db, key, told, NAMES);
+        const stored = await storedMatter(service.db, externalId);
+        expect(folded && comparable(folded)).toEqual(comparable(stored));
+      }
+      expect(await entryModel(service.db).countDocuments({ state: 'QUEUED' })).toBe(0);
+    },
+  };
+}
+
+async function sendBatch(web: number, sent: readonly Sent[]) {
+  const body = sent.map(([op, of]) => JSON.stringify({ op, body: of })).join('\n');
+  const { code, data } = await service.push('batch', body, { url: service.urlOf(web) });
+  return { code, results: (data as unknown as { results: { requestId: string }[] }).results };
+}
+
+const range = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n);
+
+/** Callers take numbers by turns until there are none left. */
+async function callersOf(
+  act: (caller: number, take: (count: number) => number[]) => Promise<void>,
+) {
+  let next = 0;
+  const take = (count: number) => {
+    const taken = range(next, Math.min(count, OPERATIONS - next));
+    next += taken.length;
+    return taken;
+  };
+  const caller = async (number: number) => {
+    while (next < OPERATIONS) await act(number, take);
+  };
+  await Promise.all(range(0, CALLERS).map(caller));
+}
+
+test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their sequential fold`, async () => {
+  const run = newRun(KEYS);
+  await run.first();
+  await callersOf(async (_caller, take) => {
+    for (const n of take(1)) await run.one(n % 2, operation(n, KEYS[n % KEYS.length] ?? ''));
+  });
+  await run.expectFold();
+}, 180_000);
+
+test('so do single pushes and batches side by side; of a batch each matter keeps the order of its lines', async () => {
+  const ids = KEYS.map((key) => `MIXED-${key}`);
+  const run = newRun(ids);
+  await run.first();
+  // Every second number stays with its matter for a while, so that a batch has several lines of it.
+  const sent = (n: number) => operation(n, ids[(n % 2 ? n : n >> 3) % ids.length] ?? '');
+  await callersOf(async (caller, take) => {
+    const taken = take(caller % 2 ? 1 : 15);
+    if (caller % 2) for (const n of taken) await run.one(n % 2, sent(n));
+    else await run.batch((caller >> 1) % 2, taken.map(sent));
+  });
+  await run.expectFold();
+  const entries = await entryModel(service.db)
+    .find({ externalId: { $in: ids }, batchId: { $exists: true }, revision: { $exists: true } })
+    .sort({ batchId: 1, externalId: 1, batchLine: 1 })
+    .lean();
+  expect(entries.length).toBeGreaterThan(OPERATIONS / 4);
+  for (const [n, entry] of entries.entries()) {
+    const before = entries[n - 1];
+    const isSame = String(before?.batchId) === String(entry.batchId);
+    if (!isSame || before?.externalId !== entry.externalId) continue;
+    expect(entry.revision).toBeGreaterThan(before?.revision ?? 0);
+  }
+}, 180_000);
+
+test('pushes of a key take effect in the order in which they came, whichever web process took them', async () => {
+  const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
+  const externalId = 'QUEUED';
+  const partition = keys.partition(partitionOfKey('TEST', externalId));
+  for (const worker of service.workers) worker.kill('SIGSTOP');
+  const sent: Promise<Answer>[] = [];
+  for (let n = 0; n < 40; n += 1) {
+    const body = { matterType: 'TODO', externalId, title: `t${n}` };
+    sent.push(service.push('upsert', body, { url: service.urlOf(n % 2) }));
+    await until('its place in the partition', async () => (await redis.llen(partition)) === n + 1);
+  }
+  for (const worker of service.workers) worker.kill('SIGCONT');
+  const answers = await Promise.all(sent);
+  const applied = await entryModel(service.db).find({ externalId }).sort({ revision: 1 }).lean();
+  expect(applied.map(({ _id }) => String(_id))).toEqual(answers.map(({ requestId }) => requestId));
+  expect((await storedMatter(service.db, externalId)).title).toBe('t39');
+}, 60_000);
+
+test('a batch between single pushes has its place there, with all of its lines', async () => {
+  const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
+  const externalId = 'QUEUED-MIXED';
+  const partition = keys.partition(partitionOfKey('TEST', externalId));
+  const before = await redis.llen(partition);
+  const titled = (n: number): Sent => [
+    'upsert',
+    { matterType: 'TODO', externalId, title: `t${n}` },
+  ];
+  for (const worker of service.workers) worker.kill('SIGSTOP');
+  const sent: Promise<readonly string[]>[] = [];
+  let count = 0;
+  for (let round = 0; round < 6; round += 1) {
+    const web = round % 2;
+    const lines = range(count, round % 3 === 1 ? 7 : 1);
+    count += lines.length;
+    sent.push(
+      lines.length > 1
+        ? sendBatch(web, lines.map(titled)).then(({ results }) => results.map((it) => it.requestId))
+        : service
+            .push(...titled(lines[0] ?? 0), { url: service.urlOf(web) })
+            .then(({ requestId }) => [requestId]),
+    );
+    const isThere = async () => (await redis.llen(partition)) === before + count;
+    await until('their place in the partition', isThere);
+  }
+  for (const worker of service.workers) worker.kill('SIGCONT');
+  const ids = (await Promise.all(sent)).flat();
+  const applied = await entryModel(service.db).find({ externalId }).sort({ revision: 1 }).lean();
+  expect(applied.map(({ _id }) => String(_id))).toEqual(ids);
+  expect(await storedMatter(service.db, externalId)).toMatchObject({ title: `t${count - 1}` });
+}, 60_000);
+
+test('a push that is sent after another was answered takes effect after it', async () => {
+  const externalId = 'IN-TURN';
+  for (let n = 1; n <= 40; n += 1) {
+    const body = { matterType: 'TODO', externalId, title: `t${n}` };
+    const answer = await service.push('upsert', body, { url: service.urlOf(n % 2) });
+    const entry = await entryModel(service.db).findById(answer.requestId).lean();
+    expect(entry?.revision).toBe(n);
+  }
+}, 60_000);

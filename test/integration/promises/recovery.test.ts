@@ -1,0 +1,153 @@
+/** Promise 5: whatever dies, the keys move on, and nothing needs a hand. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import { Types } from 'mongoose';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
+import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { createPushLog } from '../../../src/storage/push-log/log';
+import { type RunningServer, startRedis } from '../../../tools/local/servers';
+import { openPartitions } from '../../support/partitions';
+import { type Service, startService } from '../../support/service';
+import { until } from '../../support/wait';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-recovery-'));
+let redisServer: RunningServer;
+let redis: Redis;
+let service: Service;
+beforeAll(async () => {
+  redisServer = await startRedis({ dir });
+  redis = new Redis(redisServer.url);
+  redis.on('error', () => undefined);
+  service = await startService({ redisUrl: redisServer.url, workers: 2 });
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  redis.disconnect();
+  await redisServer.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
+
+test('after a SIGKILL of all workers in the middle of their jobs, every push is answered with 0', async () => {
+  let sent = 0;
+  let stop = false;
+  const codes = new Map<number, number>();
+  const caller = async () => {
+    while (!stop) {
+      const answer = await service.push('upsert', todo(`K-${sent++ % 40}`));
+      codes.set(answer.code, (codes.get(answer.code) ?? 0) + 1);
+    }
+  };
+  const callers = Array.from({ length: 16 }, caller);
+  const owners = createRedisKeys(String(service.env.REDIS_NAMESPACE)).owners(0);
+  for (let kill = 0; kill < 3; kill += 1) {
+    const before = sent;
+    await until('pushes under way', async () => sent > before + 100);
+    const victims = service.workers.splice(0);
+    await until('a partition job to be under way', async () => {
+      if ((await redis.hlen(owners)) === 0) return false;
+      for (const victim of victims) victim.kill('SIGKILL');
+      return true;
+    });
+    await Promise.all(victims.map((victim) => victim.exited));
+    await Promise.all([service.startWorker(), service.startWorker()]);
+  }
+  const before = sent;
+  await until('pushes after the last kill', async () => sent > before + 200);
+  stop = true;
+  await Promise.all(callers);
+  expect([...codes.keys()]).toEqual([0]);
+}, 120_000);
+
+test('a push that a web process appended before it died, without scheduling its partition job, is applied', async () => {
+  const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
+  const id = new Types.ObjectId();
+  const now = new Date();
+  await createPushLog(service.db).append({
+    _id: id,
+    clientId: 'tester',
+    systemCode: 'TEST',
+    operation: 'upsert',
+    externalId: 'ORPHAN',
+    bodyHash: '',
+    bodySize: 0,
+    receivedAt: now,
+    deadlineAt: new Date(now.getTime() + 30_000),
+    state: 'QUEUED',
+  });
+  const operation = {
+    op: 'upsert',
+    matterType: 'TODO',
+    title: 'orphan',
+    content: {},
+    replaceParties: false,
+    assignedId: false,
+  } as const;
+  const replyTo = randomBytes(6).toString('hex');
+  const about = {
+    clientId: 'tester',
+    systemCode: 'TEST',
+    externalId: 'ORPHAN',
+    bodyHash: '',
+    replyTo,
+  };
+  const push = { id: String(id), operation, ...about };
+  const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+  await partitions.append(0, [{ push, timeout: 30_000 }]);
+  await until('the orphan', () => matterModel(service.db).findOne({ externalId: 'ORPHAN' }).lean());
+}, 30_000);
+
+test('an emptied Redis loses no acknowledged push, and what it held is settled', async () => {
+  const first = await service.push('upsert', todo('FLUSH'));
+  expect(first.code).toBe(0);
+  await Promise.all(service.workers.map(async (worker) => worker.kill('SIGSTOP')));
+  const waiting = Array.from({ length: 5 }, (_, n) =>
+    service.push('upsert', todo(`LOST-${n}`), { url: service.urlOf() }),
+  );
+  await until('the pushes to be recorded', async () => {
+    return (await entryModel(service.db).countDocuments({ state: 'QUEUED' })) >= 5;
+  });
+  await redis.flushall();
+  for (const worker of service.workers) worker.kill('SIGCONT');
+  const after = await service.push('upsert', todo('AFTER-FLUSH'));
+  expect(after.code).toBe(0);
+  const answers = await Promise.all(waiting);
+  for (const { code } of answers) expect([0, 504]).toContain(code);
+  await until(
+    'every entry to be settled',
+    async () => (await entryModel(service.db).countDocuments({ state: 'QUEUED' })) === 0,
+    30_000,
+  );
+  for (const [n, { code }] of answers.entries()) {
+    const stored = await matterModel(service.db).countDocuments({ externalId: `LOST-${n}` });
+    expect(stored).toBe(code === 0 ? 1 : 0);
+  }
+}, 90_000);
+
+test('Redis killed and back: pushes are rejected at once meanwhile, then accepted, by themselves', async () => {
+  redisServer.kill('SIGKILL');
+  await redisServer.exited;
+  const rejected = await until('the web process to notice', async () => {
+    const answer = await service.push('upsert', todo('DOWN'));
+    return answer.reason === 'QUEUE_UNAVAILABLE' && answer;
+  });
+  expect(rejected).toMatchObject({ code: 503, retryable: true });
+  expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(0);
+  redisServer = await startRedis({ dir, port: redisServer.port });
+  await until('a push to be accepted again', async () => {
+    return (await service.push('upsert', todo('UP'))).code === 0;
+  });
+}, 90_000);
+
+test('after all of it no partition holds a push and no partition job is left behind', async () => {
+  await until('the partitions to be empty', async () => {
+    const left = await redis.keys('*');
+    const held = new RegExp(`:partition:|:owners|:${PARTITION_JOB_QUEUE}:(\\d|wait|active|de:)`);
+    return !left.some((key) => held.test(key));
+  });
+});

@@ -1,0 +1,153 @@
+/** While the majority lags behind its primary (an election just now, a slow disk), no word is a guess. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { mongo } from 'mongoose';
+import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { nativeCollection } from '../../../src/storage/mongo';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
+import { createFinalize } from '../../../src/storage/push-log/finalize';
+import { createLogLookups } from '../../../src/storage/push-log/lookups';
+import { settlementOf } from '../../../src/storage/push-log/settlement';
+import { type ReplicaSet, startReplicaSet } from '../../../tools/local/servers';
+import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert } from '../../support/builders';
+import { until } from '../../support/wait';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-slow-majority-'));
+let set: ReplicaSet;
+let rig: BatchRig;
+let followers: mongo.MongoClient[] = [];
+beforeAll(async () => {
+  set = await startReplicaSet({ dir, members: 3, parameters: { enableTestCommands: 1 } });
+  const primary = await set.primary();
+  const others = set.members.filter((member) => member !== primary);
+  followers = others.map(({ url }) => new mongo.MongoClient(url));
+  rig = await createBatchRig(set.url);
+}, 120_000);
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await followed('off');
+});
+afterAll(async () => {
+  await Promise.all(followers.map((follower) => follower.close(true)));
+  await rig?.close();
+  await set?.stop();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+/** Whether the other members stand still. */
+const followed = (mode: 'alwaysOn' | 'off') =>
+  Promise.all(
+    followers.map((follower) =>
+      follower.db('admin').command({ configureFailPoint: 'stopReplProducer', mode }),
+    ),
+  );
+const log = () => nativeCollection<LogEntry>(entryModel(rig.db));
+const ON_PRIMARY = { writeConcern: { w: 1 } } as const;
+const upsert = (title: string) => anUpsert({ title });
+/** The entry as an election leaves it for a moment: the new primary has it, its confirmed view does not yet. */
+async function unconfirmed(externalId: string, title: string) {
+  const push = await rig.queued(externalId, upsert(title));
+  const entry = await log().findOne({ _id: new mongo.ObjectId(push.id) });
+  await log().deleteOne({ _id: new mongo.ObjectId(push.id) });
+  await followed('alwaysOn');
+  await log().insertOne(entry as LogEntry, ON_PRIMARY);
+  return push;
+}
+const wordOf = async (id: string) => {
+  const entry = await log().findOne({ _id: new mongo.ObjectId(id) });
+  return entry && settlementOf(entry);
+};
+
+test('a push whose entry is not to be seen yet is told what the log will say', async () => {
+  const worker = rig.newWorker();
+  await worker(batchOf([await rig.queued('UNSEEN', upsert('one'))]));
+  const push = await unconfirmed('UNSEEN', 'two');
+  const settle = rig.pushLog.settle;
+  jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (pushes, by) => {
+    await followed('off');
+    return settle(pushes, { ...by, ...(!by.session && { timeout: 60_000 }) });
+  });
+  const replies = await worker(batchOf([push]));
+  expect(replies.map(({ settlement }) => settlement)).toEqual([await wordOf(push.id)]);
+}, 60_000);
+
+test('a push that was sent again takes one effect, also while nobody knows whether the first one stays', async () => {
+  const [first, second] = [rig.newWorker(), rig.newWorker()];
+  await first(batchOf([await rig.queued('TWICE', upsert('one'))]));
+  await second(batchOf([await rig.queued('TWICE', upsert('two'))]));
+  const pushes = [
+    await rig.queued('TWICE', upsert('three'), { idempotencyFingerprint: 'the same' }),
+    await rig.queued('TWICE', upsert('three'), { idempotencyFingerprint: 'the same' }),
+  ] as const;
+  await followed('alwaysOn');
+  const sent = first(batchOf([pushes[0]]));
+  await until('its effect on the primary', async () => {
+    const word = await wordOf(pushes[0].id);
+    return word?.state === 'PERSISTED';
+  });
+  const settle = rig.pushLog.settle;
+  jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (settled, by) => {
+    await followed('off');
+    return settle(settled, { ...by, ...(!by.session && { timeout: 60_000 }) });
+  });
+  const again = await second(batchOf([pushes[1]]));
+  await sent;
+  expect(again[0]?.settlement).toEqual(await wordOf(pushes[1].id));
+  expect(again[0]?.settlement.state).not.toBe('PERSISTED');
+  const matter = await matterModel(rig.db).findOne({ externalId: 'TWICE' }).lean();
+  expect(matter).toMatchObject({ title: 'three', revision: 3 });
+}, 60_000);
+
+describe('pushes that end together', () => {
+  const EXPIRED = { state: 'EXPIRED' } as const;
+  const by = { now: Date.now(), worker: 'web' };
+  const finalize = () => createFinalize(rig.pushLog, createLogLookups(rig.db));
+  const ending = async (count: number) => {
+    const pushes = Array.from({ length: count }, (_, n) => rig.queued(`END-${n}`, upsert('x')));
+    return (await Promise.all(pushes)).map(({ id }) => ({ id, settlement: EXPIRED }));
+  };
+
+  test('are one command while the majority is slow, and nobody is told anything', async () => {
+    const pushes = await ending(50);
+    await followed('alwaysOn');
+    const settle = jest.spyOn(rig.pushLog, 'settle');
+    expect(await finalize()(pushes, by)).toEqual(pushes.map(() => undefined));
+    expect(settle).toHaveBeenCalledTimes(1);
+    await followed('off');
+    const ended = await until('the majority', async () => {
+      const words = await finalize()(pushes, by);
+      return words.every(Boolean) && words;
+    });
+    expect(ended).toEqual(pushes.map(() => EXPIRED));
+  }, 60_000);
+
+  test('do so without a crowd of commands where one of them is held', async () => {
+    const pushes = await ending(50);
+    const holder = rig.db.getClient().startSession();
+    holder.startTransaction();
+    const _id = new mongo.ObjectId(pushes[7]?.id);
+    await log().updateOne({ _id }, { $set: { worker: 'dead' } }, { session: holder });
+    const settle = rig.pushLog.settle;
+    let atOnce = 0;
+    let most = 0;
+    jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (...args) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      return settle(...args).finally(() => {
+        atOnce -= 1;
+      });
+    });
+    const free = pushes.filter((_, n) => n !== 7);
+    // All of them have a second: a slow machine ends some of them at the next try.
+    const ended = await until('all that nobody holds', async () => {
+      const words = await finalize()(pushes, by);
+      return words.filter(Boolean).length >= free.length && words;
+    });
+    await holder.abortTransaction();
+    await holder.endSession();
+    expect(ended).toEqual(pushes.map((_, n) => (n === 7 ? undefined : EXPIRED)));
+    expect(most).toBeLessThanOrEqual(8);
+  }, 60_000);
+});

@@ -1,0 +1,421 @@
+/**
+ * Partition jobs without the sweep: the job groups alone must leave no push behind in its partition, and
+ * several workers share the partitions.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import pino from 'pino';
+import { GroupWorker } from '../../../src/queue/group-worker';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
+import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
+import type { Partitions } from '../../../src/queue/partitions';
+import { startSweep } from '../../../src/queue/sweep';
+import { NO_METRICS } from '../../../src/telemetry/metrics';
+import {
+  openPartitions,
+  ownerCalled,
+  PARTITIONS,
+  partitionOfKey,
+  take,
+} from '../../support/partitions';
+import { testServers } from '../../support/service';
+import { until } from '../../support/wait';
+
+const logger = pino({ level: 'silent' });
+let redis: Redis;
+let blocking: Redis;
+let partitions: Partitions;
+let jobs: PartitionJobs;
+const workers: GroupWorker[] = [];
+const subscribers: Redis[] = [];
+const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
+beforeAll(() => {
+  const { redisUrl } = testServers();
+  redis = new Redis(redisUrl);
+  blocking = new Redis(redisUrl, { maxRetriesPerRequest: null });
+  partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
+  jobs = createPartitionJobs(redis, keys);
+});
+const clear = async () => {
+  const left = await redis.keys(`${keys.bullPrefix(0)}*`);
+  if (left.length > 0) await redis.del(left);
+};
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.close()));
+  for (const one of subscribers.splice(0)) one.disconnect();
+  await clear();
+});
+afterAll(async () => {
+  await jobs.close();
+  await clear();
+  redis.disconnect();
+  blocking.disconnect();
+});
+
+async function append(externalId: string): Promise<number[]> {
+  const push = {
+    id: randomBytes(12).toString('hex'),
+    clientId: 'tester',
+    systemCode: 'S',
+    externalId,
+    operation: { op: 'delete' } as const,
+    replyTo: 'ingress',
+    bodyHash: '',
+  };
+  return (await partitions.append(0, [{ push, timeout: 60_000 }])).toSchedule;
+}
+
+/** What a web process does. */
+const send = async (externalId: string) => jobs.schedule(await append(externalId));
+const partitionOf = (externalId: string) => partitionOfKey('S', externalId);
+
+/** Batches that were given up. */
+let givenUp = 0;
+
+interface More {
+  readonly id?: string;
+  readonly partitions?: Partitions;
+  readonly apply?: (pushes: number, inPartitions: number) => Promise<void>;
+  readonly processingTimeout?: number;
+}
+
+/** A worker that writes down what it applies. */
+function start(more: More = {}): string[] {
+  const applied: string[] = [];
+  const { id = `w${workers.length}` } = more;
+  const subscriber = new Redis(testServers().redisUrl);
+  subscribers.push(subscriber);
+  workers.push(
+    new GroupWorker({
+      connection: blocking,
+      subscriber,
+      keys,
+      id,
+      partitions: more.partitions ?? partitions,
+      jobs,
+      owner: () => ownerCalled(id),
+      sessionOf: (index) => `session-${index}`,
+      onTimeout: () => {
+        givenUp += 1;
+      },
+      ...(more.processingTimeout !== undefined && { processingTimeout: more.processingTimeout }),
+      logger,
+      processBatch: async ({ records }) => {
+        const pushes = records.flatMap((one) => one.pushes);
+        await more.apply?.(pushes.length, records.filter((one) => one.pushes.length > 0).length);
+        applied.push(...pushes.map(({ externalId }) => externalId));
+        return [];
+      },
+    }),
+  );
+  return applied;
+}
+
+const active = `${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:active`;
+
+test('a partition is held while it has traffic: its worker is rung, no further job is added', async () => {
+  const applied = start();
+  await send('K');
+  await until('the first push', async () => applied.length === 1);
+  const jobsBefore = await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`);
+  for (let n = 2; n <= 20; n += 1) {
+    expect(await append('K')).toEqual([]);
+    await until('the push', async () => applied.length === n);
+  }
+  expect(await redis.get(`${keys.bullPrefix(0)}:${PARTITION_JOB_QUEUE}:id`)).toBe(jobsBefore);
+  expect(workers[0]?.load()).toEqual({ batches: 0, pushes: 0, partitions: 1 });
+});
+
+test('a partition without traffic is let go, and taken again with the next push', async () => {
+  const applied = start();
+  await send('K');
+  await until('it to be let go', async () => (await redis.llen(active)) === 0, 10_000);
+  expect(await redis.exists(keys.owners(0))).toBe(0);
+  expect(workers[0]?.load().partitions).toBe(0);
+  await send('K');
+  await until('both pushes', async () => applied.length === 2);
+}, 20_000);
+
+test('a push that comes between the last look of a batch and its end is applied', async () => {
+  let late = false;
+  const acknowledge: Partitions['acknowledge'] = async (...args) => {
+    const left = await partitions.acknowledge(...args);
+    // The partition was seen empty, and its worker is about to wait for a ring.
+    if (!late) {
+      late = true;
+      await send('K');
+      await sleep(50);
+    }
+    return left;
+  };
+  const applied = start({ partitions: { ...partitions, acknowledge } });
+  await send('K');
+  await until('both pushes', async () => applied.length === 2);
+});
+
+test('a partition that is scheduled often has one job, and what came meanwhile is applied in its order', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const applied = start({ apply: () => held });
+  const sent = Array.from({ length: 99 }, (_, n) => `M-${n}`);
+  const partition = partitionOf('M-0');
+  const mine = sent.filter((externalId) => partitionOf(externalId) === partition);
+  expect(mine.length).toBeGreaterThan(2);
+  for (const externalId of mine) {
+    await append(externalId);
+    await jobs.schedule([partition]);
+  }
+  release();
+  await until('all of them', async () => applied.length === mine.length);
+  expect(applied).toEqual(mine);
+});
+
+describe('what waits in the partitions of a worker', () => {
+  const sent = Array.from({ length: 400 }, (_, n) => `T-${n}`);
+  const first = Array.from({ length: PARTITIONS }, (_, number) =>
+    String(sent.find((one) => partitionOf(one) === number)),
+  );
+  const rest = sent.filter((one) => !first.includes(one));
+
+  /** @returns how many partitions each batch had that began once all partitions were held */
+  async function applyAll(milliseconds: number): Promise<number[]> {
+    const inPartitions: number[] = [];
+    let pause = 0;
+    const applied = start({
+      apply: async (_pushes, partitionsOf) => {
+        inPartitions.push(partitionsOf);
+        await sleep(pause);
+      },
+    });
+    for (const one of first) await send(one);
+    await until('all partitions to be held', async () => applied.length === PARTITIONS);
+    pause = milliseconds;
+    // The first batch is under way when the rest comes.
+    inPartitions.length = 0;
+    await send(String(rest[0]));
+    await until('a batch', async () => inPartitions.length > 0);
+    inPartitions.length = 0;
+    for (const one of rest.slice(1)) await append(one);
+    await until('all of them', async () => applied.length === sent.length);
+    for (let number = 0; number < PARTITIONS; number += 1) {
+      const ofPartition = rest.filter((one) => partitionOf(one) === number);
+      expect(applied.filter((one) => partitionOf(one) === number)).toEqual([
+        String(first[number]),
+        ...ofPartition,
+      ]);
+    }
+    return inPartitions;
+  }
+
+  test('is applied together, each partition in its order', async () => {
+    expect(Math.max(...(await applyAll(30)))).toBeGreaterThan(PARTITIONS / 4);
+  });
+
+  test('goes half and half where batches are slow, so that two are under way', async () => {
+    const inPartitions = await applyAll(300);
+    // What came with the first slow one was not known to be slow.
+    expect(Math.max(...inPartitions.slice(2))).toBeLessThanOrEqual(PARTITIONS / 2);
+  });
+});
+
+test('a partition job that failed leaves its pushes in the partition, and the next job applies them', async () => {
+  let fail = true;
+  const applied = start({
+    apply: async () => {
+      if (fail) throw new Error('the database is away');
+    },
+  });
+  await send('F');
+  await until('its job to have failed', async () => {
+    return (await redis.llen(active)) === 0 && (await redis.exists(keys.owners(0))) === 1;
+  });
+  fail = false;
+  await until('the push', async () => {
+    workers[0]?.ring(await partitions.findDue(0, 'w0'));
+    return applied.includes('F');
+  });
+});
+
+test('a partition whose batch failed is nobody’s once its worker has stopped, and its next one is told whose it was', async () => {
+  start({ id: 'failed', apply: () => Promise.reject(new Error('no database')) });
+  await send('K');
+  const partition = partitionOf('K');
+  const owner = () => redis.hget(keys.owners(0), String(partition));
+  await until('its worker to have failed', async () => {
+    return (await owner()) !== null && workers[0]?.load().partitions === 0;
+  });
+  await workers[0]?.close();
+  expect(await append('K')).toEqual([]);
+  expect(await partitions.findDue(0, 'other')).toEqual([partition]);
+  const { fencedOwners, records } = await take(partitions, [partition], 'other');
+  expect(fencedOwners).toEqual([ownerCalled('failed')]);
+  expect(records[0]?.pushes).toHaveLength(2);
+});
+
+test('a partition whose batch failed is nobody’s once nothing waits in it', async () => {
+  start({ id: 'failed', apply: () => Promise.reject(new Error('no database')) });
+  await send('K');
+  await until('its worker to have failed', async () => {
+    const owners = await redis.exists(keys.owners(0));
+    return owners === 1 && workers[0]?.load().partitions === 0;
+  });
+  await redis.del(keys.partition(partitionOf('K')));
+  await until('it to be let go of', async () => (await redis.exists(keys.owners(0))) === 0);
+});
+
+test('what a worker left that lives no more is taken and let go of, though nothing waits in it', async () => {
+  start();
+  const partition = partitionOf('K');
+  await take(partitions, [partition], 'dead');
+  const sweep = startSweep({
+    partitions,
+    worker: workers[0] as GroupWorker,
+    shards: 1,
+    id: 'w0',
+    alive: () => ['w0'],
+    logger,
+    metrics: NO_METRICS,
+  });
+  try {
+    await until('it to be taken', async () => workers[0]?.load().partitions === 1);
+    await until('it to be let go of', async () => (await redis.exists(keys.owners(0))) === 0);
+  } finally {
+    await sweep.stop();
+  }
+});
+
+test('a partition job that never ends is given up, and its partition goes on', async () => {
+  let hangs = true;
+  const applied = start({
+    apply: async () => {
+      if (!hangs) return;
+      hangs = false;
+      await new Promise(() => undefined);
+    },
+  });
+  await send('HUNG');
+  await until('the batch to be given up', async () => givenUp === 1, 20_000);
+  await until('its push', async () => {
+    await jobs.schedule([partitionOf('HUNG')]);
+    return applied.includes('HUNG');
+  });
+}, 40_000);
+
+test('a batch that is too much for a slow database is tried with fewer pushes, until it gets done', async () => {
+  const took: number[] = [];
+  for (let n = 0; n < 10; n += 1) await append('SLOW');
+  const applied = start({
+    processingTimeout: 300,
+    apply: async (pushes) => {
+      took.push(pushes);
+      if (pushes > 3) await new Promise(() => undefined);
+    },
+  });
+  await until('all pushes', async () => {
+    await jobs.schedule([partitionOf('SLOW')]);
+    return applied.filter((one) => one === 'SLOW').length === 10;
+  });
+  // Halved until it goes, and more again once it does.
+  expect(took.slice(0, 4)).toEqual([10, 5, 2, 4]);
+}, 40_000);
+
+describe('two workers', () => {
+  const some = Array.from({ length: 200 }, (_, n) => `S-${n}`);
+
+  test('what one lets go of is held by the other one, and nothing is lost or out of its order', async () => {
+    const first = start();
+    for (const one of some) await send(one);
+    await until('all to be held', async () => workers[0]?.load().partitions === PARTITIONS);
+    const second = start();
+    workers[0]?.share(PARTITIONS / 2, PARTITIONS / 2);
+    for (const one of some) await send(one);
+    await until('the other one to have its share', async () => {
+      return (workers[1]?.load().partitions ?? 0) >= PARTITIONS / 2 - 2;
+    });
+    for (const one of some) await send(one);
+    await until('all pushes', async () => first.length + second.length === 3 * some.length);
+    // One more than its share may come to whoever was waiting for a job already.
+    expect(workers[0]?.load().partitions).toBeLessThanOrEqual(PARTITIONS / 2 + 2);
+    expect(second.length).toBeGreaterThan(0);
+  });
+
+  test('a worker that stops leaves everything to the other one at once', async () => {
+    const first = start();
+    for (const one of some) await send(one);
+    await until('all to be held', async () => workers[0]?.load().partitions === PARTITIONS);
+    const second = start();
+    const closing = workers[0]?.close();
+    for (const one of some) await send(one);
+    await closing;
+    await until('all pushes', async () => first.length + second.length === 2 * some.length);
+  });
+});
+
+describe('when the number of partitions changes', () => {
+  test.each([
+    ['twice as many', 2 * PARTITIONS],
+    ['a quarter', PARTITIONS / 4],
+    ['a number that does not go into it', PARTITIONS - 1],
+  ])('to %s, the pushes of a key keep their order', async (_how, count) => {
+    const names = Array.from({ length: 10 }, (_, n) => `K-${n}`);
+    for (const one of names) await append(one);
+    await partitions.repartition(count);
+    expect(await partitions.count()).toBe(count);
+    for (const one of names) {
+      const toSchedule = await append(one);
+      for (const partition of toSchedule) expect(partition).toBeGreaterThanOrEqual(PARTITIONS);
+      await jobs.schedule(toSchedule);
+    }
+    const applied = start();
+    // The jobs of the new ones wait for the old ones, which nobody has scheduled yet.
+    await until('them to be held', async () => (workers[0]?.load().partitions ?? 0) > 0);
+    await sleep(200);
+    expect(applied).toEqual([]);
+    await until('all pushes', async () => {
+      workers[0]?.ring(await partitions.findDue(0, 'w0'));
+      return applied.length === 20;
+    });
+    expect(await redis.exists(keys.draining(0))).toBe(0);
+  });
+
+  test.each([
+    ['more', 2 * PARTITIONS],
+    ['fewer', PARTITIONS / 4],
+  ])('to %s, an old one holds up only the keys that it had', async (_how, count) => {
+    await append('slow');
+    await partitions.repartition(count);
+    const meetsSlow = (one: string) => (partitionOf(one) - partitionOf('slow')) % count === 0;
+    const others = Array.from({ length: 40 }, (_, n) => `other-${n}`);
+    const apart = others.filter((one) => !meetsSlow(one));
+    expect(apart.length).toBeGreaterThan(20);
+    const free = (await Promise.all(apart.map(append))).flat();
+    const [behind = 0] = await append('slow');
+    const read = await take(partitions, [behind, ...free], 'w', 1_000);
+    expect([...read.unread]).toEqual([[behind, 'DRAINING']]);
+    expect(read.records.flatMap(({ pushes }) => pushes)).toHaveLength(apart.length);
+  });
+
+  test('what waits in the old ones has the whole batch, whoever waits for it', async () => {
+    for (let n = 0; n < 10; n += 1) await append('old');
+    await partitions.repartition(4 * PARTITIONS);
+    const names = Array.from({ length: 200 }, (_, n) => `later-${n}`);
+    const behind = names.filter((one) => partitionOf(one) === partitionOf('old'));
+    const later = (await Promise.all(behind.map(append))).flat();
+    expect(later.length).toBeGreaterThan(1);
+    const { records, unread } = await take(partitions, [partitionOf('old'), ...later], 'w', 8);
+    expect(records).toMatchObject([{ partition: partitionOf('old'), pushes: Array(8).fill({}) }]);
+    expect([...unread]).toEqual(later.map((partition) => [partition, 'DRAINING']));
+  });
+
+  test('nothing changes again while an earlier change is not through', async () => {
+    await append('old');
+    expect(await partitions.repartition(2 * PARTITIONS)).toBe(true);
+    // By another worker that saw the same.
+    expect(await partitions.repartition(2 * PARTITIONS)).toBe(false);
+    expect(await partitions.repartition(4 * PARTITIONS)).toBe(false);
+    expect(await partitions.count()).toBe(2 * PARTITIONS);
+  });
+});

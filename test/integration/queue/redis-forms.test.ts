@@ -1,0 +1,172 @@
+/** Each form of REDIS_URL on real processes: with and without TLS and ACL users, and what is said where it fails. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { Worker } from 'bullmq';
+import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
+import { createPartitionJobs } from '../../../src/queue/partition-jobs';
+import {
+  connectBlocking,
+  connectFailFast,
+  connectSubscriber,
+  type RedisConnection,
+  redisReady,
+} from '../../../src/queue/redis';
+import { createLogger } from '../../../src/runtime/logger';
+import { writeCertificate } from '../../../tools/harness/certificate';
+import { startRedisCluster } from '../../../tools/harness/redis-cluster';
+import { startRedisNode, urlParts } from '../../../tools/harness/redis-node';
+import { startSentinelGroup } from '../../../tools/harness/redis-sentinel';
+import { makeGround } from '../../support/ground';
+import { until } from '../../support/wait';
+
+const LOGGER = createLogger('test', 'silent');
+const NAMESPACE = 'forms';
+/** As docs/operations.md has them. */
+const RULES =
+  '~{forms}:* ~{forms:*}:* &{forms}:* &{forms:*}:* +@all -@admin -@dangerous +info +cluster|slots +cluster|info';
+const SENTINEL_RULES =
+  '-@all +auth +hello +ping +client|setinfo +sentinel|get-master-addr-by-name +sentinel|sentinels';
+
+const ground = makeGround('forms');
+const servers: { stop(): Promise<void> }[] = [];
+afterAll(() => ground.clear(servers));
+
+/** @returns its REDIS_URL */
+async function start(form: string, isGuarded: boolean): Promise<string> {
+  const folder = path.join(ground.folder, String(servers.length));
+  mkdirSync(path.join(folder, 'logs'), { recursive: true });
+  const there = { ...ground, folder };
+  const access = isGuarded ? { rules: RULES, tls: writeCertificate(folder) } : {};
+  if (form === 'single') {
+    const node = await startRedisNode(there, { name: 'redis', access, config: () => [] });
+    servers.push(node);
+    const { scheme, login, hosts, options } = urlParts(access, [node]);
+    return `${scheme}://${login}${hosts}/0${options && `?${options}`}`;
+  }
+  const group =
+    form === 'cluster'
+      ? await startRedisCluster(there, access)
+      : await startSentinelGroup(there, { ...access, sentinelRules: SENTINEL_RULES });
+  servers.push(group);
+  return group.url;
+}
+
+const open: RedisConnection[] = [];
+afterEach(() => {
+  for (const redis of open.splice(0)) redis.disconnect();
+});
+
+async function connected<T extends RedisConnection>(redis: T): Promise<T> {
+  open.push(redis);
+  await redisReady(redis, 20_000);
+  return redis;
+}
+
+/** What the first connection to a wrong address ends with. */
+async function failureOf(url: string): Promise<string> {
+  const redis = connectFailFast(url, LOGGER);
+  open.push(redis);
+  return redisReady(redis, 3_000).then(
+    () => 'none',
+    (error: Error) => error.message,
+  );
+}
+
+test('sentinels that do not know the group are named, and so is their password', async () => {
+  const url = await start('sentinel', true);
+  expect(await failureOf(url.replace('/mymaster', '/nobody'))).toMatch(/No such master/);
+  expect(await failureOf(url.replace('Password=app-', 'Password=no-'))).toMatch(/WRONGPASS/);
+}, 60_000);
+
+describe.each([
+  ['single', false],
+  ['single', true],
+  ['sentinel', false],
+  ['sentinel', true],
+  ['cluster', false],
+  ['cluster', true],
+])('%s, TLS and users: %s', (form, isGuarded) => {
+  let url: string;
+  beforeAll(async () => {
+    url = await start(form, isGuarded);
+  }, 90_000);
+
+  test('commands, scripts and transactions', async () => {
+    const redis = await connected(connectFailFast(url, LOGGER));
+    const keys = createRedisKeys(NAMESPACE);
+    await redis.set(keys.probe, 'x', 'PX', 60_000);
+    expect(await redis.get(keys.probe)).toBe('x');
+    redis.defineCommand('twice', { lua: "return redis.call('GET', KEYS[1]) .. ARGV[1]" });
+    const twice = () => (redis as unknown as Scripted).twice(1, keys.probe, 'y');
+    expect([await twice(), await twice()]).toEqual(['xy', 'xy']);
+    const done = await redis.multi().get(keys.probe).del(keys.probe).exec();
+    expect(done).toEqual([
+      [null, 'x'],
+      [null, 1],
+    ]);
+  });
+
+  test('what is published arrives, also from a script', async () => {
+    const redis = await connected(connectFailFast(url, LOGGER));
+    const subscriber = await connected(connectSubscriber(url, LOGGER));
+    const keys = createRedisKeys(NAMESPACE);
+    const channel = keys.replies(randomBytes(4).toString('hex'));
+    const heard: string[] = [];
+    subscriber.on('message', (_, message) => heard.push(message));
+    await subscriber.subscribe(channel);
+    await redis.publish(channel, 'plain');
+    await redis.eval("return redis.call('PUBLISH', ARGV[1], 'scripted')", 1, keys.probe, channel);
+    await until('both', async () => heard.length === 2);
+    expect(heard.sort()).toEqual(['plain', 'scripted']);
+  });
+
+  test('a partition job reaches a worker', async () => {
+    const redis = await connected(connectFailFast(url, LOGGER));
+    const blocking = await connected(connectBlocking(url, LOGGER));
+    const keys = createRedisKeys(NAMESPACE);
+    const jobs = createPartitionJobs(redis, keys);
+    const taken: unknown[] = [];
+    const worker = new Worker(PARTITION_JOB_QUEUE, async (job) => void taken.push(job.data), {
+      connection: blocking,
+      prefix: keys.bullPrefix(0),
+    });
+    await worker.waitUntilReady();
+    // One that it has to block for: by a connection that it duplicates from ours.
+    await jobs.schedule([3]);
+    await until('the job', async () => taken.length === 1);
+    expect(taken).toEqual([{ partition: 3 }]);
+    await worker.close();
+    await jobs.close();
+  });
+
+  if (!isGuarded) return;
+
+  test('a wrong password is told, without it', async () => {
+    const problem = await failureOf(url.replace('app-password@', 'not-the-password@'));
+    expect(problem).toMatch(/^REDIS_URL cannot be used: no answer within 3000 ms: .*WRONGPASS/);
+    expect(problem).not.toContain('not-the-password');
+  });
+
+  test('servers with a certificate that nobody signed are not trusted', async () => {
+    const problem = await failureOf(url.replace(/tlsCAFile=[^&]*/, ''));
+    // How a handshake with sentinels and nodes failed, ioredis keeps to itself.
+    expect(problem).toMatch(form === 'single' ? /self[- ]signed/ : /is their certificate trusted/);
+  });
+
+  test('a CA file that is not there is told at once', async () => {
+    const missing = url.replace(/tlsCAFile=[^&]*/, 'tlsCAFile=/none/ca.pem');
+    expect(() => connectFailFast(missing, LOGGER)).toThrow(
+      'REDIS_URL cannot be used: tlsCAFile: ENOENT',
+    );
+  });
+
+  test('a key of others is none of its', async () => {
+    const redis = await connected(connectFailFast(url, LOGGER));
+    await expect(redis.get('{others}:x')).rejects.toThrow('NOPERM');
+  });
+});
+
+interface Scripted {
+  twice(keys: number, key: string, more: string): Promise<string>;
+}

@@ -1,0 +1,70 @@
+/** A worker has a BullMQ worker for each shard; one that has no room must come back once it has some. */
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import pino from 'pino';
+import { GroupWorker } from '../../../src/queue/group-worker';
+import { createRedisKeys } from '../../../src/queue/keys';
+import { createPartitionJobs } from '../../../src/queue/partition-jobs';
+import { shardOf } from '../../../src/queue/partitioning';
+import { openPartitions, ownerCalled } from '../../support/partitions';
+import { testServers } from '../../support/service';
+import { until } from '../../support/wait';
+
+const SHARDS = 3;
+const namespace = `t-${randomBytes(5).toString('hex')}`;
+const keys = createRedisKeys(namespace, SHARDS);
+const ofEachShard = (nth: number) => Array.from({ length: SHARDS }, (_, n) => nth * SHARDS + n);
+
+test.each([
+  ['may hold any number', undefined],
+  ['may hold some more', 3 * SHARDS],
+])(
+  'each shard takes partitions again once its worker %s, also where others stay busy',
+  async (_, most) => {
+    const { redisUrl } = testServers();
+    const redis = new Redis(redisUrl);
+    const blocking = new Redis(redisUrl, { maxRetriesPerRequest: null });
+    const subscriber = new Redis(redisUrl);
+    const jobs = createPartitionJobs(redis, keys);
+    const worker = new GroupWorker({
+      connection: blocking,
+      subscriber,
+      keys,
+      jobs,
+      id: 'w',
+      partitions: openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 }),
+      owner: () => ownerCalled('w'),
+      sessionOf: (index) => `session-${index}`,
+      onTimeout: () => undefined,
+      logger: pino({ level: 'silent' }),
+      processBatch: async () => [],
+    });
+    const isHeld = async (partition: number) =>
+      (await redis.hexists(keys.owners(shardOf(partition, SHARDS)), String(partition))) === 1;
+    const areHeld = async (partitions: readonly number[]) =>
+      (await Promise.all(partitions.map(isHeld))).every(Boolean);
+    /** Partitions with traffic are never let go of. */
+    const keepBusy = (partitions: readonly number[]) => worker.ring(partitions);
+    try {
+      await jobs.schedule(ofEachShard(0));
+      await until('the first ones to be held', () => areHeld(ofEachShard(0)));
+      // No room for more, but what each of BullMQ's workers waits for already.
+      worker.share(0, SHARDS);
+      await jobs.schedule(ofEachShard(1));
+      await until('the next ones to be held', () => areHeld(ofEachShard(1)));
+      await jobs.schedule(ofEachShard(2));
+      worker.share(0, most);
+      await until('those that waited for room', async () => {
+        keepBusy([...ofEachShard(0), ...ofEachShard(1)]);
+        return areHeld(ofEachShard(2));
+      });
+    } finally {
+      await worker.close();
+      await jobs.close();
+      const left = await redis.keys(`{${namespace}*`);
+      if (left.length > 0) await redis.del(left);
+      for (const one of [redis, blocking, subscriber]) one.disconnect();
+    }
+  },
+  60_000,
+);

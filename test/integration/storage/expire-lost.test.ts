@@ -1,0 +1,113 @@
+/** What was lost on the way is ended, and looking for it costs the same however long the log is. */
+import { randomBytes } from 'node:crypto';
+import { type Connection, Types } from 'mongoose';
+import type { LogState } from '../../../src/protocol/log-states';
+import { prepareDatabase } from '../../../src/storage/indexes';
+import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
+import { createExpireLost, type ExpireLost } from '../../../src/storage/push-log/expire-lost';
+import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { testServers, withDatabase } from '../../support/service';
+
+const DAY = 86_400_000;
+const NOW = Date.now();
+const BY = { now: NOW, worker: 'sweeper' };
+const newId = createRequestIds();
+
+let db: Connection;
+let expireLost: ExpireLost;
+beforeEach(async () => {
+  const name = `t-${randomBytes(5).toString('hex')}`;
+  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
+  expireLost = createExpireLost(db);
+}, 60_000);
+afterEach(async () => {
+  await db.dropDatabase();
+  await db.close();
+});
+
+const log = () => nativeCollection<LogEntry>(entryModel(db));
+const entryAt = (at: number, state: LogState = 'QUEUED'): LogEntry => ({
+  _id: new Types.ObjectId(newId(at)),
+  clientId: 'tester',
+  operation: 'upsert',
+  bodyHash: '',
+  bodySize: 0,
+  receivedAt: new Date(at),
+  deadlineAt: new Date(at),
+  state,
+});
+const stateOf = async ({ _id }: LogEntry) => (await log().findOne({ _id }))?.state;
+
+test('an entry is ended once it is old enough, not before, and only where it is open', async () => {
+  const [lost, done] = [entryAt(NOW), entryAt(NOW, 'PERSISTED')];
+  await log().insertMany([lost, done]);
+  expect(await expireLost(NOW - 5_000, BY)).toBe(0);
+  expect(await stateOf(lost)).toBe('QUEUED');
+  expect(await expireLost(NOW + 5_000, BY)).toBe(1);
+  expect(await log().findOne({ _id: lost._id })).toMatchObject({
+    state: 'EXPIRED',
+    result: 'CONFIRMATION_TIMEOUT',
+    worker: 'sweeper',
+  });
+  expect(await stateOf(done)).toBe('PERSISTED');
+});
+
+test('each entry is looked at once, and no command looks at many', async () => {
+  const entries = Array.from({ length: 12_000 }, (_, n) =>
+    entryAt(NOW - 20_000 + n, n % 1_000 === 0 ? 'QUEUED' : 'PERSISTED'),
+  );
+  await log().insertMany(entries);
+  await db.db?.command({ profile: 2 });
+  expect(await expireLost(NOW, BY)).toBe(12);
+  const recent = entryAt(NOW + 1);
+  await log().insertOne(recent);
+  expect(await expireLost(NOW + 1_000, BY)).toBe(1);
+  await db.db?.command({ profile: 0 });
+  const commands = await db
+    .collection('system.profile')
+    .find({ ns: /push_log$/ })
+    .toArray();
+  const looks = commands.map(({ docsExamined }) => Number(docsExamined ?? 0));
+  expect(Math.max(...looks)).toBeLessThanOrEqual(5_000);
+  // All of them once, and the recent one alone after that.
+  expect(looks.reduce((sum, look) => sum + look, 0)).toBe(12_001);
+});
+
+test('workers that look at the same time end each entry once', async () => {
+  await log().insertMany(Array.from({ length: 7_000 }, (_, n) => entryAt(NOW - 9_000 + n)));
+  const counts = await Promise.all([1, 2, 3].map(() => createExpireLost(db)(NOW, BY)));
+  const left = await createExpireLost(db)(NOW, BY);
+  expect(counts.reduce((sum, count) => sum + count, left)).toBe(7_000);
+  expect(await log().countDocuments({ state: 'QUEUED' })).toBe(0);
+});
+
+test('where the clock of the queue went back, so does the look', async () => {
+  await expireLost(NOW, BY);
+  const lost = entryAt(NOW - 100_000);
+  await log().insertOne(lost);
+  await expireLost(NOW - 200_000, BY);
+  expect(await expireLost(NOW - 50_000, BY)).toBe(1);
+  expect(await stateOf(lost)).toBe('EXPIRED');
+});
+
+test('an older log begins with its oldest open entry, and not with its first', async () => {
+  const [first, lost] = [entryAt(NOW - 5 * DAY, 'PERSISTED'), entryAt(NOW - 3 * DAY)];
+  await log().insertMany([first, lost]);
+  await log().createIndex({ state: 1, _id: 1 }, { name: 'states' });
+  await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
+  const mark = await db.collection('service_state').findOne({ mark: { $exists: true } });
+  expect(String(mark?.mark)).toBe(String(lost._id));
+  expect(await expireLost(NOW, BY)).toBe(1);
+});
+
+test('a look that is to stop leaves the rest to the next one', async () => {
+  await log().insertMany(Array.from({ length: 12_000 }, (_, n) => entryAt(NOW - 20_000 + n)));
+  const stopping = new AbortController();
+  const first = expireLost(NOW, BY, stopping.signal);
+  stopping.abort();
+  const ended = await first;
+  expect(ended).toBeLessThan(12_000);
+  expect(ended + (await expireLost(NOW, BY))).toBe(12_000);
+});

@@ -1,0 +1,210 @@
+/**
+ * On a server that rejects `killSessions` (Atlas M0 and Flex do): what a transaction left open is
+ * over once the server gives it up, and until then nobody but its own matters has to wait.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type mongoose from 'mongoose';
+import { createLogger } from '../../../src/runtime/logger';
+import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { connectMongo } from '../../../src/storage/mongo';
+import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { SessionPool } from '../../../src/storage/sessions/session-pool';
+import { type RunningServer, startMongo } from '../../../tools/local/servers';
+import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert } from '../../support/builders';
+import { loseAborts } from '../../support/lost-aborts';
+import { type Service, startService, withDatabase } from '../../support/service';
+import { until } from '../../support/wait';
+
+/** Seconds after which the server gives an open transaction up. */
+const LIMIT = 8;
+const REFUSED = { failCommands: ['killSessions'], errorCode: 8000 };
+/** No rejection: the same may be done a moment later. */
+const FAILED = { failCommands: ['killSessions'], errorCode: 1 };
+/** Where a commit waits for long enough that its worker can be killed, and is then not done. */
+const HELD = {
+  failCommands: ['killSessions', 'commitTransaction'],
+  errorCode: 8000,
+  blockConnection: true,
+  blockTimeMS: 1_500,
+};
+
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-rejected-'));
+const parameters = { enableTestCommands: 1, transactionLifetimeLimitSeconds: LIMIT };
+let mongo: RunningServer;
+let rig: BatchRig;
+beforeAll(async () => {
+  mongo = await startMongo({ dir, parameters });
+  rig = await createBatchRig(mongo.url);
+  await failCommands(REFUSED);
+}, 60_000);
+afterAll(async () => {
+  await rig.close();
+  await mongo.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const admin = () => rig.db.getClient().db('admin');
+const failCommands = (data: object) =>
+  admin().command({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data });
+
+const upsert = (title: string) => anUpsert({ title });
+const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
+
+test.each([
+  ['rejected', REFUSED],
+  ['failed', FAILED],
+])(
+  'a guard that failed leaves the worker able to commit where the kill is %s: this push and all later ones',
+  async (how, failure) => {
+    await failCommands(failure);
+    const id = `GUARD-${how}`;
+    await rig.newWorker()(batchOf([await rig.queued(id, upsert('one'))]));
+    const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
+    const worker = rig.newWorker(() => matterModel(rig.db).updateOne({ externalId: id }, bump));
+    const replies = [
+      ...(await worker(batchOf([await rig.queued(id, upsert('two'))]))),
+      ...(await worker(batchOf([await rig.queued(id, upsert('three'))]))),
+      ...(await worker(batchOf([await rig.queued(`OTHER-${how}`, upsert('four'))]))),
+    ];
+    expect(replies.map(({ settlement }) => settlement)).toMatchObject([
+      { state: 'PERSISTED', outcome: 'UPDATED' },
+      { state: 'PERSISTED', outcome: 'UPDATED' },
+      { state: 'PERSISTED', outcome: 'CREATED' },
+    ]);
+    expect(await stored(id)).toMatchObject({ title: 'three', summary: 'from elsewhere' });
+    await failCommands(REFUSED);
+  },
+);
+
+test('a kill that failed for another reason is tried again, and keeps nobody from committing', async () => {
+  const db = await connectMongo(withDatabase(mongo.url, 'killing'), undefined, true);
+  let log = '';
+  const logger = createLogger('test', 'warn');
+  jest.spyOn(logger, 'warn').mockImplementation((...line: unknown[]) => {
+    log += JSON.stringify(line);
+  });
+  const tries = new Map<string, number>();
+  db.getClient().on('commandStarted', ({ command }: mongoose.mongo.CommandStartedEvent) => {
+    for (const { id } of command.killSessions ?? []) {
+      const hex = id.toHexString(false);
+      tries.set(hex, (tries.get(hex) ?? 0) + 1);
+    }
+  });
+  const [ofGone, ofFenced] = ['1', '2'].map((digit) => digit.repeat(32)) as [string, string];
+  const owners = db.collection<{ _id: string }>('session_owners');
+  await owners.insertOne({ _id: 'gone', heartbeat: 1, sessions: [ofGone] } as { _id: string });
+  await failCommands(FAILED);
+  const sessions = new SessionPool(db, logger);
+  try {
+    await sessions.kill([ofFenced]);
+    for (const id of [ofGone, ofFenced]) {
+      await until('a second try', async () => (tries.get(id) ?? 0) > 1, 20_000);
+    }
+    expect(await owners.countDocuments({ _id: 'gone' })).toBe(1);
+    await admin().command({ configureFailPoint: 'failCommand', mode: 'off' });
+    await until('the end', async () => (await owners.countDocuments({ _id: 'gone' })) === 0);
+    expect(log).not.toContain('rejects killSessions');
+  } finally {
+    await failCommands(REFUSED);
+    await sessions.end();
+    await db.close();
+  }
+}, 60_000);
+
+test('an abort that was lost stands in the way of no later push of the same worker', async () => {
+  await rig.newWorker()(batchOf([await rig.queued('LOST', upsert('one'))]));
+  const push = await rig.queued('LOST', upsert('two'));
+  const worker = rig.newWorker(() =>
+    rig.pushLog.settle([{ id: push.id, settlement: { state: 'EXPIRED' } }], {
+      now: Date.now(),
+      worker: 'sweeper',
+    }),
+  );
+  const heal = loseAborts();
+  await worker(batchOf([push])).finally(heal);
+  const [reply] = await worker(batchOf([await rig.queued('LOST', upsert('three'))]));
+  expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
+});
+
+test('a large batch that is held as a whole comes to its end in few tries, before the partition is given up', async () => {
+  const names = Array.from({ length: 200 }, (_, n) => `LARGE-${n}`);
+  const worker = rig.newWorker();
+  await worker(batchOf(await Promise.all(names.map((name) => rig.queued(name, upsert('one'))))));
+  const dead = rig.db.getClient().startSession();
+  dead.startTransaction();
+  const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
+  await matterModel(rig.db).updateMany({ externalId: { $in: names } }, half, { session: dead });
+  const held = await Promise.all(names.map((name) => rig.queued(name, upsert('two'))));
+  const started = async () =>
+    Number((await admin().command({ serverStatus: 1 })).transactions.totalStarted);
+  const before = await started();
+  const replies = await worker(batchOf(held));
+  const tries = (await started()) - before;
+  await dead.abortTransaction();
+  await dead.endSession();
+  const REFUSED_FOR_NOW = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' };
+  expect(replies.map(({ settlement }) => settlement)).toEqual(held.map(() => REFUSED_FOR_NOW));
+  // One by one it is twice as many as there are groups, and takes longer than a batch has.
+  expect(tries).toBeLessThan(200);
+}, 60_000);
+
+describe('a worker that was killed between its writes and its commit', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ mongoUrl: mongo.url, env: { PUSH_TIMEOUT: '3s' } });
+  }, 60_000);
+  afterAll(() => service.stop());
+
+  const push = (externalId: string, title = 'x') =>
+    service.push('upsert', { matterType: 'TODO', externalId, title });
+  const commitsUnderWay = () =>
+    admin()
+      .aggregate([{ $currentOp: {} }, { $match: { 'command.commitTransaction': 1 } }])
+      .toArray();
+
+  test('the start says that the server refuses to end it', async () => {
+    const log = () => readFileSync(String(service.workers[0]?.logFile), 'utf8');
+    const lines = () => log().match(/"msg":"the server rejects killSessions[^"]*"/g);
+    expect(await until('the line', async () => lines())).toHaveLength(1);
+  });
+
+  test('its matters wait for the server, with an answer each; their neighbours do not', async () => {
+    expect(await push('HELD', 'before')).toMatchObject({ code: 0 });
+    await failCommands(HELD);
+    const lost = push('HELD', 'lost');
+    await until('the commit', async () => (await commitsUnderWay()).length > 0);
+    for (const worker of service.workers.splice(0)) worker.kill('SIGKILL');
+    await until('it to fail', async () => (await commitsUnderWay()).length === 0);
+    await failCommands(REFUSED);
+    await service.startWorker();
+
+    // More than one in each partition, so that some are behind what is held.
+    const others = Array.from({ length: 24 }, (_, n) => push(`NEIGHBOUR-${n}`));
+    const codes = (await Promise.all(others)).map(({ code }) => code);
+    expect(await lost).toMatchObject({ code: 504, retryable: true });
+    expect((await stateOf('HELD')).open).toBe(1);
+    expect(codes.filter((code) => code === 0)).toHaveLength(24);
+    const held = await push('HELD', 'held');
+    expect([503, 504]).toContain(held.code);
+    expect(held.retryable).toBe(true);
+
+    await until(
+      'the matter to be free',
+      async () => (await push('HELD', 'after')).code === 0,
+      30_000,
+    );
+    const matter = await matterModel(service.db).findOne({ externalId: 'HELD' }).lean();
+    const { persisted } = await stateOf('HELD');
+    expect(matter).toMatchObject({ title: 'after', revision: persisted });
+  }, 90_000);
+
+  /** How many pushes of a matter have taken effect, and how many are still open. */
+  async function stateOf(externalId: string) {
+    const entries = await entryModel(service.db).find({ externalId }).lean();
+    const count = (wanted: string) => entries.filter(({ state }) => state === wanted).length;
+    return { persisted: count('PERSISTED'), open: count('QUEUED') };
+  }
+});

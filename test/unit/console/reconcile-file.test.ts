@@ -1,0 +1,375 @@
+/** What the console's reconciliation reads of a file, whatever stands in it: as matterctl reads it. */
+import fc from 'fast-check';
+import { guess, isHead } from '../../../public/console/columns';
+import { CsvReader, delimiterOf } from '../../../public/console/csv';
+import { createDayCalendar, formatLocal, parseInstant } from '../../../public/console/instants';
+import { parseBody } from '../../../public/console/push-bodies';
+import { openFile, readSource } from '../../../public/console/read-source';
+import { OPERATIONS } from '../../../src/domain/operation';
+import { createBodyParsers } from '../../../src/protocol/requests';
+import { formatLocal as formatHere, parseInstant as parseHere } from '../../../src/protocol/time';
+import { createDayCalendar as createDaysHere } from '../../../src/queries/day-calendar';
+
+const ZONES = ['Asia/Shanghai', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'UTC'];
+const zones = fc.constantFrom(...ZONES);
+const PORTAL = { systemCode: 'T', timeZone: 'Asia/Shanghai', concluded: new Set(['DONE']), now: 0 };
+
+/** Also where it is cut anywhere into pieces. */
+function recordsOf(text: string, step = text.length || 1, delimiter = ','): [number, string[]][] {
+  const records: [number, string[]][] = [];
+  const reader = new CsvReader(delimiter, (cells, line) => records.push([line, cells]));
+  for (let at = 0; at < text.length; at += step) reader.take(text.slice(at, at + step));
+  reader.end();
+  return records;
+}
+
+describe('a CSV file', () => {
+  test.each<[string, string, [number, string[]][]]>([
+    ['nothing', '', []],
+    ['blank lines', '\n\r\n  \n,,\n', []],
+    [
+      'cells',
+      'a, b ,c\n1,,3',
+      [
+        [1, ['a', 'b', 'c']],
+        [2, ['1', '', '3']],
+      ],
+    ],
+    [
+      'all line ends',
+      'a\r\nb\rc\nd',
+      [
+        [1, ['a']],
+        [2, ['b']],
+        [3, ['c']],
+        [4, ['d']],
+      ],
+    ],
+    [
+      'quotes',
+      '"a,b","c""d" , "e\n\r\nf"\ng',
+      [
+        [1, ['a,b', 'c"d', 'e\n\r\nf']],
+        [4, ['g']],
+      ],
+    ],
+    ['a quote inside of a cell', '5" pipe,"x"y,""\n', [[1, ['5" pipe', 'xy', '']]]],
+    ['spaces in quotes', '" a " b ', [[1, [' a  b']]]],
+    [
+      'ragged rows',
+      'a,b\n1\n1,2,3',
+      [
+        [1, ['a', 'b']],
+        [2, ['1']],
+        [3, ['1', '2', '3']],
+      ],
+    ],
+    ['HTML and formulas', '<b>&,=1+1,@x', [[1, ['<b>&', '=1+1', '@x']]]],
+    ['marks and NUL', '\u202ea\u0000,b\ufeff', [[1, ['\u202ea\u0000', 'b']]]],
+  ])('%s', (_name, text, records) => {
+    for (let step = 1; step <= Math.max(1, text.length); step += 1) {
+      expect(recordsOf(text, step)).toEqual(records);
+    }
+  });
+
+  test('a word of 64 KB is one cell; a quote that is never closed is told with its line', () => {
+    const word = 'x'.repeat(65_536);
+    expect(recordsOf(`a,${word}`, 1_000)).toEqual([[1, ['a', word]]]);
+    expect(() => recordsOf('a\nb,"c\nd')).toThrow('line 2');
+    expect(() => recordsOf(`"${'x'.repeat(5 * 1024 * 1024)}`, 65_536)).toThrow('line 1');
+  });
+
+  test('whatever is written in quotes is read back, however it is cut', () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '中') });
+    const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { maxLength: 5 });
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 1, max: 9 }), (written, step) => {
+        const quoted = (it: string) => `"${it.replaceAll('"', '""')}"`;
+        const text = written.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+        const read = recordsOf(text, step).map(([, cells]) => cells);
+        expect(read).toEqual(written.filter((row) => row.some((it) => it !== '')));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each([
+    ['a,b', ','],
+    ['a;b;"x,y,z,w"', ';'],
+    ['a\tb', '\t'],
+    ['a', ','],
+    ['\r\n \n"a\nb,c,d";e', ';'],
+  ])('%j is divided by %j', (line, delimiter) => {
+    expect(delimiterOf(line)).toBe(delimiter);
+  });
+});
+
+describe('columns', () => {
+  test('are guessed by their names, in both languages, each field once', () => {
+    expect(guess(['External ID', 'BIZ_STATUS', '更新时间', '标题', 'id', 'x'])).toEqual([
+      ...['externalId', 'bizStatus', 'sourceUpdatedAt', 'title', undefined, undefined],
+    ]);
+    expect(guess(['单号', '状态', '状态码', '业务类型', '类型', '是否删除'])).toEqual([
+      ...['externalId', 'bizStatus', 'externalStatusCode', 'bizType', undefined, 'deleted'],
+    ]);
+    expect(guess(['__proto__', 'constructor', ''])).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('a first line of values is no head', () => {
+    expect(isHead(['PR-1', 'DONE', '2026-01-01 08:00:00'])).toBe(false);
+    expect(isHead(['PR-1', 'status'])).toBe(true);
+  });
+});
+
+const file = (content: string | Uint8Array<ArrayBuffer>) => new Blob([content]);
+const open = (content: string | Uint8Array<ArrayBuffer>, name = 'a.csv') =>
+  openFile(file(content), name);
+async function read(content: string, name = 'a.csv') {
+  const opened = await open(content, name);
+  const mapping = guess(opened.records[0]?.cells ?? []);
+  return readSource(opened, { mapping, hasHead: true, portal: PORTAL, onLine: () => undefined });
+}
+
+describe('a file', () => {
+  test('in GBK, in UTF-16 or with a byte order mark has the same text', async () => {
+    const gbk = new Uint8Array([0xb1, 0xe0, 0xba, 0xc5, 0x2c, 0x61]);
+    const utf16 = new Uint8Array(Buffer.from('\ufeff编号,a', 'utf16le'));
+    const all = [
+      await open('编号,a'),
+      await open('\ufeff编号,a'),
+      await open(gbk),
+      await open(utf16),
+    ];
+    expect(all.map(({ encoding }) => encoding)).toEqual(['utf-8', 'utf-8', 'gb18030', 'utf-16le']);
+    for (const { records } of all) expect(records).toEqual([{ cells: ['编号', 'a'], line: 1 }]);
+  });
+
+  test.each([
+    ['', 'empty'],
+    [' \r\n\n', 'empty'],
+    [',,\n,', 'empty'],
+    ['a,"b\nc', 'quote'],
+    [new Uint8Array([0x61, 0xff, 0xff, 0xff, 0x0a]), 'encoding'],
+    // By its mark it is UTF-8: read as GBK its Chinese would be other Chinese.
+    [new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from('编,标题\nA,审批'), 0xb1, 0xe0]), 'encoding'],
+  ])('that nothing can be read of says why: %j', async (content, why) => {
+    await expect(open(content)).rejects.toMatchObject({ name: 'FileError', why });
+  });
+
+  test.each([
+    ['a.csv', '{"op":1,"body":2}', 'csv'],
+    ['a.ndjson', 'x', 'rows'],
+    ['a.txt', '\n{"externalId":"a"}', 'rows'],
+    ['a.jsonl', '{"op":"upsert","body":{}}', 'pushes'],
+    ['a', 'externalId,x', 'csv'],
+    ['a.ndjson', '{"line":1,"text":"{\\"op\\":\\"upsert\\",\\"body\\":{}}"}', 'pushes'],
+  ])('%s with %s is read as %3$s', async (name, content, form) => {
+    expect((await open(content, name)).form).toBe(form);
+  });
+
+  test('whose head has line breaks in quotes is divided as it says', async () => {
+    const source = await read('"业务\n主键";"办理,\n状态"\nA;DONE\n"B";PENDING');
+    expect(source.leftOut).toBe(0);
+    expect((await open('"业务\n主键";"办理\n状态"\nA;DONE')).records).toEqual([
+      { cells: ['业务\n主键', '办理\n状态'], line: 1 },
+      { cells: ['A', 'DONE'], line: 4 },
+    ]);
+    expect(source.matters.map(({ expected }) => expected.externalId)).toEqual(['A', 'B']);
+  });
+
+  test.each(['a.csv', 'a.ndjson'])(
+    '%s that was written anew since it was chosen is not compared as it was',
+    async (name) => {
+      const content = name === 'a.csv' ? 'externalId\nA' : '{"externalId":"A"}';
+      const opened = await open(content, name);
+      // As a browser says it of a file that is another one by now.
+      const refuse = () => Promise.reject(new DOMException('changed', 'NotReadableError'));
+      const gone = Object.assign(file(content), { slice: () => ({ arrayBuffer: refuse }) });
+      const reading = { mapping: guess(['externalId']), hasHead: true, portal: PORTAL };
+      const again = readSource(
+        { ...opened, file: gone as unknown as Blob },
+        { ...reading, onLine: () => undefined },
+      );
+      await expect(again).rejects.toMatchObject({ name: 'FileError', why: 'changed' });
+    },
+  );
+
+  test('bad lines are named and left out, the others are compared', async () => {
+    const lines = [
+      'externalId,bizStatus,sourceUpdatedAt,deleted,title',
+      'A,DONE,2026-01-01 08:00:00,FALSE,=1+1',
+      'B,done,,,',
+      ',DONE,,,',
+      'A,DONE,,,',
+      'C,DONE,yesterday,maybe,',
+      'D,DONE,,,t,too many',
+      'E\u0000,,,,',
+      'F',
+    ];
+    const source = await read(lines.join('\r\n'));
+    expect(source.matters).toEqual([
+      {
+        kind: 'row',
+        expected: {
+          externalId: 'A',
+          bizStatus: 'DONE',
+          sourceUpdatedAt: Date.UTC(2026, 0, 1),
+          deleted: false,
+        },
+        pushed: { title: '=1+1' },
+      },
+      { kind: 'row', expected: { externalId: 'F' }, pushed: {} },
+    ]);
+    expect(source.problems).toEqual([
+      { line: 3, wrong: 'invalid', about: 'bizStatus' },
+      { line: 4, wrong: 'missing', about: 'externalId' },
+      { line: 5, wrong: 'twice', about: '2' },
+      { line: 6, wrong: 'invalid', about: 'sourceUpdatedAt' },
+      { line: 6, wrong: 'invalid', about: 'deleted' },
+      { line: 7, wrong: 'cells', about: '6 > 5' },
+      { line: 8, wrong: 'invalid', about: 'externalId' },
+    ]);
+    expect(source).toMatchObject({ leftOut: 6, unnamed: 3 });
+    expect([...source.ids]).toEqual(['A', 'F', 'B', 'C']);
+  });
+
+  test('of pushes is folded as the service does it', async () => {
+    const body = { matterType: 'TODO', externalId: 'A', title: 't', sourceUpdatedAt: 2 };
+    const lines = [
+      { op: 'upsert', body },
+      { op: 'status', body: { externalId: 'A', bizStatus: 'DONE', sourceUpdatedAt: 3 }, key: 'k' },
+      { op: 'reopen', body: { externalId: 'A', sourceUpdatedAt: 4 } },
+      { op: 'status', body: { externalId: 'A', bizStatus: 'DONE', sourceUpdatedAt: 3 }, key: 'k' },
+      { op: 'upsert', body: { ...body, title: 'stale', sourceUpdatedAt: 1 } },
+      { op: 'status', body: { externalId: 'B' } },
+      { op: 'upsert', body: { matterType: 'NOTICE', title: 'n' } },
+      { op: 'upsert', body: { ...body, externalId: 'C', title: ' ' } },
+      { op: 'drop', body },
+    ];
+    const text = lines.map((line) => JSON.stringify(line)).join('\n');
+    const source = await read(`${text}\nno JSON\n`, 'p.ndjson');
+    expect(source.matters).toMatchObject([
+      {
+        kind: 'folded',
+        expected: { externalId: 'A', title: 't', bizStatus: 'REOPENED', phase: 'OPEN' },
+      },
+    ]);
+    expect(source).toMatchObject({ withoutUpsert: 1, withoutId: 1, leftOut: 3, unnamed: 1 });
+    expect([...source.ids].sort()).toEqual(['A', 'B', 'C']);
+  });
+});
+
+describe('times', () => {
+  const two = (max: number) => fc.integer({ min: 0, max }).map((it) => String(it).padStart(2, '0'));
+  const year = fc.constantFrom('1890', '1971', '1991', '2024', '2026', '0099', '9999');
+  const texts = fc
+    .tuple(year, two(13), two(32), fc.constantFrom('T', ' '), two(25), two(61))
+    .chain(([y, month, day, between, hour, minute]) =>
+      fc
+        .constantFrom('', ':00', ':59.123456', ':30Z', '+08:00', ':00-0330', 'Z', '+24:00', 'x')
+        .map((end) => `${y}-${month}-${day}${between}${hour}:${minute}${end}`),
+    );
+  // Of a year below 100 the calendar library takes the end of a day for its beginning.
+  const known = (text: string) => !/^00.{9}24:/.test(text);
+  const values = fc.oneof(
+    texts.filter(known),
+    fc.integer(),
+    fc.nat().map(String),
+    fc.string(),
+    fc.double(),
+  );
+
+  test('are read as the service reads them', () => {
+    fc.assert(
+      fc.property(values, zones, (value, zone) => {
+        expect(parseInstant(value, zone)).toBe(parseHere(value, zone));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('are read so around the hours that clocks skip and repeat', () => {
+    for (let minute = 0; minute < 6 * 60; minute += 7) {
+      for (const day of ['2024-03-31', '2024-10-27', '2024-03-10', '2024-11-03']) {
+        const time = new Date(minute * 60_000).toISOString().slice(11, 16);
+        for (const zone of ZONES) {
+          const text = `${day}T${time}`;
+          expect([zone, text, parseInstant(text, zone)]).toEqual([
+            zone,
+            text,
+            parseHere(text, zone),
+          ]);
+        }
+      }
+    }
+  });
+
+  const instants = fc.integer({ min: Date.UTC(1880, 0), max: Date.UTC(2080, 0) });
+  test('have the day and the local form that the service gives them', () => {
+    const days = new Map(ZONES.map((zone) => [zone, createDayCalendar(zone)]));
+    const here = new Map(ZONES.map((zone) => [zone, createDaysHere(zone)]));
+    fc.assert(
+      fc.property(instants, zones, (instant, zone) => {
+        expect(days.get(zone)?.(instant)).toBe(here.get(zone)?.(instant));
+        const text = formatLocal(instant, zone);
+        if (!text.endsWith('Z')) expect(text).toBe(formatHere(instant, zone));
+        expect(parseHere(text, zone)).toBe(instant);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('bodies', () => {
+  const text = fc.oneof(
+    fc.constantFrom('', ' ', 'DONE', 'done', 'A_1', 'https://h/x', 'javascript:x', '{}', 'x\u0000'),
+    fc.constantFrom('TODO', 'NOTICE', '\ud800', 'x'.repeat(65), 'x'.repeat(513), ' t ', '\u0085'),
+    fc.string(),
+  );
+  const any = fc.oneof(text, text, fc.constantFrom(null, undefined, true, false, 7, [], {}));
+  const stamp = fc.constantFrom(1, '2024-01-01T00:00:00', 'no', null, 4_000_000_000_000, undefined);
+  const party = fc.record({ username: text, partyRole: fc.constantFrom('ASSIGNEE', 'CC', 'X') });
+  const fields = fc.record(
+    {
+      ...{ matterType: any, externalId: any, title: any, bizStatus: any, externalStatusCode: any },
+      ...{ externalStatusLabel: any, summary: any, content: any, pcUrl: any, bizType: any },
+      ...{ priority: any, payloadJson: any, initiatorUsername: any, resetAssigneeUnread: any },
+      ...{ replaceParties: any, sourceUpdatedAt: stamp, deadlineAt: fc.oneof(any, stamp) },
+      parties: fc.oneof(any, fc.array(party, { maxLength: 3 })),
+    },
+    { requiredKeys: [] },
+  );
+  /** Mostly right, so that some bodies pass. */
+  const bodies = fields.chain((odd) =>
+    fc.subarray(Object.keys(odd)).map((names) => ({
+      ...{ matterType: 'TODO', externalId: 'A', title: 't' },
+      ...Object.fromEntries(names.slice(0, 2).map((name) => [name, odd[name as 'title']])),
+    })),
+  );
+
+  test('are read, and rejected, as the service does it', () => {
+    const now = Date.UTC(2026, 0, 1);
+    const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: () => now });
+    let passed = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(...OPERATIONS), fc.oneof(bodies, fields), (op, made) => {
+        const body = JSON.parse(JSON.stringify(made));
+        const here = parsers[op](body);
+        const read = parseBody(op, body, { timeZone: 'Asia/Shanghai', now });
+        if (Array.isArray(read)) expect([body, here.success]).toEqual([body, false]);
+        else expect(JSON.stringify(sorted(read))).toEqual(JSON.stringify(sorted(here.data)));
+        if (here.success) passed += 1;
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(passed).toBeGreaterThan(200);
+  });
+});
+
+/** Names in one order, and without what JSON leaves out. */
+const sorted = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value ?? null), (_, it) =>
+    it && typeof it === 'object' && !Array.isArray(it)
+      ? Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : it,
+  );

@@ -1,0 +1,153 @@
+/** The console's screens of matters and of the set-up: what they ask for, and what they make of answers. */
+import { eachOnce, questionOf } from '../../../public/console/matter-question';
+import { CHECKS, type Means, runChecks } from '../../../public/console/setup-checks';
+import type { Check } from '../../../public/console/setup-shapes';
+import type { Envelope } from '../../../public/console/shapes';
+import { badUsers, namesIn } from '../../../public/console/usernames';
+import { NOW } from '../../support/builders';
+
+describe('a search for matters', () => {
+  const ZONE = 'Asia/Shanghai';
+
+  test.each([
+    [{}, {}],
+    [{ range: 'yesterday', lang: 'en', live: 'on', q: 'x' }, {}],
+    [
+      { externalIdPrefix: ' PR- ', username: 'li.lei', phase: 'OPEN', matterType: 'TODO' },
+      { externalIdPrefix: 'PR-', username: 'li.lei', phase: 'OPEN', matterType: 'TODO' },
+    ],
+    [{ bizType: '  ', bizStatus: 'DONE' }, { bizStatus: 'DONE' }],
+    [
+      { changed: 'range', range: 'custom', from: '2026-01-01T08:00', to: '2026-01-02T08:00' },
+      { updatedFrom: '2026-01-01T08:00', updatedTo: '2026-01-02T08:00' },
+    ],
+    [{ changed: 'range' }, { updatedFrom: '2024-06-01T00:00' }],
+  ])('of %j asks for %j', (params, question) => {
+    expect(questionOf(params, ZONE, NOW)).toEqual(question);
+  });
+
+  test('shows a matter that changes while pages are read once, as it is now', () => {
+    const rows = [
+      { externalId: 'A', title: 'new' },
+      { externalId: 'B', title: 'b' },
+      { externalId: 'A', title: 'old' },
+    ];
+    expect(eachOnce(rows)).toEqual(rows.slice(0, 2));
+  });
+});
+
+describe('usernames', () => {
+  test('are taken as somebody pastes them, each once', () => {
+    expect(namesIn(' a, b;c\r\n\tb　d，e、f；\n')).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(namesIn(' \n,')).toEqual([]);
+  });
+
+  test('that are none are not asked for, and of the others a thousand at a time', async () => {
+    const asked: number[] = [];
+    const long = 'x'.repeat(65);
+    const names = [...Array.from({ length: 2_001 }, (_, n) => `u${n}`), long, 'a\u0000b'];
+    const bad = await badUsers(names, async (usernames) => {
+      asked.push(usernames.length);
+      const stateOf = (username: string) =>
+        username === 'u7' ? 'DISABLED' : username === 'u2000' ? 'UNKNOWN' : 'ENABLED';
+      return { users: usernames.map((username) => ({ username, state: stateOf(username) })) };
+    });
+    expect(asked).toEqual([1_000, 1_000, 1]);
+    expect(bad).toEqual([
+      { username: 'u7', state: 'DISABLED' },
+      { username: 'u2000', state: 'UNKNOWN' },
+      { username: long, state: 'INVALID' },
+      { username: 'a\u0000b', state: 'INVALID' },
+    ]);
+  });
+});
+
+describe('the checks', () => {
+  const ME = {
+    clientId: 'c',
+    paused: null,
+    signedWith: { scopes: ['query', 'push'] },
+    limits: { timestampWindow: 300 },
+    serviceTime: new Date(NOW).toISOString(),
+  };
+  const good = (data: unknown): Envelope => ({ code: 0, message: '', data, requestId: '' });
+  const bad = (code: number, reason: string): Envelope => ({
+    ...{ code, reason, message: `told ${reason}`, data: null, requestId: '' },
+  });
+
+  /** Where all is well but for what a test says. */
+  async function check(over: Partial<Means> & { readonly me?: object } = {}): Promise<Check[]> {
+    const found: Check[] = [];
+    const checks = runChecks({
+      isReady: async () => true,
+      send: async (name) => good(name === 'clients/me' ? { ...ME, ...over.me } : null),
+      now: () => NOW,
+      spanText: (ms) => `${ms} ms`,
+      say: ([english]) => english,
+      timeText: (at) => at,
+      isEncrypted: true,
+      ...over,
+    });
+    for await (const it of checks) found.push(it);
+    expect(found.map(({ name }) => name)).toEqual(CHECKS);
+    return found;
+  }
+  const statusOf = (found: readonly Check[]) => found.map(({ status }) => status);
+  const OK = 'ok';
+  const SKIPPED = 'skipped';
+
+  test('are all good where all is well', async () => {
+    expect(statusOf(await check())).toEqual([OK, OK, OK, OK, OK, OK, OK]);
+  });
+
+  test('end where nobody answers, and where the signature is rejected', async () => {
+    const away = await check({ isReady: async () => undefined });
+    expect(statusOf(away)).toEqual(['failed', ...Array(6).fill(SKIPPED)]);
+    const rejected = await check({ send: async () => bad(401, 'SIGNATURE_MISMATCH') });
+    expect(statusOf(rejected)).toEqual([OK, OK, 'failed', ...Array(4).fill(SKIPPED)]);
+    expect(rejected[2]?.values).toEqual(['SIGNATURE_MISMATCH', 'told SIGNATURE_MISMATCH']);
+  });
+
+  test.each<[string, Parameters<typeof check>[0], Check['name'], Check['status'], unknown[]]>([
+    ['not ready', { isReady: async () => false }, 'ready', 'failed', []],
+    ['plain http', { isEncrypted: false }, 'tls', 'note', []],
+    ['a clock a bit off', { now: () => NOW - 60_000 }, 'clock', 'note', ['60000 ms', '300000 ms']],
+    [
+      'a clock far off',
+      { now: () => NOW + 301_000 },
+      'clock',
+      'failed',
+      ['301000 ms', '300000 ms'],
+    ],
+    [
+      'a pause',
+      { me: { paused: { since: '2026', reason: null } } },
+      'pushes',
+      'failed',
+      ['2026', 'no reason was given'],
+    ],
+    ['a key that asks', { me: { signedWith: { scopes: ['query'] } } }, 'pushes', 'ok', []],
+  ])('tell of %s, and go on', async (_, over, name, status, values) => {
+    const found = await check(over);
+    expect(found.find((it) => it.name === name)).toMatchObject({ status, values });
+    expect(statusOf(found)).not.toContain(SKIPPED);
+  });
+
+  test('tell which bodies a gateway changes', async () => {
+    const send = async (name: string, body: string) => {
+      if (name === 'clients/me') return good(ME);
+      const rewritten = name === 'matters/get' && body !== JSON.stringify(JSON.parse(body));
+      return rewritten ? bad(401, 'SIGNATURE_MISMATCH') : good(null);
+    };
+    const found = await check({ send });
+    expect(found.find(({ name }) => name === 'body')).toMatchObject({
+      status: 'failed',
+      values: ['white space, escapes, numbers, the order of fields'],
+    });
+    const busy = await check({
+      send: async (name) =>
+        name === 'matters/get' ? bad(429, 'TOO_MANY_QUERIES') : good({ ...ME }),
+    });
+    expect(busy.find(({ name }) => name === 'body')?.values[0]).toBe('TOO_MANY_QUERIES');
+  });
+});

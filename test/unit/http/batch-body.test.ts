@@ -1,0 +1,117 @@
+/** A batch that does not come to its end: its sender is told so, and its handler never runs. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { koaError } from '../../../src/http/middleware/koa-error';
+import { koaInFlight } from '../../../src/http/middleware/koa-in-flight';
+import { koaRequestId } from '../../../src/http/middleware/koa-request-id';
+import { koaRespond } from '../../../src/http/middleware/koa-respond';
+import { koaStreamedHmacAuth } from '../../../src/http/middleware/koa-streamed-hmac-auth';
+import type { RequestState } from '../../../src/http/request-state';
+import { batchBody } from '../../../src/http/routes/batch-route';
+import { createTellRejection } from '../../../src/http/tell-rejection';
+import { PushError } from '../../../src/protocol/errors';
+import { BATCH } from '../../../src/protocol/paths';
+import { createLogger } from '../../../src/runtime/logger';
+import type { KnownClient } from '../../../src/storage/directory/clients';
+import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { connectRaw, rawPush } from '../../support/raw-http';
+import { until } from '../../support/wait';
+
+const CLIENT: KnownClient = {
+  clientId: 'oa',
+  type: 'CONFIDENTIAL',
+  enabled: true,
+  systemCode: 'OA',
+  secrets: [{ id: 'one', secret: 'secret' }],
+};
+const LINE = '{"op":"delete","body":{"externalId":"A"}}\n';
+const handled: number[] = [];
+let checkReady = () => {};
+let server: Server;
+
+beforeAll(async () => {
+  const newRequestId = createRequestIds();
+  const auth = {
+    findClient: async (id: string) => (id === 'oa' ? CLIENT : undefined),
+    mostSecrets: () => 2,
+    logRejection: () => undefined,
+    noteUse: () => undefined,
+    checkReady: () => checkReady(),
+    newRequestId,
+    clock: Date.now,
+    timeout: 1_000,
+  };
+  const listeners = { clock: Date.now, logger: createLogger('test', 'silent') };
+  const tellRejection = createTellRejection(listeners);
+  const answers = { ...listeners, always200: () => false, tellRejection };
+  const bounds = { lines: 10, bodyBytes: 1_000, batchBytes: 2_000 };
+  const app = new Koa<RequestState>();
+  app.on('error', () => undefined);
+  app.use(koaRequestId(Date.now, newRequestId));
+  app.use(koaError(answers));
+  app.use(koaRespond(answers));
+  app.use(koaInFlight(10));
+  app.use(koaStreamedHmacAuth(auth, { ...batchBody(BATCH, bounds), bodyTimeout: 300 }));
+  app.use(({ state }) => {
+    handled.push(state.batch.linesOf(state.batch.whole()).length);
+    state.data = {};
+  });
+  server = createServer(app.callback());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  handled.length = 0;
+  checkReady = () => {};
+});
+
+async function answerTo(body: string, sent = body, clientId = 'oa') {
+  const { port } = server.address() as AddressInfo;
+  const caller = await connectRaw(`http://127.0.0.1:${port}`);
+  caller.send(rawPush({ clientId, secret: 'secret', body, sent }));
+  const [answer] = await caller.untilAnswers(1);
+  caller.socket.destroy();
+  return answer?.envelope();
+}
+
+test('all of it: its lines are handled', async () => {
+  expect(await answerTo(LINE.repeat(3))).toMatchObject({ code: 0 });
+  expect(handled).toEqual([3]);
+});
+
+test.each([['oa'], ['stranger']])('one that stalls: REQUEST_TIMEOUT (%s)', async (clientId) => {
+  const body = LINE.repeat(3);
+  const answer = await answerTo(body, body.slice(0, 50), clientId);
+  expect(answer).toMatchObject({ code: 408, reason: 'REQUEST_TIMEOUT', data: null });
+  expect(handled).toEqual([]);
+});
+
+test('one that is still arriving when the process begins to drain is not begun', async () => {
+  let isAsked = false;
+  checkReady = () => {
+    isAsked = true;
+  };
+  const { port } = server.address() as AddressInfo;
+  const caller = await connectRaw(`http://127.0.0.1:${port}`);
+  const body = LINE.repeat(3);
+  caller.send(rawPush({ clientId: 'oa', secret: 'secret', body, sent: body.slice(0, 50) }));
+  await until('it to be let in', async () => isAsked);
+  checkReady = () => {
+    throw new PushError('SHUTTING_DOWN');
+  };
+  caller.send(body.slice(50));
+  const [answer] = await caller.untilAnswers(1);
+  caller.socket.destroy();
+  expect(answer?.envelope()).toMatchObject({ code: 503, reason: 'SHUTTING_DOWN', data: null });
+  expect(handled).toEqual([]);
+});
+
+test('one that says that it is longer than it may be is not read', async () => {
+  const answer = await answerTo(LINE.repeat(100), LINE);
+  expect(answer).toMatchObject({ code: 413, reason: 'BODY_TOO_LARGE', data: null });
+  expect(handled).toEqual([]);
+});

@@ -1,0 +1,150 @@
+/** Bodies that are taken in pieces and answers that are made in pieces: nobody may hold them for ever. */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { pipeline } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beginLines, type Lines, writeLines } from '../../../src/http/line-answer';
+import { discardRest, receiveBody } from '../../../src/http/streamed-body';
+import { successEnvelope } from '../../../src/protocol/envelope';
+import { until } from '../../support/wait';
+
+const servers: ReturnType<typeof createServer>[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A bare connection to a server with this handler, over which a request has begun. */
+async function open(handler: RequestListener, headers = 'Content-Length: 10'): Promise<Socket> {
+  const server = createServer(handler);
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`);
+  return socket;
+}
+
+describe('a body', () => {
+  const receive = (taken: string[], timeout = 1_000, fail?: Error) => {
+    let settle: (end: unknown) => void;
+    const end = new Promise<unknown>((resolve) => {
+      settle = resolve;
+    });
+    const take = (chunk: Uint8Array) => {
+      taken.push(String(chunk));
+      if (fail) throw fail;
+    };
+    const handler: RequestListener = (req) => {
+      receiveBody(req, { limit: 8, timeout, take }).then(() => settle('whole'), settle);
+    };
+    return { handler, end };
+  };
+
+  test('is given piece by piece', async () => {
+    const taken: string[] = [];
+    // Time enough for the second piece on a slow machine.
+    const { handler, end } = receive(taken, 10_000);
+    const socket = await open(handler, 'Content-Length: 8');
+    socket.write('abc');
+    await until('the first piece', async () => taken.length > 0);
+    expect(taken).toEqual(['abc']);
+    socket.write('defgh');
+    expect(await end).toBe('whole');
+    expect(taken.join('')).toBe('abcdefgh');
+  });
+
+  test('without an end is given up', async () => {
+    const { handler, end } = receive([], 100);
+    await open(handler);
+    expect(await end).toMatchObject({ reason: 'REQUEST_TIMEOUT', code: 408, retryable: true });
+  });
+
+  test('that is broken off is incomplete', async () => {
+    const { handler, end } = receive([]);
+    const socket = await open(handler);
+    socket.end('abc');
+    expect(await end).toMatchObject({ reason: 'BODY_INCOMPLETE', retryable: true });
+  });
+
+  test('over the limit is taken up to it', async () => {
+    const taken: string[] = [];
+    const { handler, end } = receive(taken);
+    const socket = await open(handler, 'Transfer-Encoding: chunked');
+    socket.write('5\r\nabcde\r\n');
+    await sleep(50);
+    socket.write('5\r\nfghij\r\n');
+    expect(await end).toMatchObject({ reason: 'BODY_TOO_LARGE' });
+    expect(taken.join('')).toBe('abcde');
+  });
+
+  test('that cannot be taken fails with the reason', async () => {
+    const fail = new Error('broken');
+    const { handler, end } = receive([], 1_000, fail);
+    const socket = await open(handler);
+    socket.write('abc');
+    expect(await end).toBe(fail);
+  });
+
+  test('that is rejected is read for a moment, so that its sender reads the answer', async () => {
+    const socket = await open(async (req, res) => {
+      await discardRest(req);
+      res.end(String(req.complete));
+    }, 'Content-Length: 3000000');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.write('x'.repeat(3_000_000));
+    while (!answer.includes('true')) await sleep(10);
+  });
+});
+
+describe('an answer', () => {
+  const last = {
+    success: (data: unknown) => successEnvelope(data, 'id', 0),
+    failure: () => successEnvelope('failure', 'id', 0),
+  };
+  const answer =
+    (lines: Lines, stall: number): RequestListener =>
+    async (req, res) => {
+      req.resume();
+      pipeline(writeLines(res, await beginLines(res, lines), last, stall), res, () => undefined);
+    };
+
+  test('that nobody takes is ended, and what it was read from is closed', async () => {
+    let closed = false;
+    const endless = async function* (): Lines {
+      try {
+        for (;;) yield ['x'.repeat(100_000)];
+      } finally {
+        closed = true;
+      }
+    };
+    const socket = await open(answer(endless(), 200), 'Content-Length: 0');
+    socket.pause();
+    for (let tries = 0; !closed && tries < 500; tries += 1) await sleep(10);
+    expect(closed).toBe(true);
+  });
+
+  test('that is long in the making is not', async () => {
+    const slow = async function* (): Lines {
+      yield ['one'];
+      await sleep(600);
+      yield ['two'];
+      return 'done';
+    };
+    const socket = await open(answer(slow(), 100), 'Content-Length: 0');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    for (let tries = 0; !text.includes('done') && tries < 300; tries += 1) await sleep(10);
+    expect(text).toContain('"two"\n');
+    expect(text).toContain('"data":"done"');
+  });
+});

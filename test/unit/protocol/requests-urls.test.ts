@@ -1,0 +1,50 @@
+/** URLs that a portal may open: http, https and app schemes (decisions, "payloadJson … URLs"). */
+import { accept, rejected } from '../../support/bodies';
+
+test.each([
+  'http://portal',
+  'https://portal.example/a?b=c&d=%20#e',
+  'HTTPS://portal/流程/1',
+  'weixin://dl/business',
+  'dingtalk://dingtalkclient/page/link?url=https%3A%2F%2Fa',
+  'my-app+v2.0://x',
+  'tel:10086',
+  'https://portal/?next=javascript:void',
+])('%s can be opened', (url) => {
+  const { operation } = accept('upsert', { pcUrl: url, mobileUrl: url });
+  expect(operation).toMatchObject({ content: { pcUrl: url, mobileUrl: url } });
+});
+
+const SCHEMES = ['javascript:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd'];
+const mixedCase = (url: string) =>
+  url.replace(/./g, (c, at) => (at % 2 ? c.toUpperCase() : c.toLowerCase()));
+
+test.each([
+  ...SCHEMES,
+  ...SCHEMES.map((url) => url.toUpperCase()),
+  ...SCHEMES.map(mixedCase),
+  ...SCHEMES.map((url) => `  ${url}`),
+  ...SCHEMES.map((url) => `\u00a0\u3000${url}`),
+  ...SCHEMES.map((url) => `\ufeff${url}`),
+  ...SCHEMES.map((url) => `\u200b${url}`),
+  ...SCHEMES.map((url) => `\t${url}`),
+  ...SCHEMES.map((url) => `\n${url}`),
+  ...SCHEMES.map((url) => `\x01${url}`),
+  ...SCHEMES.map((url) => url.replace(':', '\n:')),
+  ...SCHEMES.map((url) => url.replace(/^(.{3})/, '$1\t')),
+  ...SCHEMES.map((url) => url.replace(/^(.{3})/, '$1\x00')),
+])('%j is rejected', (url) => {
+  expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+});
+
+test.each(['', '   ', '/relative', '//host/path', 'portal.example', '://x', '1http://x', '页面'])(
+  '%j has no scheme',
+  (url) => {
+    expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+  },
+);
+
+test.each(['\n', '\r', '\t', '\x00', '\x85'])('a URL has no control character in it: %j', (bad) => {
+  const url = `https://portal/a${bad}b`;
+  expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+});

@@ -1,0 +1,116 @@
+/** Times on the wire (decisions, "sourceUpdatedAt formats"): one instant, many ways to write it. */
+import fc from 'fast-check';
+import { DateTime } from 'luxon';
+import { formatLocal, parseDateTime, parseInstant } from '../../../src/protocol/time';
+
+const SHANGHAI = 'Asia/Shanghai';
+/** 2024-06-01T00:00:00Z, which is 08:00 in Shanghai. */
+const INSTANT = 1_717_200_000_000;
+
+test.each<[string, string | number]>([
+  ['epoch seconds', 1_717_200_000],
+  ['epoch seconds as digits', '1717200000'],
+  ['epoch milliseconds', 1_717_200_000_000],
+  ['epoch milliseconds as digits', '1717200000000'],
+  ['ISO-8601 in UTC', '2024-06-01T00:00:00Z'],
+  ['ISO-8601 with milliseconds', '2024-06-01T00:00:00.000Z'],
+  ['ISO-8601 with nanoseconds', '2024-06-01T00:00:00.000000000Z'],
+  ['ISO-8601 with offset', '2024-06-01T02:00:00+02:00'],
+  ['ISO-8601 with negative offset', '2024-05-31T19:00:00-05:00'],
+  ['ISO-8601 with offset without colon', '2024-06-01T08:00:00+0800'],
+  ['ISO-8601 local', '2024-06-01T08:00:00'],
+  ['ISO-8601 local to the minute', '2024-06-01T08:00'],
+  ['yyyy-MM-dd HH:mm:ss', '2024-06-01 08:00:00'],
+])('%s', (_, value) => {
+  expect(parseInstant(value, SHANGHAI)).toBe(INSTANT);
+});
+
+test('fractions of a second are kept to the millisecond', () => {
+  expect(parseInstant('2024-06-01T08:00:00.123456', SHANGHAI)).toBe(INSTANT + 123);
+});
+
+test('a local time is read in the zone of the portal', () => {
+  expect(parseInstant('2024-06-01 00:00:00', 'UTC')).toBe(INSTANT);
+  expect(parseInstant('2024-05-31 20:00:00', 'America/New_York')).toBe(INSTANT);
+});
+
+test.each<[string, string | number]>([
+  ['empty', ''],
+  ['blank', ' '],
+  ['words', 'yesterday'],
+  ['a date alone', '2024-06-01'],
+  ['a time alone', '08:00:00'],
+  ['slashes', '2024/06/01 08:00:00'],
+  ['day first', '01-06-2024 08:00:00'],
+  ['RFC 2822', 'Sat, 01 Jun 2024 00:00:00 GMT'],
+  ['month 13', '2024-13-01T00:00:00Z'],
+  ['30 February', '2024-02-30T00:00:00Z'],
+  ['29 February of no leap year', '2023-02-29 00:00:00'],
+  ['hour 25', '2024-06-01T25:00:00'],
+  ['minute 60', '2024-06-01T00:60:00'],
+  ['second 61', '2024-06-01T00:00:61'],
+  ['an offset that no place has', '2024-06-01T00:00:00+25:00'],
+  ['an offset with 99 minutes', '2024-06-01T00:00:00+01:99'],
+  ['junk behind', '2024-06-01T00:00:00Zx'],
+  ['a line feed behind', '2024-06-01T00:00:00Z\n'],
+  ['space before', ' 1717200000'],
+  ['signed digits', '-1717200000'],
+  ['fractional digits', '1717200000.5'],
+  ['exponent', '1e9'],
+  ['hex', '0x665a6500'],
+  ['a fraction', 1_717_200_000.5],
+  ['negative', -1],
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['microseconds', 1_717_200_000_000_000],
+  ['microseconds as digits', '1717200000000000'],
+  ['beyond what a date can hold', Number.MAX_SAFE_INTEGER],
+])('%s is no time: %j', (_, value) => {
+  expect(parseInstant(value, SHANGHAI)).toBeUndefined();
+});
+
+test('seconds and milliseconds part where neither can be meant otherwise', () => {
+  // 99,999,999,999 s is the year 5138; 100,000,000,000 ms is 1973.
+  expect(parseInstant(99_999_999_999, SHANGHAI)).toBe(99_999_999_999_000);
+  expect(parseInstant(100_000_000_000, SHANGHAI)).toBe(100_000_000_000);
+});
+
+test('a deadline is a date-time, never a number', () => {
+  expect(parseDateTime('2024-06-01T08:00:00', SHANGHAI)).toBe(INSTANT);
+  expect(parseDateTime('2024-06-01T02:00:00+02:00', SHANGHAI)).toBe(INSTANT);
+  expect(parseDateTime('1717200000', SHANGHAI)).toBeUndefined();
+});
+
+test.each([
+  [SHANGHAI, '2024-06-01T08:00:00'],
+  ['UTC', '2024-06-01T00:00:00'],
+])('an instant is written as local date-time of %s, and read back the same', (zone, text) => {
+  expect(formatLocal(INSTANT, zone)).toBe(text);
+  expect(parseDateTime(text, zone)).toBe(INSTANT);
+  expect(parseDateTime(formatLocal(INSTANT + 5, zone), zone)).toBe(INSTANT + 5);
+});
+
+test('whatever has an offset is read as the calendar does', () => {
+  const padded = (min: number, max: number, digits: number) =>
+    fc.integer({ min, max }).map((part) => String(part).padStart(digits, '0'));
+  const texts = fc
+    .tuple(
+      ...[padded(0, 9_999, 4), padded(0, 13, 2), padded(0, 32, 2), padded(0, 24, 2)],
+      ...[padded(0, 60, 2), padded(0, 60, 2)],
+      fc.constantFrom('', '.5', '.123', '.123456'),
+      fc.constantFrom('Z', '+00:00', '+08:00', '-05:30', '+23:59', '-24:00'),
+    )
+    .map(
+      ([year, month, day, hour, minute, second, fraction, offset]) =>
+        `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction}${offset}`,
+    );
+  fc.assert(
+    fc.property(texts, (text) => {
+      const calendar = DateTime.fromISO(text);
+      const expected =
+        calendar.isValid && !text.endsWith('-24:00') ? calendar.toMillis() : undefined;
+      expect(parseDateTime(text, SHANGHAI)).toBe(expected);
+    }),
+    { numRuns: 5_000 },
+  );
+});

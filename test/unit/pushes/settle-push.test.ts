@@ -1,0 +1,85 @@
+/** What a caller is told where the queue fails: never a guess. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pino from 'pino';
+import { PushFinalizer } from '../../../src/pushes/finalize-push';
+import { createSettlePush, type SettleDependencies } from '../../../src/pushes/settle-push';
+import type { Finalize } from '../../../src/storage/push-log/finalize';
+import type { Settlement } from '../../../src/storage/push-log/settlement';
+import { aPush } from '../../support/builders';
+
+const PERSISTED: Settlement = { state: 'PERSISTED', outcome: 'CREATED', matterId: '1' };
+const push = aPush();
+
+const open: PushFinalizer[] = [];
+afterAll(() => Promise.allSettled(open.map((finalizer) => finalizer.stop())));
+
+/** The queue does not answer; the log answers as it is told. */
+function settling(finalize: Finalize) {
+  const waiters = new Map<string, (settlements: (Settlement | undefined)[]) => void>();
+  const deliver = (id: string, settlement: Settlement | undefined) => {
+    waiters.get(id)?.([settlement]);
+    waiters.delete(id);
+  };
+  const inbox: SettleDependencies['inbox'] = {
+    wait: ([id = ''], timeout) =>
+      new Promise((resolve) => {
+        waiters.set(id, resolve);
+        setTimeout(() => deliver(id, undefined), timeout).unref();
+      }),
+    overdue: () => [],
+    deliver,
+    get size() {
+      return waiters.size;
+    },
+  };
+  const queue = { enqueue: async () => [new Error('the connection is closed')] };
+  const logger = pino({ level: 'silent' });
+  const about = { ingressId: 'web', name: 'web', clock: Date.now, logger };
+  const finalizer = new PushFinalizer({ ...about, finalize });
+  open.push(finalizer);
+  const settle = createSettlePush({ ...about, queue, inbox, finalizer });
+  return { settle, inbox };
+}
+
+const isDown = async () => Promise.reject(new Error('no primary'));
+
+test('a push that cannot be queued is finalized in the log as rejected', async () => {
+  const { settle, inbox } = settling(async (ended) => ended.map(({ settlement }) => settlement));
+  const settlement = await settle(push, Date.now() + 5_000);
+  expect(settlement).toEqual({ state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' });
+  expect(inbox.size).toBe(0);
+});
+
+test('a settlement that a worker wrote first counts', async () => {
+  const { settle } = settling(async () => [PERSISTED]);
+  expect(await settle(push, Date.now() + 5_000)).toEqual(PERSISTED);
+});
+
+test('while the log is away too, the reply of a worker is waited for', async () => {
+  const { settle, inbox } = settling(isDown);
+  const settlement = settle(push, Date.now() + 5_000);
+  setTimeout(() => inbox.deliver(push.id, PERSISTED), 100);
+  expect(await settlement).toEqual(PERSISTED);
+});
+
+test('a log that answers late still gives the final state, long before the deadline', async () => {
+  const { settle, inbox } = settling(async (ended) => {
+    await sleep(900);
+    return ended.map(({ settlement }) => settlement);
+  });
+  const settlement = await settle(push, Date.now() + 60_000);
+  expect(settlement).toEqual({ state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' });
+  expect(inbox.size).toBe(0);
+});
+
+test('while the log does not answer, the reply of a worker counts', async () => {
+  const { settle, inbox } = settling(() => new Promise(() => undefined));
+  const settlement = settle(push, Date.now() + 2_000);
+  setTimeout(() => inbox.deliver(push.id, PERSISTED), 100);
+  expect(await settlement).toEqual(PERSISTED);
+});
+
+test('and at the deadline nobody says that it was rejected', async () => {
+  const { settle } = settling(isDown);
+  expect(await settle(push, Date.now() + 200)).toBeUndefined();
+});

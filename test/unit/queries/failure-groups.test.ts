@@ -1,0 +1,76 @@
+/** Failed pushes by reason and field: what is counted, and that it stays bounded. */
+import { Types } from 'mongoose';
+import type { Failures } from '../../../src/protocol/failures';
+import { groupsOf, rowOf } from '../../../src/queries/failure-groups';
+import { createFailures } from '../../../src/queries/failures';
+import type { LogEntry } from '../../../src/storage/push-log/entry-model';
+import { createRequestIds } from '../../../src/storage/push-log/request-id';
+
+const newId = createRequestIds();
+const AT = Date.UTC(2026, 10, 20);
+const entry = (n: number, more: Partial<LogEntry> = {}): LogEntry => ({
+  _id: new Types.ObjectId(newId(AT + n)),
+  clientId: 'c',
+  operation: 'upsert',
+  externalId: `E-${n}`,
+  bodyHash: '',
+  bodySize: 0,
+  receivedAt: new Date(AT + n),
+  deadlineAt: new Date(AT + n),
+  state: 'REFUSED',
+  result: 'VALIDATION_FAILED',
+  ...more,
+});
+const problem = (field: string) => ({ field, message: 'no' });
+const subject = (entries: LogEntry[]) => ({ entries, mended: null });
+
+test('a field is counted once for each push, whatever its places in lists are', () => {
+  const problems = [problem('parties[0].username'), problem('parties[7].username')];
+  const one = subject([entry(2, { problems }), entry(1, { problems })]);
+  expect(groupsOf([one]).groups).toMatchObject([
+    { field: 'parties[].username', pushes: 2, matters: 1, stillFailed: 1 },
+  ]);
+  expect(rowOf(one)).toMatchObject({ fields: ['parties[].username'], failures: 2 });
+});
+
+test('names of fields that callers made up do not make an answer without end', () => {
+  const many = Array.from({ length: 300 }, (_, n) =>
+    subject([entry(n, { problems: [problem(`made-up-${n}`)] })]),
+  );
+  const { groups, moreGroups } = groupsOf(many);
+  expect([groups.length, moreGroups]).toEqual([200, 100]);
+});
+
+test('a page ends after so many failures, also of one matter, and goes on behind them', async () => {
+  const all = Array.from({ length: 25 }, (_, n) => entry(100 - n, { externalId: 'E' }));
+  const asked: (string | undefined)[] = [];
+  const answer = createFailures({
+    search: {
+      all: async function* (_filter, { after } = {}) {
+        asked.push(after);
+        const begin = all.findIndex(({ _id }) => String(_id) === after);
+        yield* all.slice(begin + 1);
+      },
+    },
+    findMended: async () => new Map(),
+    counts: { unrecorded: async () => 0 },
+    timeZone: 'UTC',
+    retention: 1,
+    clock: () => AT,
+    maxLookedAt: 10,
+  });
+  const ask = (body: Readonly<Record<string, unknown>>) =>
+    answer({
+      systemCode: 'S',
+      clientId: 'c',
+      secretId: 's',
+      body,
+      language: 'zh',
+    }) as Promise<Failures>;
+  const first = await ask({});
+  expect(first).toMatchObject({ complete: false, totals: { pushes: 10, matters: 1 } });
+  const second = await ask({ cursor: first.nextCursor });
+  const third = await ask({ cursor: second.nextCursor });
+  expect(third).toMatchObject({ complete: true, nextCursor: null, totals: { pushes: 5 } });
+  expect(asked).toEqual([undefined, String(all[9]?._id), String(all[19]?._id)]);
+});

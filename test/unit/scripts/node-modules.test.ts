@@ -1,0 +1,97 @@
+/** npm start installs what it runs; what is there is not installed again, nor taken away. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(__dirname, '../../..');
+
+/** Runs an expression over the modules of the set-up; they are modules of the other kind. */
+function evaluate(expression: string): unknown {
+  const load = (name: string) => `await import(${JSON.stringify(join(ROOT, 'scripts/lib', name))})`;
+  const script = `(async () => {
+    const { lockSubset } = ${load('lock-subset.mjs')};
+    const { FOR_THE_BUILD, hasWanted } = ${load('node-modules.mjs')};
+    console.log(JSON.stringify(${expression}));
+  })();`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+const whole = (dependencies: Readonly<Record<string, string>> = {}, more: object = {}) => ({
+  ...{ version: '1.0.0', integrity: 'sha512-x', dependencies },
+  ...more,
+});
+const LOCK = {
+  lockfileVersion: 3,
+  packages: {
+    '': { dependencies: { a: '1.0.0' }, devDependencies: { build: '1.0.0', tool: '1.0.0' } },
+    'node_modules/a': whole({ b: '1' }, { peerDependencies: { peer: '1', absent: '1' } }),
+    'node_modules/a/node_modules/b': whole({ c: '1' }),
+    'node_modules/b': whole(),
+    'node_modules/c': whole({}, { optionalDependencies: { native: '1' } }),
+    'node_modules/native': whole({}, { optional: true }),
+    'node_modules/peer': whole(),
+    'node_modules/build': whole({}, { dev: true }),
+    'node_modules/tool': whole({ b: '1' }, { dev: true }),
+  },
+};
+
+test('a subset of the lockfile holds what is needed, as Node finds it, and nothing else', () => {
+  const subset = evaluate(`lockSubset(${JSON.stringify(LOCK)}, ['build'])`) as typeof LOCK;
+  expect(Object.keys(subset.packages)).toEqual([
+    '',
+    'node_modules/a',
+    'node_modules/a/node_modules/b',
+    'node_modules/c',
+    'node_modules/native',
+    'node_modules/peer',
+    'node_modules/build',
+  ]);
+  expect(subset.packages[''].devDependencies).toEqual({ build: '1.0.0' });
+});
+
+const { '': _, ...ALL } = LOCK.packages;
+const { 'node_modules/native': _native, ...WITHOUT_OPTIONAL } = ALL;
+const { 'node_modules/tool': _tool, ...WITHOUT_TOOL } = ALL;
+const { 'node_modules/c': _c, ...WITHOUT_NEEDED } = ALL;
+const OLDER = { ...ALL, 'node_modules/c': whole({}, { version: '0.9.0' }) };
+
+test.each([
+  ['everything', ALL, { run: true, all: true }],
+  ['all but the tools', WITHOUT_TOOL, { run: true, all: false }],
+  ['no packages of other platforms', WITHOUT_OPTIONAL, { run: true, all: true }],
+  ['not what is needed', WITHOUT_NEEDED, { run: false, all: false }],
+  ['another version', OLDER, { run: false, all: false }],
+  ['a stranger', { ...ALL, 'node_modules/z': whole() }, { run: false, all: false }],
+  ['nothing', null, { run: false, all: false }],
+])('node_modules that hold %s', (_name, installed, expected) => {
+  const lock = JSON.stringify(LOCK);
+  const has = (wanted: string) =>
+    `hasWanted(${wanted}.packages, ${lock}.packages, ${JSON.stringify(installed)} ?? undefined)`;
+  const run = has(`lockSubset(${lock}, ['build'])`);
+  expect(evaluate(`{ run: ${run}, all: ${has(lock)} }`)).toEqual(expected);
+});
+
+test('what the sources import is what npm start installs', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const forTheBuild = evaluate('FOR_THE_BUILD') as string[];
+  expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(forTheBuild));
+  const there = [...Object.keys(manifest.dependencies), ...forTheBuild];
+  const imported = new Set(['src', 'workers', 'tools'].flatMap(packagesImportedIn));
+  expect(imported.size).toBeGreaterThan(20);
+  expect([...imported].filter((name) => !there.includes(name))).toEqual([]);
+});
+
+function packagesImportedIn(folder: string): string[] {
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => {
+      const text = readFileSync(join(ROOT, folder, name), 'utf8');
+      return [...text.matchAll(/^(?:import|export|\}) [^;]*?from '((?:@[^/']+\/)?[^./'][^/']*)/gm)];
+    })
+    .map(([, name = '']) => name)
+    .filter((name) => !isBuiltin(name));
+}

@@ -1,0 +1,43 @@
+/** A diagnosis reads in Chinese as it does in English. */
+import { ALL_CAUSES, toFinding, unexplainedSoFar } from '../../../src/signature-diagnosis/causes';
+import { inChinese } from '../../../src/signature-diagnosis/in-chinese';
+import { WRITERS } from '../../../src/signature-diagnosis/json-writers';
+
+const chineseOf = (finding: ReturnType<typeof toFinding>) =>
+  inChinese({ findings: [finding], tried: 1, complete: true }).findings[0];
+
+test.each(ALL_CAUSES)('%s', (cause) => {
+  const difference = { offset: 1, sent: 'a', signed: 'b' };
+  const told = chineseOf(toFinding(cause, undefined, difference));
+  expect(told).toMatchObject({ cause, difference });
+  expect(told?.explanation).toMatch(/[\u4e00-\u9fff].*。$/);
+  expect(told?.fix).toMatch(/[\u4e00-\u9fff]|HMAC-SHA256/);
+});
+
+test.each([
+  ['SECRET_WHITE_SPACE', 'a line feed after it', '所用密钥带有空白字符：末尾有换行。'],
+  ['CLOCK_OFF', '400 s ahead', '调用方时钟不准：快 400 秒。'],
+  ['CLOCK_OFF', '400 s behind', '调用方时钟不准：慢 400 秒。'],
+  // What is a name stays one.
+  ['BODY_CHARSET', 'GBK', '签名时使用了其他字符集：GBK。'],
+] as const)('%s, %s', (cause, how, expected) => {
+  expect(chineseOf(toFinding(cause, how))?.explanation).toBe(expected);
+});
+
+test('each way to write a body is told without English prose', () => {
+  const prose = /\b(an?|or|with|without|of|by|the|and|does|at|only|another|as|blanks|tabs)\b/;
+  const told = WRITERS.map(({ cause, how }) => chineseOf(toFinding(cause, how))?.explanation ?? '');
+  expect(told.filter((text) => prose.test(text))).toEqual([]);
+});
+
+test.each([
+  ['BODY_PRETTY', 'indented by 2 blanks, as Python does', '：缩进 2 个空格，与 Python 相同。'],
+  ['NOT_HMAC', 'sha256, the secret before the text', '：sha256，密钥在签名串之前。'],
+  ['SIGNATURE_PREFIXED', 'sha256=, and it is in base64', '：sha256=，且为 base64。'],
+] as const)('%s, %s: a name and a phrase', (cause, how, end) => {
+  expect(chineseOf(toFinding(cause, how))?.explanation).toMatch(new RegExp(`${end}$`));
+});
+
+test('a search that was cut off says to ask again', () => {
+  expect(chineseOf(unexplainedSoFar())?.fix).toMatch(/^请再次查询/);
+});
