@@ -1,5 +1,6 @@
 /** What every long-running process starts with: settings, log, lifecycle, and its two servers. */
 import type { Connection } from 'mongoose';
+import type { DestinationStream } from 'pino';
 import { systemClock } from './concurrency/clock';
 import { startPollLoop } from './concurrency/poll-loop';
 import { BOARD_PATH, openBoard } from './observability/board/open';
@@ -16,16 +17,40 @@ import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { agreeOnShards } from './queue/shard-count';
 import { countWorkers } from './queue/worker-number';
 import { type Config, readConfig, redactConfig } from './runtime/config';
-import { createLifecycle, type Lifecycle } from './runtime/lifecycle';
+import { announceReady, createLifecycle, exitOnSignals, type Lifecycle } from './runtime/lifecycle';
 import { createLogger, type Logger } from './runtime/logger';
 import { outagesOf } from './runtime/outages';
+import { processName } from './runtime/process-name';
 import { MAX_WORKERS } from './storage/ledger/snowflake';
 import { connectMongo, pingMongo } from './storage/mongo';
 import { watchMongo } from './storage/mongo-outages';
 import type { Metrics } from './telemetry/metrics';
 import type { Tracing } from './telemetry/tracing';
 
+/** What a web or worker is started with. */
+export interface ProcessOptions {
+  /** The settings. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Its name in logs and heartbeats; by default from host and pid, which several in one Node process share. */
+  readonly name?: string;
+  /** Destination of the log; stdout by default. */
+  readonly log?: DestinationStream;
+  /** The Node process belongs to it alone: signals drain it, then the Node process exits. */
+  readonly ownsNode?: boolean;
+}
+
+/** A web or worker that serves. */
+export interface RunningProcess {
+  readonly name: string;
+  /** The address of a web. */
+  readonly url?: string;
+  /** Drains. @returns the exit code that a process of its own would have */
+  stop(): Promise<number>;
+}
+
 export interface Process {
+  /** See ProcessOptions. */
+  readonly name: string;
   readonly config: Config;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
@@ -46,22 +71,51 @@ export interface Process {
 const WATCH_TIME = 20_000;
 
 /**
+ * Starts what web and worker have in common, then what is their own. A start that fails releases
+ * what it had opened.
+ * @param serve starts the rest; returns the URL of a web
  * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL, REDIS_SHARDS or METRICS_PORT; nothing
  *   serves pushes yet then
  */
-export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
-  const config = readConfig(process.env);
+export async function startProcess(
+  type: 'web' | 'worker',
+  options: ProcessOptions,
+  serve: (base: Process) => Promise<{ readonly url?: string }>,
+): Promise<RunningProcess> {
+  const { env, name = processName(type), log, ownsNode = false } = options;
+  const config = readConfig(env);
   const traces = await startTracing({
     on: config.TRACING === 'on',
     type,
     trouble: (problem, untold) => logger.warn({ problem, untold }, 'span export failing'),
   });
   const tracing = traces?.tracing;
-  const logger = createLogger(type, config.LOG_LEVEL, tracing?.logFields);
+  const logger = createLogger(type, config.LOG_LEVEL, {
+    fields: tracing?.logFields,
+    name,
+    to: log,
+  });
   logger.info({ config: redactConfig(config) }, 'starting');
   const lifecycle = createLifecycle(logger, config.DRAIN_TIMEOUT);
+  if (ownsNode) exitOnSignals(lifecycle);
   if (traces) lifecycle.onStop('traces', traces.stop);
+  try {
+    const { url } = await serve(await openBase(type, { name, config, logger, lifecycle, tracing }));
+    if (ownsNode) announceReady({ url });
+    return { name, url, stop: () => lifecycle.stop('stopped by its owner') };
+  } catch (error) {
+    // Not awaited: a server that is away must not delay the message of a failed start.
+    void lifecycle.stop('the start failed');
+    throw error;
+  }
+}
 
+/** The connections to both servers, and what reads them alone. */
+async function openBase(
+  type: 'web' | 'worker',
+  own: Pick<Process, 'name' | 'config' | 'logger' | 'lifecycle' | 'tracing'>,
+): Promise<Process> {
+  const { name, config, logger, lifecycle, tracing } = own;
   const mongo = await connectMongo(config.MONGO_URL, undefined, tracing !== undefined);
   lifecycle.onStop('database', () => mongo.close());
   watchMongo(mongo, outagesOf(logger));
@@ -80,13 +134,12 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
   lifecycle.onStop('time of Redis', () => watching.stop());
   const limits = { pushes: config.PARTITION_LIMIT, bytes: config.PARTITION_BYTES };
   const partitions = createPartitions(redis, keys, limits, redisTime);
-  const tellOfItself = openHeartbeat(type, { redis, keys, logger, lifecycle });
-  const started = { config, logger, lifecycle, mongo, redis, keys, partitions, redisTime };
+  const tellOfItself = openHeartbeat(type, { name, redis, keys, logger, lifecycle });
+  const started = { ...own, mongo, redis, keys, partitions, redisTime };
   return {
     ...started,
     tellOfItself,
-    tracing,
-    metrics: await openMetrics(type, { ...started, tracing }),
+    metrics: await openMetrics(type, started),
   };
 }
 
@@ -94,6 +147,7 @@ export async function startProcess(type: 'web' | 'worker'): Promise<Process> {
 async function openMetrics(
   type: 'web' | 'worker',
   {
+    name,
     config,
     logger,
     lifecycle,
@@ -106,7 +160,7 @@ async function openMetrics(
   const board = await openBoard(config.QUEUE_BOARD === 'on', redis, keys, logger);
   if (board) lifecycle.onStop('queue board', board.close);
   const operator = openOperator({
-    ...{ type, mongo, redis, keys, logger },
+    ...{ name, mongo, redis, keys, logger },
     isKept: config.METRICS_PORT !== 0,
     boardPath: board ? BOARD_PATH : null,
     token: config.OPERATOR_TOKEN,

@@ -6,7 +6,7 @@ import { systemClock } from './concurrency/clock';
 import { type AppOptions, createApp } from './http/app';
 import { listen } from './http/http-server';
 import { createFlow } from './observability/processes/flow';
-import { type Process, startProcess } from './process';
+import { type Process, type ProcessOptions, type RunningProcess, startProcess } from './process';
 import { OPEN_PATH } from './protocol/paths';
 import { createBodyParsers } from './protocol/requests';
 import { hourAt } from './protocol/time';
@@ -26,8 +26,7 @@ import { watchEcho } from './queue/probe';
 import { connectSubscriber } from './queue/redis';
 import { createRejectionQuota } from './queue/rejection-quota';
 import { createReplyInbox } from './queue/replies';
-import { announceReady, runMain } from './runtime/lifecycle';
-import { processName } from './runtime/process-name';
+import { runMain } from './runtime/lifecycle';
 import { createClientDirectory } from './storage/directory/clients';
 import { createKeyRing, type KeyRing } from './storage/directory/sealing';
 import { createSecretUses } from './storage/directory/secret-uses';
@@ -42,8 +41,11 @@ import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
 
-async function main(): Promise<void> {
-  const base = await startProcess('web');
+/** Starts a web. @throws as `startProcess`, and an Error naming HOST and PORT */
+export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
+  startProcess('web', options, openWeb);
+
+async function openWeb(base: Process): Promise<{ readonly url: string }> {
   const { config, logger, mongo, tracing } = base;
   const replies = await openReplies(base);
   const log = openLog(base, replies);
@@ -77,7 +79,7 @@ async function main(): Promise<void> {
     flow: flow.read(),
   }));
   logger.info({ url }, 'listening');
-  announceReady({ url });
+  return { url };
 }
 
 const clock = systemClock;
@@ -197,12 +199,11 @@ function openPushes(
 
 /** Into its partition, and the wait for what becomes of it. */
 function openSettling(
-  { logger, lifecycle, redis, keys, partitions, metrics, tracing }: Process,
+  { name, logger, lifecycle, redis, keys, partitions, metrics, tracing }: Process,
   { inbox, ingressId }: Replies,
   { pushLog, lookups }: Log,
 ) {
   const finalize = createFinalize(pushLog, lookups);
-  const name = processName('web');
   const finalizer = new PushFinalizer({ finalize, name, clock, logger, tracing });
   lifecycle.onStop('finalizer', () => finalizer.stop());
   const jobs = createPartitionJobs(redis, keys);
@@ -240,4 +241,4 @@ async function serve(
   return server.url;
 }
 
-runMain(main);
+if (require.main === module) runMain(() => startWeb({ env: process.env, ownsNode: true }));

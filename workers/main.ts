@@ -2,7 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../src/concurrency/clock';
 import type { PollLoop } from '../src/concurrency/poll-loop';
-import { type Process, startProcess } from '../src/process';
+import {
+  type Process,
+  type ProcessOptions,
+  type RunningProcess,
+  startProcess,
+} from '../src/process';
 import { CONCURRENT_BATCHES, type ProcessBatch } from '../src/queue/batch-runner';
 import { GroupWorker } from '../src/queue/group-worker';
 import { startSharing } from '../src/queue/live-workers';
@@ -12,8 +17,7 @@ import { watchEcho } from '../src/queue/probe';
 import { connectBlocking, connectSubscriber } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber, type WorkerNumber } from '../src/queue/worker-number';
-import { announceReady, runMain } from '../src/runtime/lifecycle';
-import { processName } from '../src/runtime/process-name';
+import { runMain } from '../src/runtime/lifecycle';
 import { createUserDirectory } from '../src/storage/directory/users';
 import { createLedger } from '../src/storage/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/storage/ledger/snowflake';
@@ -29,8 +33,11 @@ import { createProcessBatch } from './process-batch';
 /** The indexes of the sessions in which its batches commit. */
 const SESSIONS = Array.from({ length: CONCURRENT_BATCHES }, (_, index) => index);
 
-async function main(): Promise<void> {
-  const base = await startProcess('worker');
+/** Starts a worker. @throws as `startProcess` */
+export const startWorker = (options: ProcessOptions): Promise<RunningProcess> =>
+  startProcess('worker', options, openWorker);
+
+async function openWorker(base: Process): Promise<object> {
   const { config, logger, lifecycle, redis, keys, partitions, metrics, tellOfItself } = base;
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('partition job connection', () => blocking.disconnect());
@@ -40,7 +47,7 @@ async function main(): Promise<void> {
   lifecycle.onStop('partition jobs', () => jobs.close());
   const number = await leaseWorkerNumber(redis, keys, { max: MAX_WORKERS, logger });
   lifecycle.onStop('worker number', () => number.release());
-  const workerName = processName('worker');
+  const workerName = base.name;
   const sessions = new SessionPool(base.mongo, logger, workerName);
   lifecycle.onStop('session pool', () => sessions.end());
   // Before the partition jobs, so that it ends after them: their drain must not wait for it.
@@ -75,7 +82,7 @@ async function main(): Promise<void> {
     return { work: { partitions: held, pushes } };
   });
   logger.info('worker ready');
-  announceReady({ workerName });
+  return {};
 }
 
 function startExpiryOf(
@@ -123,4 +130,4 @@ function processBatchOf(
   return tracing ? (batch) => tracing.batch(batch, () => processBatch(batch)) : processBatch;
 }
 
-runMain(main);
+if (require.main === module) runMain(() => startWorker({ env: process.env, ownsNode: true }));

@@ -5,7 +5,8 @@ import type { RedisConnection } from '../queue/redis';
 import type { Logger } from '../runtime/logger';
 
 export interface OperatorParts {
-  readonly type: 'web' | 'worker';
+  /** The name of the process that serves it. */
+  readonly name: string;
   readonly mongo: Connection;
   /** One that fails fast, and has been ready. */
   readonly redis: RedisConnection;

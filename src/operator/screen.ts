@@ -1,6 +1,5 @@
 /** What the operator's screen shows, as GET /status answers it: what `matterctl status` knows, and the last hour. */
 import { createStuckWatch, type StuckPartition } from '../queue/stuck';
-import { processName } from '../runtime/process-name';
 import { lookAtAll, type Status } from '../status/look';
 import { MongoLook } from '../status/mongo-look';
 import { RedisLook } from '../status/redis-look';
@@ -50,7 +49,7 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
       const [{ status, stuck }, read] = await Promise.all([look.get(), hour.get()]);
       return {
         ...status,
-        process: processName(parts.type),
+        process: parts.name,
         canChange: parts.token !== '',
         boardPath: parts.boardPath,
         stuck,

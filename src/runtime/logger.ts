@@ -4,23 +4,27 @@ import { processName } from './process-name';
 
 export type Logger = pino.Logger;
 
+export interface LoggerOptions {
+  /** Fields of the moment in which a line is written, added to it. */
+  readonly fields?: () => object;
+  /** The name of the process, from host and pid by default. */
+  readonly name?: string;
+  /** The destination; stdout by default. */
+  readonly to?: pino.DestinationStream;
+}
+
 const SECRET_PATHS = ['secret', '*.secret', 'headers', '*.headers', 'body', '*.body'];
 
-/**
- * @param processType `web`, `worker`, `release`: it stands in every line, as does the process' name
- * @param fields of the moment in which a line is written, to stand in it too
- * @param to where lines go; stdout, where it is absent
- */
+/** @param processType `web`, `worker`, `release`: it stands in every line, as does the name of the process */
 export function createLogger(
   processType: string,
   level: string,
-  fields?: () => object,
-  to: pino.DestinationStream = pino.destination(1),
+  { fields, name = processName(processType), to = pino.destination(1) }: LoggerOptions = {},
 ): Logger {
   const options: pino.LoggerOptions = {
     level,
     ...(fields && { mixin: fields }),
-    base: { process: processType, name: processName(processType), pid: process.pid },
+    base: { process: processType, name, pid: process.pid },
     formatters: { log: rounded },
     redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,

@@ -1,5 +1,5 @@
 /** What the `release` step brings about in the database: collections, indexes, derived phases. */
-import type { Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import { auditModel } from './audit/audit-model';
 import { clientModel } from './directory/client-model';
 import { userModel } from './directory/user-model';
@@ -51,11 +51,7 @@ export async function prepareDatabase(
     ...[matterModel, entryModel, bodyModel, countModel],
     ...[clientModel, userModel, auditModel],
   ];
-  const models = makers.map((make) => make(connection));
-  for (const model of models) {
-    await model.createCollection();
-    await model.createIndexes();
-  }
+  await Promise.all(makers.map((make) => createCollection(make(connection))));
   const { dropped, isReplacing } = await bringUpToDate(connection, Date.now());
   const { retention, bodyRetention, concluded } = settings;
   await keepFor(entryModel(connection).collection, retention);
@@ -64,6 +60,23 @@ export async function prepareDatabase(
   await derivePhases(connection, concluded);
   if (isReplacing) await noteReplacing(connection);
   return dropped;
+}
+
+interface CollectionModel {
+  readonly schema: { indexes(): (readonly [unknown, object])[] };
+  readonly collection: {
+    createIndexes(specifications: mongo.IndexDescription[]): Promise<unknown>;
+  };
+  createCollection(): Promise<unknown>;
+}
+
+/** Creates the collection, then all of its indexes in one command. */
+async function createCollection(model: CollectionModel): Promise<void> {
+  await model.createCollection();
+  const indexes = model.schema
+    .indexes()
+    .map(([key, options]) => ({ ...options, key }) as mongo.IndexDescription);
+  if (indexes.length > 0) await model.collection.createIndexes(indexes);
 }
 
 interface BroughtUpToDate {

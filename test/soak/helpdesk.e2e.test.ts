@@ -37,7 +37,12 @@ whereData('the help desk file', () => {
   const folder = hasHelpdesk ? mkdtempSync(path.join(tmpdir(), 'matter-push-helpdesk-')) : '';
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ webs: 2, workers: 2, env: { LOG_LEVEL: 'info' } });
+    service = await startService({
+      processes: true,
+      webs: 2,
+      workers: 2,
+      env: { LOG_LEVEL: 'info' },
+    });
     writeFileSync(path.join(folder, 'secret'), service.secret);
     await matterctl('user', 'import', USERS);
   }, 120_000);
@@ -164,7 +169,12 @@ whereData('the help desk file', () => {
   }, 120_000);
 
   test('one by one (--batch 1) it leaves the same ledger as in batches, and the same outcomes', async () => {
-    const other = await startService({ webs: 2, workers: 2, env: { LOG_LEVEL: 'info' } });
+    const other = await startService({
+      processes: true,
+      webs: 2,
+      workers: 2,
+      env: { LOG_LEVEL: 'info' },
+    });
     try {
       await matterctlOf(other, 'user', 'import', USERS);
       const { failed, outcomes } = await pushAll('one by one', {

@@ -22,7 +22,7 @@ const HALF_A_HEAD = GREETING.slice(0, 30);
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ processes: true });
 }, 60_000);
 afterAll(() => service.stop());
 

@@ -28,7 +28,7 @@ const OPTIONS: BrowserOptions = {
     const url = new URL(testServers().mongoUrl);
     mongo = await startProxy(Number(url.port), url.hostname);
     url.host = `127.0.0.1:${mongo.port}`;
-    return startService({ ...options, mongoUrl: url.href });
+    return startService({ processes: true, ...options, mongoUrl: url.href });
   },
 };
 

@@ -56,7 +56,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   const logger = pino({ level: 'silent' });
   const sessions: SessionPool[] = [];
   const newSessions = () => {
-    const one = new SessionPool(db, logger);
+    const one = new SessionPool(db, logger, 'test');
     sessions.push(one);
     return one;
   };

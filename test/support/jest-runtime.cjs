@@ -6,11 +6,15 @@
  * A quarter of the suite's time went into loading mongoose, bullmq and zod again and again.
  */
 const { isBuiltin } = require('node:module');
+const { join } = require('node:path');
 const { compileFunction } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
 
 /** What a test file registers with these must be gone with it: each file loads its own. */
 const NOT_SHARED = /^@opentelemetry\//;
+
+/** What was built: services in the process of jest run from it. */
+const DIST = join(__dirname, '../../dist/');
 
 /** By the file: its source, and what it was compiled to. */
 const compiled = new Map();
@@ -24,13 +28,14 @@ module.exports = class OneRealmRuntime extends JestRuntime {
   }
 
   requireModule(from, moduleName, options, isRequireActual) {
-    const shared = options?.isInternalModule ? undefined : this.#packageFile(from, moduleName);
+    const shared = options?.isInternalModule ? undefined : this.#sharedFile(from, moduleName);
     if (shared) return require(shared);
     return super.requireModule(from, moduleName, options, isRequireActual);
   }
 
-  /** The file of a package that is asked for by its name, and shared. */
-  #packageFile(from, moduleName) {
+  /** The file of a package that is asked for by its name, or of the build by its path. */
+  #sharedFile(from, moduleName) {
+    if (moduleName?.startsWith(DIST)) return moduleName;
     if (!moduleName || /^[./]/.test(moduleName) || isBuiltin(moduleName)) return undefined;
     if (NOT_SHARED.test(moduleName)) return undefined;
     return this._resolution.resolveCjs(from, moduleName);

@@ -1,6 +1,7 @@
 /**
- * A running service for tests: real processes against the test servers, in a database and a Redis
- * namespace of their own. Who needs no settings of its own, and stops no process, takes the shared
+ * A running service for tests against the test servers, in a database and a Redis namespace of its own.
+ * Web and worker run in the process of jest, or, where signals, crashes or several processes are the
+ * subject, in processes of their own. Who needs no settings of its own, and stops no process, takes the shared
  * one (`shared-service.ts`), which is there at once.
  */
 import { randomBytes } from 'node:crypto';
@@ -15,6 +16,7 @@ import { prepareDatabase } from '../../src/storage/indexes';
 import { connectMongo } from '../../src/storage/mongo';
 import { type AppProcess, startApp } from '../../tools/local/app-process';
 import { freePort } from '../../tools/local/ports';
+import { startInProcess } from './in-process';
 import { type Answer, type PushOptions, push } from './pusher';
 
 const PROJECT = path.resolve(__dirname, '../..');
@@ -26,6 +28,8 @@ type ProcessKind = 'web' | 'worker';
 export interface ServiceOptions {
   readonly webs?: number;
   readonly workers?: number;
+  /** Web and worker are processes of their own, which can be killed; otherwise they run in the process of jest. */
+  readonly processes?: boolean;
   /** Settings of the processes; they override the tests' own. */
   readonly env?: Readonly<Record<string, string>>;
   readonly mongoUrl?: string;
@@ -142,8 +146,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
   const launch = async (kind: ProcessKind, metricsPort: string, own: object = {}) => {
     const logFile = path.join(logs, `${kind}-${randomBytes(3).toString('hex')}.log`);
-    const settings = { METRICS_PORT: metricsPort, ...env, ...own };
-    const app = await startProcess(kind, { env: settings, logFile });
+    const settings = { PORT: '0', METRICS_PORT: metricsPort, ...env, ...own };
+    const start = options.processes ? startProcess : startInProcess;
+    const app = await start(kind, { env: settings, logFile });
     apps.push(app);
     return app;
   };

@@ -6,7 +6,6 @@ import type { RedisConnection } from '../../queue/redis';
 import type { Lifecycle } from '../../runtime/lifecycle';
 import type { Logger } from '../../runtime/logger';
 import { type Outage, outagesOf, SERVERS } from '../../runtime/outages';
-import { processName } from '../../runtime/process-name';
 import { startHeartbeat } from './heartbeat';
 import type { ProcessRecord } from './record';
 
@@ -14,6 +13,8 @@ import type { ProcessRecord } from './record';
 export type OwnRecord = Pick<ProcessRecord, 'work' | 'defaultRate' | 'flow'>;
 
 export interface HeartbeatParts {
+  /** The name of the process. */
+  readonly name: string;
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
@@ -26,11 +27,11 @@ export interface HeartbeatParts {
  */
 export function openHeartbeat(
   type: 'web' | 'worker',
-  { redis, keys, logger, lifecycle }: HeartbeatParts,
+  { name, redis, keys, logger, lifecycle }: HeartbeatParts,
 ): (read: () => OwnRecord) => void {
   const outages = outagesOf(logger);
   const about = {
-    ...{ type, name: processName(type), host: hostname(), pid: process.pid },
+    ...{ type, name, host: hostname(), pid: process.pid },
     version: VERSION,
   };
   let stop: () => Promise<void> = async () => undefined;

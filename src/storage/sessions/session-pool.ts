@@ -16,7 +16,6 @@ import type { Connection, mongo } from 'mongoose';
 import { createMutex } from '../../concurrency/mutex';
 import { type PollLoop, startPollLoop } from '../../concurrency/poll-loop';
 import type { Logger } from '../../runtime/logger';
-import { processName } from '../../runtime/process-name';
 import { SessionHeartbeats } from './heartbeats';
 import { createKillSessions, type KillSessions } from './kill-sessions';
 import { PooledSession, type Work } from './pooled-session';
@@ -49,7 +48,7 @@ export class SessionPool {
   constructor(
     connection: Connection,
     private readonly logger: Logger,
-    name = processName('worker'),
+    name: string,
   ) {
     this.client = connection.getClient();
     this.heartbeats = new SessionHeartbeats(connection, name);

@@ -20,6 +20,7 @@ const keysSeen = new Set<string>();
 
 beforeAll(async () => {
   service = await startService({
+    processes: true,
     metrics: true,
     env: { PARTITION_LIMIT: '1', PUSH_TIMEOUT: '60s', SIGNATURE_GRACE: '0', RATE_LIMIT: '100000' },
   });

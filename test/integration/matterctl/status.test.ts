@@ -20,7 +20,12 @@ let redis: RunningServer;
 let service: Service;
 beforeAll(async () => {
   redis = await startRedis({ dir });
-  service = await startService({ redisUrl: redis.url, workers: 2, env: { RATE_LIMIT: '500' } });
+  service = await startService({
+    processes: true,
+    redisUrl: redis.url,
+    workers: 2,
+    env: { RATE_LIMIT: '500' },
+  });
 }, 120_000);
 afterAll(async () => {
   await service.stop();

@@ -96,6 +96,7 @@ beforeAll(async () => {
   const [toRedis, redisUrl] = await proxied(servers.redisUrl);
   redisProxy = toRedis;
   service = await startService({
+    processes: true,
     mongoUrl,
     redisUrl,
     metrics: true,

@@ -46,7 +46,13 @@ describe('while it is on', () => {
     target.host = `127.0.0.1:${proxy.port}`;
     // Long enough for a busy machine to record the push, which then nobody takes.
     const env = { QUEUE_BOARD: 'on', PUSH_TIMEOUT: '2s' };
-    service = await startService({ workers: 0, metrics: true, redisUrl: target.href, env });
+    service = await startService({
+      processes: true,
+      workers: 0,
+      metrics: true,
+      redisUrl: target.href,
+      env,
+    });
     redis = new Redis(redisUrl);
     keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
     // Nobody takes its job, and nobody is left who waits for it.
@@ -193,7 +199,7 @@ describe('its modules', () => {
     writeFileSync(spy, SPY);
     try {
       const env = { QUEUE_BOARD: board, NODE_OPTIONS: `--require ${spy}`, LOADED_FOLDER: folder };
-      const service = await startService({ metrics: true, env });
+      const service = await startService({ processes: true, metrics: true, env });
       const answers = await Promise.all([0, 1].map((number) => ask(boardOf(service, number))));
       expect(answers.map(({ status }) => status)).toEqual(
         Array(2).fill(board === 'on' ? 200 : 404),

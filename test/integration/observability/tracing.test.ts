@@ -30,7 +30,7 @@ const collect = async (options?: { isDeaf: boolean }) => {
   return collector;
 };
 const start = async (env: Record<string, string>, more: { workers?: number } = {}) => {
-  const service = await startService({ ...more, env });
+  const service = await startService({ processes: true, ...more, env });
   services.push(service);
   return service;
 };

@@ -11,7 +11,7 @@ let service: Service;
 let web: AppProcess;
 let url: string;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ processes: true });
   web = await service.startWeb({ DRAIN_DELAY: `${DRAIN_DELAY}ms` });
   url = service.urlOf(1);
 }, 60_000);

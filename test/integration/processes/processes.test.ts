@@ -16,7 +16,10 @@ const MARKER = 'marker-that-no-log-may-hold';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ env: { HTTP_STATUS_MODE: 'always-200', LOG_LEVEL: 'trace' } });
+  service = await startService({
+    processes: true,
+    env: { HTTP_STATUS_MODE: 'always-200', LOG_LEVEL: 'trace' },
+  });
 }, 60_000);
 afterAll(() => service.stop());
 

@@ -18,6 +18,7 @@ describe('with no worker running', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({
+      processes: true,
       workers: 0,
       env: { PUSH_TIMEOUT: '700ms', PARTITION_LIMIT: '3' },
     });
@@ -71,7 +72,7 @@ describe('with no worker running', () => {
 describe('with a worker that does not move', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ env: { PUSH_TIMEOUT: '30s' } });
+    service = await startService({ processes: true, env: { PUSH_TIMEOUT: '30s' } });
   }, 60_000);
   afterAll(() => service.stop());
 
@@ -128,7 +129,11 @@ describe('with a worker', () => {
     server = await startRedis({ dir });
     redis = new Redis(server.url);
     // Longer than the test may take: only the log can answer where a reply is lost.
-    service = await startService({ redisUrl: server.url, env: { PUSH_TIMEOUT: '120s' } });
+    service = await startService({
+      processes: true,
+      redisUrl: server.url,
+      env: { PUSH_TIMEOUT: '120s' },
+    });
   }, 60_000);
   afterAll(async () => {
     redis.disconnect();

@@ -19,7 +19,7 @@ let server: RunningServer;
 let service: Service;
 beforeAll(async () => {
   server = await startMongo({ dir, parameters: { enableTestCommands: 1 } });
-  service = await startService({ webs: 0, workers: 0, mongoUrl: server.url });
+  service = await startService({ processes: true, webs: 0, workers: 0, mongoUrl: server.url });
   for (const shift of APART) {
     const off = { NODE_OPTIONS: `--require=${PRELOAD}`, SHIFT_CLOCK: String(shift) };
     await Promise.all([service.startWeb(off), service.startWorker(off)]);

@@ -140,7 +140,7 @@ test('a batch that died between its first write and its commit is ended by its s
 
 test('an owner that lives, and has lost its partition at work, does not hold up its successor', async () => {
   await rig.newWorker()(batchOf([await rig.queued('LOST', upsert('before'))]));
-  const slow = new SessionPool(rig.db, pino({ level: 'silent' }));
+  const slow = new SessionPool(rig.db, pino({ level: 'silent' }), 'slow');
   const fencedOwners = [fencedIn(slow.idOf(0))];
   const next = rig.newWorker();
   const replies: unknown[] = [];

@@ -24,7 +24,12 @@ const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: Date.now }
 let service: Service;
 const redis = new Redis(testServers().redisUrl);
 beforeAll(async () => {
-  service = await startService({ webs: 2, workers: 2, env: { PUSH_TIMEOUT: '60s' } });
+  service = await startService({
+    processes: true,
+    webs: 2,
+    workers: 2,
+    env: { PUSH_TIMEOUT: '60s' },
+  });
 }, 60_000);
 afterAll(async () => {
   redis.disconnect();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   redisServer = await startRedis({ dir });
   redis = new Redis(redisServer.url);
   redis.on('error', () => undefined);
-  service = await startService({ redisUrl: redisServer.url, workers: 2 });
+  service = await startService({ processes: true, redisUrl: redisServer.url, workers: 2 });
 }, 60_000);
 afterAll(async () => {
   await service.stop();

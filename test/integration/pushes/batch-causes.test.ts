@@ -27,7 +27,7 @@ beforeAll(async () => {
     startMongo({ dir: path.join(dir, 'mongo') }),
   ]);
   const env = { BATCH_TIMEOUT: '4s', PUSH_TIMEOUT: '4s', PARTITION_LIMIT: String(ROOM) };
-  service = await startService({ redisUrl: redis.url, mongoUrl: mongo.url, env });
+  service = await startService({ processes: true, redisUrl: redis.url, mongoUrl: mongo.url, env });
 }, 180_000);
 afterAll(async () => {
   await service?.stop();

@@ -21,6 +21,7 @@ beforeAll(async () => {
   server = await startRedis({ dir });
   redis = new Redis(server.url);
   service = await startService({
+    processes: true,
     redisUrl: server.url,
     env: { PUSH_TIMEOUT: '15s', DRAIN_TIMEOUT: '31s' },
   });

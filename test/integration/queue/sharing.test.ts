@@ -20,7 +20,11 @@ const todo = (externalId: string, title: string) => ({ matterType: 'TODO', exter
 describe.each([1, 3])('with %d shards', (shards) => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ workers: 1, env: { REDIS_SHARDS: String(shards) } });
+    service = await startService({
+      processes: true,
+      workers: 1,
+      env: { REDIS_SHARDS: String(shards) },
+    });
   }, 60_000);
   afterAll(() => service?.stop());
 

@@ -97,7 +97,7 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
   const owners = db.collection<{ _id: string }>('session_owners');
   await owners.insertOne({ _id: 'gone', heartbeat: 1, sessions: [ofGone] } as { _id: string });
   await failCommands(FAILED);
-  const sessions = new SessionPool(db, logger);
+  const sessions = new SessionPool(db, logger, 'test');
   try {
     await sessions.kill([ofFenced]);
     for (const id of [ofGone, ofFenced]) {
@@ -154,7 +154,11 @@ test('a large batch that is held as a whole comes to its end in few tries, befor
 describe('a worker that was killed between its writes and its commit', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ mongoUrl: mongo.url, env: { PUSH_TIMEOUT: '3s' } });
+    service = await startService({
+      processes: true,
+      mongoUrl: mongo.url,
+      env: { PUSH_TIMEOUT: '3s' },
+    });
   }, 60_000);
   afterAll(() => service.stop());
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const name = `t-${randomBytes(5).toString('hex')}`;
   db = await connectMongo(withDatabase(testServers().mongoUrl, name));
   await db.createCollection('marks');
-  sessions = new SessionPool(db, pino({ level: 'silent' }));
+  sessions = new SessionPool(db, pino({ level: 'silent' }), 'test');
 }, 60_000);
 afterAll(async () => {
   await sessions.end();

@@ -6,7 +6,7 @@ import { processName } from '../../../src/runtime/process-name';
 function lineOf(fields: object): Record<string, unknown> {
   const lines: string[] = [];
   const to = { write: (line: string) => void lines.push(line) };
-  createLogger('web', 'info', undefined, to).info(fields, 'something');
+  createLogger('web', 'info', { to }).info(fields, 'something');
   return JSON.parse(String(lines[0]));
 }
 
