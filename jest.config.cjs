@@ -10,9 +10,8 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
-  // Files wait for other processes most of the time (six of them that use a service kept jest busy for 7
-  // of 45 s): two cores take two more of them. A whole run takes 500 s of processor time.
-  maxWorkers: availableParallelism() + 2,
+  // Services run in the process of jest: a worker for each core, so that the suite itself exceeds no time limit.
+  maxWorkers: availableParallelism(),
   globalSetup: '<rootDir>/test/support/shared-host.ts',
   globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',

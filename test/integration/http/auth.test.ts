@@ -14,7 +14,7 @@ import { until } from '../../support/wait';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ env: { RATE_LIMIT: '50', RATE_BURST: '100' } });
+  service = await startService({ env: { RATE_LIMIT: '20', RATE_BURST: '100' } });
   const { secrets } = (await clientModel(service.db).findById('tester').lean()) ?? {};
   const base = {
     type: 'CONFIDENTIAL' as const,
@@ -63,7 +63,7 @@ test('who is within its rate is told how much of it is left', async () => {
     const answer = await send({});
     return answer.headers.ratelimit === '"client";r=99;t=1' && answer;
   });
-  expect(headers['ratelimit-policy']).toBe('"client";q=100;w=2');
+  expect(headers['ratelimit-policy']).toBe('"client";q=100;w=5');
 });
 
 test('a client that was made a moment ago, and a secret of a moment ago, are not rejected', async () => {
@@ -138,7 +138,7 @@ test('over its rate a client gets 429 with Retry-After and RateLimit headers', a
   expect(limited[0]).toMatchObject({ reason: 'RATE_LIMITED', retryable: true, status: 429 });
   expect(Number(limited[0]?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   expect(limited[0]?.headers).toMatchObject({
-    'ratelimit-policy': '"client";q=100;w=2',
-    ratelimit: '"client";r=0;t=2',
+    'ratelimit-policy': '"client";q=100;w=5',
+    ratelimit: '"client";r=0;t=5',
   });
 });

@@ -25,7 +25,7 @@ import { until } from '../../support/wait';
 let service: Service;
 beforeAll(async () => {
   service = await startService({
-    env: { QUERY_KEY_RATE: '100', QUERY_KEY_BURST: '20', RATE_LIMIT: '500', RATE_BURST: '1000' },
+    env: { QUERY_KEY_RATE: '20', QUERY_KEY_BURST: '20', RATE_LIMIT: '500', RATE_BURST: '1000' },
   });
 }, 60_000);
 afterAll(() => service.stop());
