@@ -31,5 +31,5 @@ module.exports = {
     // The page's modules, which browsers take as they are.
     '/public/(docs|console)/.+\\.js$': ['@swc/jest', { module: { type: 'commonjs' } }],
   },
-  testTimeout: 60_000,
+  testTimeout: 300_000,
 };

@@ -5,4 +5,5 @@ module.exports = {
   testPathIgnorePatterns: [],
   // Each of them starts a system of its own.
   maxWorkers: 2,
+  testTimeout: 900_000,
 };

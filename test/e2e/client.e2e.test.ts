@@ -24,7 +24,7 @@ beforeAll(async () => {
   const env = { ...process.env, ...service.env, DATA_DIR: folder };
   const { stdout } = await run(process.execPath, [join(ROOT, 'dist/tools/local/demo.js')], { env });
   demo = JSON.parse(stdout);
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -59,7 +59,7 @@ test('it compiles, pushes, and tells of a rejection', async () => {
   expect(rejected.stderr).toMatch(
     /^401 SIGNATURE_MISMATCH the HMAC signature does not match [0-9a-f]{24}\n$/,
   );
-}, 120_000);
+});
 
 test('a body that the contract does not know is none for the compiler', async () => {
   const source = block.replace("matterType: 'TODO'", "matterType: 'TASK'");
@@ -67,4 +67,4 @@ test('a body that the contract does not know is none for the compiler', async ()
   await expect(compile(source)).rejects.toMatchObject({
     stdout: expect.stringContaining('\'"TASK"\' is not assignable'),
   });
-}, 120_000);
+});

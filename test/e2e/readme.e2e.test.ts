@@ -47,7 +47,7 @@ function tryFirstPush(): void {
       env,
     });
     demo = JSON.parse(stdout);
-  }, 60_000);
+  });
   afterAll(async () => {
     await service?.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -54,7 +54,7 @@ afterAll(async () => {
     guard.kill('SIGKILL');
   }
   rmSync(folder, { recursive: true, force: true });
-}, 180_000);
+});
 
 /** npm in the copy, without what npm and we ourselves set for this run. */
 function npm(args: string[], extra: NodeJS.ProcessEnv = {}) {
@@ -150,23 +150,19 @@ test('npm start serves, takes the push that it prints, and leaves nothing behind
   // At once, but for the moment that the system takes to reap orphans.
   await until('all are gone', () => alive(pids).length === 0, run, 2_000);
   expect(existsSync(join(folder, '.data/endpoints.json'))).toBe(false);
-}, 180_000);
+});
 
 test.each([
   ['Ctrl-C', (pid: number) => process.kill(-pid, 'SIGINT')],
   ['SIGKILL of npm', (pid: number) => process.kill(pid, 'SIGKILL')],
   ['SIGKILL of the supervisor', () => process.kill(endpoints().pid, 'SIGKILL')],
-])(
-  'after %s nothing is left running',
-  async (_name, end) => {
-    const run = await started();
-    const pids = family(run.pid);
-    expect(pids.length).toBeGreaterThan(6);
-    end(run.pid);
-    await until('all are gone', () => alive(pids).length === 0, run);
-  },
-  180_000,
-);
+])('after %s nothing is left running', async (_name, end) => {
+  const run = await started();
+  const pids = family(run.pid);
+  expect(pids.length).toBeGreaterThan(6);
+  end(run.pid);
+  await until('all are gone', () => alive(pids).length === 0, run);
+});
 
 test('npm test has servers of its own, hands on arguments and the exit code', async () => {
   for (const name of ['jest.config.cjs', 'test/support']) {
@@ -186,4 +182,4 @@ test('npm test has servers of its own, hands on arguments and the exit code', as
   expect([await good.exited, good.output()]).toEqual([0, expect.stringContaining('1 passed')]);
   const bad = npm(['test', '--', '-t', 'failure'], given);
   expect([await bad.exited, bad.output()]).toEqual([1, expect.stringContaining('as meant')]);
-}, 180_000);
+});

@@ -54,4 +54,4 @@ test('all contenders accept every push, of distinct keys and of one', async () =
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 150_000);
+});

@@ -4,7 +4,6 @@ import { makeConsoleKey } from '../support/console-key';
 import { complaintsOf, goTo, shows } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 
-const TEST_MS = 120_000;
 const PUSHES = 60;
 /** Of Tab, to anything that a screen begins with. */
 const MOST_TABS = 60;
@@ -26,98 +25,82 @@ inConsole('the console by keyboard', {}, ({ service, visit, entered }) => {
       { polling: 50 },
     );
 
-  test(
-    'arrows, Home and End go from row to row of a table, and what is gone to is in sight; Enter opens it',
-    async () => {
-      const opened = await entered();
-      const { page } = opened;
-      await goTo(page, '#/pushes?range=week&lang=en', '.pushes .row[data-index="0"]');
-      await tabTo(page, '.row[data-index="0"] a');
-      // As on a busy machine: frames pass before what was scrolled to is drawn.
-      await page.evaluate('window.requestAnimationFrame = (work) => queueMicrotask(work)');
-      for (const [key, index] of [
-        ['ArrowDown', 1],
-        ['ArrowDown', 2],
-        ['ArrowUp', 1],
-        ['End', PUSHES - 1],
-        ['ArrowDown', PUSHES - 1],
-        ['ArrowUp', PUSHES - 2],
-        ['Home', 0],
-        ['ArrowUp', 0],
-      ] as const) {
-        await page.keyboard.press(key);
-        await rowWithFocus(page, index);
-        const isSeen = `(() => {
+  test('arrows, Home and End go from row to row of a table, and what is gone to is in sight; Enter opens it', async () => {
+    const opened = await entered();
+    const { page } = opened;
+    await goTo(page, '#/pushes?range=week&lang=en', '.pushes .row[data-index="0"]');
+    await tabTo(page, '.row[data-index="0"] a');
+    // As on a busy machine: frames pass before what was scrolled to is drawn.
+    await page.evaluate('window.requestAnimationFrame = (work) => queueMicrotask(work)');
+    for (const [key, index] of [
+      ['ArrowDown', 1],
+      ['ArrowDown', 2],
+      ['ArrowUp', 1],
+      ['End', PUSHES - 1],
+      ['ArrowDown', PUSHES - 1],
+      ['ArrowUp', PUSHES - 2],
+      ['Home', 0],
+      ['ArrowUp', 0],
+    ] as const) {
+      await page.keyboard.press(key);
+      await rowWithFocus(page, index);
+      const isSeen = `(() => {
           const row = document.activeElement.closest('.row').getBoundingClientRect();
           const box = document.querySelector('.scroller').getBoundingClientRect();
           return row.top >= box.top - 1 && row.bottom <= box.bottom + 1;
         })()`;
-        expect([key, index, await page.evaluate(isSeen)]).toEqual([key, index, true]);
-      }
-      await page.keyboard.press('Enter');
-      await page.waitForSelector('.push .facts, .matter .facts');
-      expect(complaintsOf(opened)).toEqual([]);
-    },
-    TEST_MS,
-  );
+      expect([key, index, await page.evaluate(isSeen)]).toEqual([key, index, true]);
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.push .facts, .matter .facts');
+    expect(complaintsOf(opened)).toEqual([]);
+  });
 
-  test(
-    'Tab leads first to the content, then to language, sections, search and range, in the order of the page',
-    async () => {
-      const { page } = await entered();
-      await goTo(page, '#/failures?range=week&lang=en', '.groups');
-      await page.reload({ waitUntil: 'domcontentloaded' });
-      await page.waitForSelector('.groups a');
-      await page.keyboard.press('Tab');
-      expect(await page.evaluate('document.activeElement.className')).toBe('skip');
-      await page.keyboard.press('Enter');
-      await page.waitForFunction(`document.activeElement.id === 'content'`);
-      await tabTo(page, '.groups a');
-      await page.keyboard.press('Enter');
-      await page.waitForSelector('#tick-all');
-      await tabTo(page, '#tick-all');
-      await page.keyboard.press('Space');
-      await page.waitForFunction(`!document.querySelector('#plan').disabled`);
-    },
-    TEST_MS,
-  );
+  test('Tab leads first to the content, then to language, sections, search and range, in the order of the page', async () => {
+    const { page } = await entered();
+    await goTo(page, '#/failures?range=week&lang=en', '.groups');
+    await page.reload({ waitUntil: 'domcontentloaded' });
+    await page.waitForSelector('.groups a');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.className')).toBe('skip');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(`document.activeElement.id === 'content'`);
+    await tabTo(page, '.groups a');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#tick-all');
+    await tabTo(page, '#tick-all');
+    await page.keyboard.press('Space');
+    await page.waitForFunction(`!document.querySelector('#plan').disabled`);
+  });
 
-  test(
-    'somebody enters with id and key, typed, and Enter',
-    async () => {
-      const key = await makeConsoleKey(service());
-      const { page } = await visit('#/overview?lang=en');
-      await page.waitForSelector('.entrance');
-      await tabTo(page, '#client');
-      await page.keyboard.type(key.clientId);
-      await page.keyboard.press('Tab');
-      await page.keyboard.type(key.key);
-      await page.keyboard.press('Enter');
-      await page.waitForSelector('.tiles');
-      await shows(page, service().clientId, 'header');
-    },
-    TEST_MS,
-  );
+  test('somebody enters with id and key, typed, and Enter', async () => {
+    const key = await makeConsoleKey(service());
+    const { page } = await visit('#/overview?lang=en');
+    await page.waitForSelector('.entrance');
+    await tabTo(page, '#client');
+    await page.keyboard.type(key.clientId);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(key.key);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.tiles');
+    await shows(page, service().clientId, 'header');
+  });
 
-  test(
-    'a plan is made by keyboard, and Escape closes it; nothing is sent',
-    async () => {
-      const { page, requests } = await entered();
-      const group = '#/failures?range=week&reason=VALIDATION_FAILED&field=title&lang=en';
-      await goTo(page, group, '.row[data-index="0"]');
-      await tabTo(page, '#tick-all');
-      await page.keyboard.press('Space');
-      await tabTo(page, '#set-value');
-      await page.keyboard.type('Approve');
-      await page.keyboard.press('Enter');
-      await page.waitForSelector('#send');
-      await page.keyboard.press('Escape');
-      await page.waitForFunction(`!document.querySelector('#send')`);
-      expect(await page.evaluate('document.activeElement.id')).toBe('tick-all');
-      expect(requests.filter((it) => it.url().endsWith('/matters/batch'))).toEqual([]);
-    },
-    TEST_MS,
-  );
+  test('a plan is made by keyboard, and Escape closes it; nothing is sent', async () => {
+    const { page, requests } = await entered();
+    const group = '#/failures?range=week&reason=VALIDATION_FAILED&field=title&lang=en';
+    await goTo(page, group, '.row[data-index="0"]');
+    await tabTo(page, '#tick-all');
+    await page.keyboard.press('Space');
+    await tabTo(page, '#set-value');
+    await page.keyboard.type('Approve');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#send');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(`!document.querySelector('#send')`);
+    expect(await page.evaluate('document.activeElement.id')).toBe('tick-all');
+    expect(requests.filter((it) => it.url().endsWith('/matters/batch'))).toEqual([]);
+  });
 
   return async ({ push }) => {
     for (let n = 0; n < PUSHES; n += 1) {

@@ -12,7 +12,6 @@ import { askToSend, fillIn, mend, press, shows, textOf } from '../support/consol
 import { inConsole } from '../support/console-rig';
 import { until } from '../support/wait';
 
-const TEST_MS = 90_000;
 const RANGE = 'range=week&lang=en';
 const NOT_ACCEPTED = 'The key is not accepted: it has ended, was revoked, or is wrong.';
 
@@ -38,19 +37,15 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
     expect(await page.evaluate('location.href')).not.toContain('key');
   };
 
-  test(
-    'a link whose key has ended leads to the entrance, which says so',
-    async () => {
-      const ended = await makeConsoleKey(service());
-      await endNow(ended);
-      await isOver(ended);
-      const page = await enter(ended);
-      await page.evaluate('location.hash = "#/overview?lang=en"');
-      await shows(page, 'The key is not accepted', '.entrance');
-      await isRefused(page);
-    },
-    TEST_MS,
-  );
+  test('a link whose key has ended leads to the entrance, which says so', async () => {
+    const ended = await makeConsoleKey(service());
+    await endNow(ended);
+    await isOver(ended);
+    const page = await enter(ended);
+    await page.evaluate('location.hash = "#/overview?lang=en"');
+    await shows(page, 'The key is not accepted', '.entrance');
+    await isRefused(page);
+  });
 
   test.each([
     ['ends', endNow],
@@ -71,35 +66,30 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
       await press(page, '.entrance button.main');
       await page.waitForSelector('.groups');
     },
-    TEST_MS,
   );
 
-  test(
-    'a paused client is shown in the frame of every screen, with since when and why',
-    async () => {
-      await ctl('queue', 'pause', service().clientId, '--reason', 'month <b>end</b>');
-      try {
-        await until('the pause', async () => (await upsert('P-1')).reason === 'CLIENT_PAUSED');
-        const page = await open(`#/pushes?${RANGE}`, '.pushes');
-        await page.waitForSelector('.who .paused');
-        const { paused } = (await clientModel(service().db).findById(key().clientId).lean()) ?? {};
-        const at = new Intl.DateTimeFormat('en-GB', {
-          ...{ timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'medium' },
-        }).format(paused?.since);
-        expect(await textOf(page, '.who .paused')).toBe(
-          `Pushes are paused since ${at}: month <b>end</b>`,
-        );
-        await ctl('queue', 'resume', service().clientId);
-        await until('its end', async () => (await upsert('P-1')).code === 0);
-        await page.reload({ waitUntil: 'domcontentloaded' });
-        await shows(page, 'may push', '.who');
-        expect(await page.$('.who .paused')).toBeNull();
-      } finally {
-        await ctl('queue', 'resume', service().clientId);
-      }
-    },
-    TEST_MS,
-  );
+  test('a paused client is shown in the frame of every screen, with since when and why', async () => {
+    await ctl('queue', 'pause', service().clientId, '--reason', 'month <b>end</b>');
+    try {
+      await until('the pause', async () => (await upsert('P-1')).reason === 'CLIENT_PAUSED');
+      const page = await open(`#/pushes?${RANGE}`, '.pushes');
+      await page.waitForSelector('.who .paused');
+      const { paused } = (await clientModel(service().db).findById(key().clientId).lean()) ?? {};
+      const at = new Intl.DateTimeFormat('en-GB', {
+        ...{ timeZone: 'Asia/Shanghai', dateStyle: 'short', timeStyle: 'medium' },
+      }).format(paused?.since);
+      expect(await textOf(page, '.who .paused')).toBe(
+        `Pushes are paused since ${at}: month <b>end</b>`,
+      );
+      await ctl('queue', 'resume', service().clientId);
+      await until('its end', async () => (await upsert('P-1')).code === 0);
+      await page.reload({ waitUntil: 'domcontentloaded' });
+      await shows(page, 'may push', '.who');
+      expect(await page.$('.who .paused')).toBeNull();
+    } finally {
+      await ctl('queue', 'resume', service().clientId);
+    }
+  });
 
   /** A tab with the failed matters of a field, all of them ticked. */
   const ticked = async (field: string) => {
@@ -121,26 +111,22 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
   const pushesOf = (prefix: string) =>
     entryModel(service().db).countDocuments({ externalId: new RegExp(`^${prefix}-`) });
 
-  test(
-    'what another tab mended while a plan was open is not sent again, and the plan says so',
-    async () => {
-      for (let n = 0; n < 3; n += 1) await upsert(`TWO-${n}`, { pcUrl: 'no such' });
-      const a = await ticked('pcUrl');
-      await plan(a, 'https://a.test/');
-      await shows(a, '3 pushes of 3 matters will be sent', '.work');
-      const b = await ticked('pcUrl');
-      await plan(b, 'https://b.test/');
-      await press(b, '#send');
-      await shows(b, 'Done: 3 written, 0 failed.', '.work');
-      const [before, pushes] = [await ledgerOf('TWO'), await pushesOf('TWO')];
-      expect(before.map(({ pcUrl }) => pcUrl)).toEqual(Array(3).fill('https://b.test/'));
-      await press(a, '#send');
-      await shows(a, '3 were mended meanwhile', '.work');
-      expect(await a.$('#send')).toBeNull();
-      expect([await ledgerOf('TWO'), await pushesOf('TWO')]).toEqual([before, pushes]);
-    },
-    TEST_MS,
-  );
+  test('what another tab mended while a plan was open is not sent again, and the plan says so', async () => {
+    for (let n = 0; n < 3; n += 1) await upsert(`TWO-${n}`, { pcUrl: 'no such' });
+    const a = await ticked('pcUrl');
+    await plan(a, 'https://a.test/');
+    await shows(a, '3 pushes of 3 matters will be sent', '.work');
+    const b = await ticked('pcUrl');
+    await plan(b, 'https://b.test/');
+    await press(b, '#send');
+    await shows(b, 'Done: 3 written, 0 failed.', '.work');
+    const [before, pushes] = [await ledgerOf('TWO'), await pushesOf('TWO')];
+    expect(before.map(({ pcUrl }) => pcUrl)).toEqual(Array(3).fill('https://b.test/'));
+    await press(a, '#send');
+    await shows(a, '3 were mended meanwhile', '.work');
+    expect(await a.$('#send')).toBeNull();
+    expect([await ledgerOf('TWO'), await pushesOf('TWO')]).toEqual([before, pushes]);
+  });
 
   const editorOf = (requestId: string) =>
     open(`#/push?id=${requestId}&mend=1&${RANGE}`, '#mend-body');
@@ -165,56 +151,47 @@ inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, e
       await shows(a, 'Sent, and written.', '.mend');
       expect(await titles()).toEqual(['by a']);
     },
-    TEST_MS,
   );
 
-  test(
-    'a push beside which others of its matter still fail leads to all of them before it is sent',
-    async () => {
-      const { requestId } = await upsert('ORDER-1', { title: '' });
-      await service().push('status', { externalId: 'ORDER-1', bizStatus: 'DONE' });
-      const page = await editorOf(requestId);
-      await askToSend(page, written('ORDER-1', 'Good'));
-      await shows(page, '1 other pushes of this matter still fail', '.mend [role="alert"]');
-      const [href = ''] = await page.$$eval('.mend [role="alert"] a', (all) =>
-        all.map((it) => it.getAttribute('href') ?? ''),
-      );
-      const group = await open(href, '.group .table');
-      await shows(group, 'ORDER-1', '.group .table');
-      expect(await ledgerOf('ORDER')).toEqual([]);
-      await press(page, '.mend [role="alert"] button');
-      await shows(page, 'Sent, and written.', '.mend');
-      expect(await ledgerOf('ORDER')).toMatchObject([{ title: 'Good', bizStatus: 'PENDING' }]);
-    },
-    TEST_MS,
-  );
+  test('a push beside which others of its matter still fail leads to all of them before it is sent', async () => {
+    const { requestId } = await upsert('ORDER-1', { title: '' });
+    await service().push('status', { externalId: 'ORDER-1', bizStatus: 'DONE' });
+    const page = await editorOf(requestId);
+    await askToSend(page, written('ORDER-1', 'Good'));
+    await shows(page, '1 other pushes of this matter still fail', '.mend [role="alert"]');
+    const [href = ''] = await page.$$eval('.mend [role="alert"] a', (all) =>
+      all.map((it) => it.getAttribute('href') ?? ''),
+    );
+    const group = await open(href, '.group .table');
+    await shows(group, 'ORDER-1', '.group .table');
+    expect(await ledgerOf('ORDER')).toEqual([]);
+    await press(page, '.mend [role="alert"] button');
+    await shows(page, 'Sent, and written.', '.mend');
+    expect(await ledgerOf('ORDER')).toMatchObject([{ title: 'Good', bizStatus: 'PENDING' }]);
+  });
 
-  test(
-    'a plan says which pushes have no body any more, and sends the others',
-    async () => {
-      const answers = [];
-      for (let n = 0; n < 3; n += 1) {
-        answers.push(await upsert(`GONE-${n}`, { mobileUrl: 'no such' }));
-      }
-      // As PUSH_BODY_RETENTION takes them away: before their entries.
-      await bodyModel(service().db).deleteOne({ _id: answers[0]?.requestId });
-      const page = await ticked('mobileUrl');
-      await plan(page, 'https://c.test/');
-      await shows(page, '2 pushes of 2 matters will be sent', '.work');
-      expect(await textOf(page, '.plan .bodyless')).toBe(
-        '1 have no body any more, or were rejected for their signature or client',
-      );
-      // What is ticked since changes nothing of the plan.
-      await press(page, '#tick-none');
-      await press(page, '#send');
-      await shows(page, 'Done: 2 written, 0 failed.', '.work');
-      expect((await ledgerOf('GONE')).map(({ externalId }) => externalId)).toEqual([
-        ...['GONE-1', 'GONE-2'],
-      ]);
-      await shows(page, 'have no body any more', '.group .table');
-    },
-    TEST_MS,
-  );
+  test('a plan says which pushes have no body any more, and sends the others', async () => {
+    const answers = [];
+    for (let n = 0; n < 3; n += 1) {
+      answers.push(await upsert(`GONE-${n}`, { mobileUrl: 'no such' }));
+    }
+    // As PUSH_BODY_RETENTION takes them away: before their entries.
+    await bodyModel(service().db).deleteOne({ _id: answers[0]?.requestId });
+    const page = await ticked('mobileUrl');
+    await plan(page, 'https://c.test/');
+    await shows(page, '2 pushes of 2 matters will be sent', '.work');
+    expect(await textOf(page, '.plan .bodyless')).toBe(
+      '1 have no body any more, or were rejected for their signature or client',
+    );
+    // What is ticked since changes nothing of the plan.
+    await press(page, '#tick-none');
+    await press(page, '#send');
+    await shows(page, 'Done: 2 written, 0 failed.', '.work');
+    expect((await ledgerOf('GONE')).map(({ externalId }) => externalId)).toEqual([
+      ...['GONE-1', 'GONE-2'],
+    ]);
+    await shows(page, 'have no body any more', '.group .table');
+  });
 
   return undefined;
 });

@@ -11,7 +11,6 @@ import { inConsole } from '../support/console-rig';
 import { seedLedger } from '../support/ledger-seed';
 import type { Service } from '../support/service';
 
-const TEST_MS = 60_000;
 const ZONE = 'Asia/Shanghai';
 const HOUR = 3_600_000;
 /** It is over, and so is the day before it. */
@@ -85,134 +84,109 @@ inConsole('the overview in a browser', { workers: 0 }, ({ open }) => {
   const range = `range=custom&from=${THE_DAY.date}T00:00&to=${DAY_AFTER}T00:00`;
   const overview = () => open(`#/overview?${range}&lang=en`, '#tile-received .number');
 
-  test(
-    'received, written and still failed stand beside those of the day before, and what waits now',
-    async () => {
-      const page = await overview();
-      const tiles = await page.$$eval('.tiles li', (all) =>
-        all.map((it) => [
-          it.id,
-          it.querySelector('.number')?.textContent,
-          it.querySelector('.before')?.textContent,
-          it.querySelector('.number a')?.getAttribute('href')?.split('?')[0] ?? '',
-        ]),
-      );
-      expect(tiles).toEqual([
-        ['tile-received', '81', 'The day before: 12', '#/pushes'],
-        ['tile-written', '70', 'The day before: 10', ''],
-        ['tile-stillFailed', '2', 'The day before: 1', '#/failures'],
-        ['tile-waiting', '2', null, ''],
-      ]);
-    },
-    TEST_MS,
-  );
+  test('received, written and still failed stand beside those of the day before, and what waits now', async () => {
+    const page = await overview();
+    const tiles = await page.$$eval('.tiles li', (all) =>
+      all.map((it) => [
+        it.id,
+        it.querySelector('.number')?.textContent,
+        it.querySelector('.before')?.textContent,
+        it.querySelector('.number a')?.getAttribute('href')?.split('?')[0] ?? '',
+      ]),
+    );
+    expect(tiles).toEqual([
+      ['tile-received', '81', 'The day before: 12', '#/pushes'],
+      ['tile-written', '70', 'The day before: 10', ''],
+      ['tile-stillFailed', '2', 'The day before: 1', '#/failures'],
+      ['tile-waiting', '2', null, ''],
+    ]);
+  });
 
-  test(
-    'a range that begins and ends within an hour is counted to the minute, in the tiles and in the bars',
-    async () => {
-      const within = `range=custom&from=${THE_DAY.date}T09:01&to=${THE_DAY.date}T14:20`;
-      const page = await open(`#/overview?${within}&lang=en`, '.bars svg g');
-      expect(await textOf(page, '#tile-received .number')).toBe('27');
-      expect(await textOf(page, '#tile-received .before')).toBe('The day before: 0');
-      const rows = await page.$$eval('.chart tbody tr', (all) => all.map((it) => it.textContent));
-      expect(rows).toHaveLength(6);
-      expect([rows[0], rows[5]]).toEqual([
-        expect.stringMatching(/09:00000$/),
-        expect.stringMatching(/14:002025$/),
-      ]);
-    },
-    TEST_MS,
-  );
+  test('a range that begins and ends within an hour is counted to the minute, in the tiles and in the bars', async () => {
+    const within = `range=custom&from=${THE_DAY.date}T09:01&to=${THE_DAY.date}T14:20`;
+    const page = await open(`#/overview?${within}&lang=en`, '.bars svg g');
+    expect(await textOf(page, '#tile-received .number')).toBe('27');
+    expect(await textOf(page, '#tile-received .before')).toBe('The day before: 0');
+    const rows = await page.$$eval('.chart tbody tr', (all) => all.map((it) => it.textContent));
+    expect(rows).toHaveLength(6);
+    expect([rows[0], rows[5]]).toEqual([
+      expect.stringMatching(/09:00000$/),
+      expect.stringMatching(/14:002025$/),
+    ]);
+  });
 
-  test(
-    'a look that takes longer than the pause between two of them is shown, and the next one begins after it',
-    async () => {
-      const page = await overview();
-      await page.evaluateOnNewDocument(SLOW);
-      await page.reload();
-      await page.waitForSelector('#tile-received .number');
-      await page.waitForFunction('window.looks > 4');
-      expect(await textOf(page, '#tile-received .number')).toBe('81');
-    },
-    TEST_MS,
-  );
+  test('a look that takes longer than the pause between two of them is shown, and the next one begins after it', async () => {
+    const page = await overview();
+    await page.evaluateOnNewDocument(SLOW);
+    await page.reload();
+    await page.waitForSelector('#tile-received .number');
+    await page.waitForFunction('window.looks > 4');
+    expect(await textOf(page, '#tile-received .number')).toBe('81');
+  });
 
-  test(
-    'a bar stands for each hour, as high as its pushes of each outcome; the same is a table',
-    async () => {
-      const page = await overview();
-      await page.waitForSelector('.bars svg g');
-      const bars = await page.$$eval('.bars svg g', (all) =>
-        all.map((bar) =>
-          ['written', 'unchanged', 'failed'].map((kind) =>
-            Number(bar.querySelector(`.${kind}`)?.getAttribute('height')),
-          ),
+  test('a bar stands for each hour, as high as its pushes of each outcome; the same is a table', async () => {
+    const page = await overview();
+    await page.waitForSelector('.bars svg g');
+    const bars = await page.$$eval('.bars svg g', (all) =>
+      all.map((bar) =>
+        ['written', 'unchanged', 'failed'].map((kind) =>
+          Number(bar.querySelector(`.${kind}`)?.getAttribute('height')),
         ),
-      );
-      expect(bars).toHaveLength(24);
-      // Of the hour that has most, 54, in hundredths.
-      const heights = (...pushes: number[]) =>
-        pushes.map((it) => expect.closeTo((100 * it) / 54, 5));
-      for (const [hour, bar] of bars.entries()) {
-        const known: Record<number, number[]> = { 9: [45, 3, 6], 14: [20, 2, 5] };
-        expect([hour, bar]).toEqual([hour, heights(...(known[hour] ?? [0, 0, 0]))]);
-      }
-      await shows(page, 'Most at a time: 54', '.legend');
-      const rows = await page.$$eval('.chart tbody tr', (all) =>
-        all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent ?? '')),
-      );
-      expect(rows).toHaveLength(24);
-      const inWords = rows.filter(([, ...cells]) => cells.some((cell) => cell !== '0'));
-      expect(inWords).toEqual([
-        [expect.stringMatching(/09:00$/), '45', '3', '6'],
-        [expect.stringMatching(/14:00$/), '20', '2', '5'],
-      ]);
-    },
-    TEST_MS,
-  );
+      ),
+    );
+    expect(bars).toHaveLength(24);
+    // Of the hour that has most, 54, in hundredths.
+    const heights = (...pushes: number[]) => pushes.map((it) => expect.closeTo((100 * it) / 54, 5));
+    for (const [hour, bar] of bars.entries()) {
+      const known: Record<number, number[]> = { 9: [45, 3, 6], 14: [20, 2, 5] };
+      expect([hour, bar]).toEqual([hour, heights(...(known[hour] ?? [0, 0, 0]))]);
+    }
+    await shows(page, 'Most at a time: 54', '.legend');
+    const rows = await page.$$eval('.chart tbody tr', (all) =>
+      all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent ?? '')),
+    );
+    expect(rows).toHaveLength(24);
+    const inWords = rows.filter(([, ...cells]) => cells.some((cell) => cell !== '0'));
+    expect(inWords).toEqual([
+      [expect.stringMatching(/09:00$/), '45', '3', '6'],
+      [expect.stringMatching(/14:00$/), '20', '2', '5'],
+    ]);
+  });
 
-  test(
-    'reasons stand in words, the most frequent first, and lead to their pushes',
-    async () => {
-      const page = await overview();
-      await page.waitForSelector('.reasons li');
-      const reasons = await page.$$eval('.reasons li', (all) =>
-        all.map((it) => [
-          it.querySelector('a')?.textContent,
-          it.querySelector('.count')?.textContent,
-          it.querySelector('a')?.getAttribute('href') ?? '',
-        ]),
-      );
-      expect(reasons).toEqual([
-        ['Fields are wrong', '6', expect.stringMatching(/^#\/failures\?.*VALIDATION_FAILED/)],
-        ['A user is unknown or disabled', '4', expect.stringMatching(/^#\/failures\?.*UNKNOWN/)],
-        // Anybody can cause these: they are no failures of the system's own.
-        ['The signature is wrong', '1', expect.stringMatching(/^#\/pushes\?.*view=refused/)],
-      ]);
-      for (const [, , href] of reasons) expect(href).toContain(`from=${THE_DAY.date}`);
-    },
-    TEST_MS,
-  );
+  test('reasons stand in words, the most frequent first, and lead to their pushes', async () => {
+    const page = await overview();
+    await page.waitForSelector('.reasons li');
+    const reasons = await page.$$eval('.reasons li', (all) =>
+      all.map((it) => [
+        it.querySelector('a')?.textContent,
+        it.querySelector('.count')?.textContent,
+        it.querySelector('a')?.getAttribute('href') ?? '',
+      ]),
+    );
+    expect(reasons).toEqual([
+      ['Fields are wrong', '6', expect.stringMatching(/^#\/failures\?.*VALIDATION_FAILED/)],
+      ['A user is unknown or disabled', '4', expect.stringMatching(/^#\/failures\?.*UNKNOWN/)],
+      // Anybody can cause these: they are no failures of the system's own.
+      ['The signature is wrong', '1', expect.stringMatching(/^#\/pushes\?.*view=refused/)],
+    ]);
+    for (const [, , href] of reasons) expect(href).toContain(`from=${THE_DAY.date}`);
+  });
 
-  test(
-    'the ledger is counted by type and state once somebody asks for it',
-    async () => {
-      const page = await overview();
-      expect(await page.$('.ledger table')).toBeNull();
-      await press(page, '.ledger button');
-      await page.waitForSelector('.ledger table');
-      const rows = await page.$$eval('.ledger tr', (all) =>
-        all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
-      );
-      expect(rows).toEqual([
-        ['Type', 'Open', 'Concluded', 'Together'],
-        ['leave', '4', '3', '7'],
-        ['(without a type)', '2', '0', '2'],
-        ['Together', '6', '3', '9'],
-      ]);
-    },
-    TEST_MS,
-  );
+  test('the ledger is counted by type and state once somebody asks for it', async () => {
+    const page = await overview();
+    expect(await page.$('.ledger table')).toBeNull();
+    await press(page, '.ledger button');
+    await page.waitForSelector('.ledger table');
+    const rows = await page.$$eval('.ledger tr', (all) =>
+      all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent)),
+    );
+    expect(rows).toEqual([
+      ['Type', 'Open', 'Concluded', 'Together'],
+      ['leave', '4', '3', '7'],
+      ['(without a type)', '2', '0', '2'],
+      ['Together', '6', '3', '9'],
+    ]);
+  });
 
   return async (service) => {
     await plantCounts(service);

@@ -5,7 +5,6 @@ import { entering, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { until } from '../support/wait';
 
-const TEST_MS = 120_000;
 const DAY = 86_400_000;
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 /** A reason of a pause may turn nothing round: the service takes it for no line. */
@@ -23,153 +22,121 @@ inConsole('a tab of the console', {}, (rig) => {
     });
   };
 
-  test(
-    'takes a link that is pasted into it; the key leaves the address, and who asks is another one',
-    async () => {
-      const { page } = await visit(entering(key()));
-      await shows(page, '可推送', '.who');
-      await goTo(page, '#/pushes?lang=en', '.pushes');
-      const other = await makeConsoleKey(service());
-      await page.evaluate(`location.hash = ${JSON.stringify(entering(other))}`);
-      await shows(page, '仅可查询', '.who');
-      expect(await page.evaluate('location.href')).not.toContain('key');
-      // Back leads to where somebody was, and not to the key.
-      await page.goBack();
-      await page.waitForSelector('.pushes');
-      expect(await page.evaluate('location.hash')).toBe('#/pushes?lang=en');
-    },
-    TEST_MS,
-  );
+  test('takes a link that is pasted into it; the key leaves the address, and who asks is another one', async () => {
+    const { page } = await visit(entering(key()));
+    await shows(page, '可推送', '.who');
+    await goTo(page, '#/pushes?lang=en', '.pushes');
+    const other = await makeConsoleKey(service());
+    await page.evaluate(`location.hash = ${JSON.stringify(entering(other))}`);
+    await shows(page, '仅可查询', '.who');
+    expect(await page.evaluate('location.href')).not.toContain('key');
+    // Back leads to where somebody was, and not to the key.
+    await page.goBack();
+    await page.waitForSelector('.pushes');
+    expect(await page.evaluate('location.hash')).toBe('#/pushes?lang=en');
+  });
 
-  test(
-    'goes on where something on the way changes one request, and tells so',
-    async () => {
-      const { page } = await entered();
-      await between(page, (request) => {
-        const isSearch = request.url().endsWith('/push-logs/query');
-        if (isSearch) void request.continue({ postData: ` ${request.postData()}` });
-        return isSearch;
-      });
-      await goTo(page, '#/pushes?lang=en', 'main .failure');
-      await shows(page, 'something on the way', 'main .failure');
-      expect(await page.$('.entrance')).toBeNull();
-    },
-    TEST_MS,
-  );
+  test('goes on where something on the way changes one request, and tells so', async () => {
+    const { page } = await entered();
+    await between(page, (request) => {
+      const isSearch = request.url().endsWith('/push-logs/query');
+      if (isSearch) void request.continue({ postData: ` ${request.postData()}` });
+      return isSearch;
+    });
+    await goTo(page, '#/pushes?lang=en', 'main .failure');
+    await shows(page, 'something on the way', 'main .failure');
+    expect(await page.$('.entrance')).toBeNull();
+  });
 
-  test(
-    'that was left open overnight knows what yesterday is',
-    async () => {
-      const { page } = await entered();
-      await goTo(page, '#/failures?lang=en', '.inbox');
-      const asked: string[] = [];
-      await between(page, (request) => {
-        if (request.url().endsWith('/push-logs/failures')) asked.push(request.postData() ?? '');
-        return false;
-      });
-      const fromOf = () => String(JSON.parse(asked.at(-1) ?? '{}').from);
-      await press(page, '.failures .again');
-      await until('the question of today', async () => asked.length > 0);
-      const today = fromOf();
-      // The service goes by its own clock: the page allows for that, once.
-      await page.evaluate(`{ const now = Date.now; Date.now = () => now() + ${DAY}; }`);
-      await press(page, '.range button:nth-child(2)');
-      await until('the question of yesterday', async () => fromOf() === today);
-      await press(page, '.range button:nth-child(1)');
-      await until('the question of the new day', async () => fromOf() > today);
-    },
-    TEST_MS,
-  );
+  test('that was left open overnight knows what yesterday is', async () => {
+    const { page } = await entered();
+    await goTo(page, '#/failures?lang=en', '.inbox');
+    const asked: string[] = [];
+    await between(page, (request) => {
+      if (request.url().endsWith('/push-logs/failures')) asked.push(request.postData() ?? '');
+      return false;
+    });
+    const fromOf = () => String(JSON.parse(asked.at(-1) ?? '{}').from);
+    await press(page, '.failures .again');
+    await until('the question of today', async () => asked.length > 0);
+    const today = fromOf();
+    // The service goes by its own clock: the page allows for that, once.
+    await page.evaluate(`{ const now = Date.now; Date.now = () => now() + ${DAY}; }`);
+    await press(page, '.range button:nth-child(2)');
+    await until('the question of yesterday', async () => fromOf() === today);
+    await press(page, '.range button:nth-child(1)');
+    await until('the question of the new day', async () => fromOf() > today);
+  });
 
-  test(
-    'does not offer to send again what nobody knows the writer of',
-    async () => {
-      const { page } = await entered();
-      const { reason } = await service().push(
-        'upsert',
-        { matterType: 'TODO', externalId: 'FORGED', title: 'x' },
-        { secret: 'not the secret' },
-      );
-      expect(reason).toBe('SIGNATURE_MISMATCH');
-      // It is logged a moment later.
-      const row = '.pushes .table .space .row a';
-      await goTo(page, '#/pushes?view=refused&operation=upsert&live=on&lang=en', row);
-      const link = await page.$eval(row, (it) => it.getAttribute('href') ?? '');
-      await goTo(page, link, '.push .facts');
-      await shows(page, 'It cannot be sent again', '.mend');
-      expect(await page.$('.mend textarea, .mend button')).toBeNull();
-    },
-    TEST_MS,
-  );
+  test('does not offer to send again what nobody knows the writer of', async () => {
+    const { page } = await entered();
+    const { reason } = await service().push(
+      'upsert',
+      { matterType: 'TODO', externalId: 'FORGED', title: 'x' },
+      { secret: 'not the secret' },
+    );
+    expect(reason).toBe('SIGNATURE_MISMATCH');
+    // It is logged a moment later.
+    const row = '.pushes .table .space .row a';
+    await goTo(page, '#/pushes?view=refused&operation=upsert&live=on&lang=en', row);
+    const link = await page.$eval(row, (it) => it.getAttribute('href') ?? '');
+    await goTo(page, link, '.push .facts');
+    await shows(page, 'It cannot be sent again', '.mend');
+    expect(await page.$('.mend textarea, .mend button')).toBeNull();
+  });
 
-  test(
-    'shows hostile text as text: why pushes are paused, and ids in the table of pushes',
-    async () => {
-      await upsert(TURNED, { title: '' });
-      await ctl('queue', 'pause', service().clientId, '--reason', HOSTILE);
-      const { page } = await entered();
-      await shows(page, HOSTILE, '.paused');
-      await goTo(page, '#/pushes?lang=en', '.pushes .table .space .row');
-      await shows(page, TURNED, '.pushes .table');
-      expect(await page.$('header img, header script, main img, main script')).toBeNull();
-      expect(await page.title()).toMatch(/Matter Push console$/);
-      await ctl('queue', 'resume', service().clientId);
-    },
-    TEST_MS,
-  );
+  test('shows hostile text as text: why pushes are paused, and ids in the table of pushes', async () => {
+    await upsert(TURNED, { title: '' });
+    await ctl('queue', 'pause', service().clientId, '--reason', HOSTILE);
+    const { page } = await entered();
+    await shows(page, HOSTILE, '.paused');
+    await goTo(page, '#/pushes?lang=en', '.pushes .table .space .row');
+    await shows(page, TURNED, '.pushes .table');
+    expect(await page.$('header img, header script, main img, main script')).toBeNull();
+    expect(await page.title()).toMatch(/Matter Push console$/);
+    await ctl('queue', 'resume', service().clientId);
+  });
 
-  test(
-    'that turns from tall to wide has rows that do not overlap',
-    async () => {
-      const { page } = await entered();
-      await page.setViewport({ width: 390, height: 800 });
-      await upsert('FINE-2');
-      const row = '.pushes .table .space .row';
-      await goTo(page, '#/pushes?lang=en', row);
-      const isHigh = (height: number) =>
-        page.waitForFunction(
-          `[...document.querySelectorAll('${row}')].length > 1 &&
+  test('that turns from tall to wide has rows that do not overlap', async () => {
+    const { page } = await entered();
+    await page.setViewport({ width: 390, height: 800 });
+    await upsert('FINE-2');
+    const row = '.pushes .table .space .row';
+    await goTo(page, '#/pushes?lang=en', row);
+    const isHigh = (height: number) =>
+      page.waitForFunction(
+        `[...document.querySelectorAll('${row}')].length > 1 &&
            [...document.querySelectorAll('${row}')].every((it) => it.style.height === '${height}px')`,
-        );
-      await isHigh(58);
-      await page.setViewport({ width: 800, height: 390 });
-      await isHigh(36);
-    },
-    TEST_MS,
-  );
+      );
+    await isHigh(58);
+    await page.setViewport({ width: 800, height: 390 });
+    await isHigh(36);
+  });
 
-  test(
-    'says what to do where a part of the page does not come',
-    async () => {
-      const { page, complaints } = await newPage();
-      await between(page, (request) => {
-        const isGone = request.url().endsWith('/console/app.js');
-        if (isGone) void request.respond({ status: 502, body: 'gone' });
-        return isGone;
-      });
-      await page.goto(`${url()}/console`, { waitUntil: 'domcontentloaded' });
-      await page.waitForSelector('.starting', { visible: true });
-      expect(await textOf(page, '.starting')).toContain('Reload it.');
-      // It is what this is about.
-      const gone = `failed: ${url()}/console/app.js`;
-      await until('its failure to be seen', async () => complaints.includes(gone));
-      complaints.splice(complaints.indexOf(gone), 1);
-    },
-    TEST_MS,
-  );
+  test('says what to do where a part of the page does not come', async () => {
+    const { page, complaints } = await newPage();
+    await between(page, (request) => {
+      const isGone = request.url().endsWith('/console/app.js');
+      if (isGone) void request.respond({ status: 502, body: 'gone' });
+      return isGone;
+    });
+    await page.goto(`${url()}/console`, { waitUntil: 'domcontentloaded' });
+    await page.waitForSelector('.starting', { visible: true });
+    expect(await textOf(page, '.starting')).toContain('Reload it.');
+    // It is what this is about.
+    const gone = `failed: ${url()}/console/app.js`;
+    await until('its failure to be seen', async () => complaints.includes(gone));
+    complaints.splice(complaints.indexOf(gone), 1);
+  });
 
-  test(
-    'opens where the browser forbids its store',
-    async () => {
-      const { page } = await newPage();
-      await page.evaluateOnNewDocument(`Object.defineProperty(window, 'sessionStorage', {
+  test('opens where the browser forbids its store', async () => {
+    const { page } = await newPage();
+    await page.evaluateOnNewDocument(`Object.defineProperty(window, 'sessionStorage', {
         get() { throw new DOMException('forbidden', 'SecurityError'); },
       })`);
-      await page.goto(`${url()}/console${entering(key())}`, { waitUntil: 'domcontentloaded' });
-      await page.waitForSelector('.tiles');
-    },
-    TEST_MS,
-  );
+    await page.goto(`${url()}/console${entering(key())}`, { waitUntil: 'domcontentloaded' });
+    await page.waitForSelector('.tiles');
+  });
 
   return async () => {
     await upsert('FINE-1');

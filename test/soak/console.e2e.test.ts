@@ -9,7 +9,6 @@ import { complaintsOf, fillIn, goTo, mend, press, shows, textOf } from '../suppo
 import { inConsole } from '../support/console-rig';
 import { until } from '../support/wait';
 
-const TEST_MS = 120_000;
 const RANGE = 'range=week';
 /** What must stay text wherever it stands; the longest that the service takes. */
 const HOSTILE = {
@@ -23,27 +22,23 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
   const upsert = (externalId: string, more: object = {}) =>
     service().push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
 
-  test(
-    'entered by a link, the key is in no address, in no store of the browser, and in no request',
-    async () => {
-      const { page, requests } = await entered();
-      expect(await page.evaluate('location.href')).not.toContain('key');
-      expect(await page.evaluate('localStorage.length')).toBe(0);
-      expect(await page.evaluate('document.cookie')).toBe('');
-      // A fragment stays in the browser.
-      const sent = requests.map((it) => [
-        ...[it.url().replace(/#.*/, ''), JSON.stringify(it.headers()), it.postData() ?? ''],
-      ]);
-      expect(sent.some((it) => it.join().includes('x-signature'))).toBe(true);
-      expect(sent.filter((it) => it.join().includes(key().key))).toEqual([]);
-      // Back leads out of the page, and not to where the key stood.
-      expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
-      await press(page, '.tools button:last-child');
-      await page.waitForSelector('.entrance');
-      expect(await page.evaluate('sessionStorage.length')).toBe(0);
-    },
-    TEST_MS,
-  );
+  test('entered by a link, the key is in no address, in no store of the browser, and in no request', async () => {
+    const { page, requests } = await entered();
+    expect(await page.evaluate('location.href')).not.toContain('key');
+    expect(await page.evaluate('localStorage.length')).toBe(0);
+    expect(await page.evaluate('document.cookie')).toBe('');
+    // A fragment stays in the browser.
+    const sent = requests.map((it) => [
+      ...[it.url().replace(/#.*/, ''), JSON.stringify(it.headers()), it.postData() ?? ''],
+    ]);
+    expect(sent.some((it) => it.join().includes('x-signature'))).toBe(true);
+    expect(sent.filter((it) => it.join().includes(key().key))).toEqual([]);
+    // Back leads out of the page, and not to where the key stood.
+    expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
+    await press(page, '.tools button:last-child');
+    await page.waitForSelector('.entrance');
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
 
   const typeIn = async (page: Page, clientId: string, secret: string) => {
     await page.waitForSelector('.entrance');
@@ -52,99 +47,83 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
     await press(page, '.entrance button.main');
   };
 
-  test(
-    'entered by id and secret; a wrong, a revoked and an unknown one are told in words',
-    async () => {
-      const { page } = await visit('#/overview?lang=en');
-      const revoked = await makeConsoleKey(service());
-      await ctl('client', 'revoke', service().clientId, revoked.keyId);
-      for (const [id, secret] of [
-        [service().clientId, 'wrong'],
-        [service().clientId, revoked.key],
-        ['nobody', 'wrong'],
-      ] as const) {
-        await typeIn(page, id, secret);
-        await page.waitForSelector('.entrance .failure');
-        expect(await textOf(page, '.entrance .failure')).toContain('The key is not accepted');
-        await page.reload({ waitUntil: 'domcontentloaded' });
-      }
-      await typeIn(page, service().clientId, service().secret);
-      await shows(page, 'may push', '.who');
-    },
-    TEST_MS,
-  );
+  test('entered by id and secret; a wrong, a revoked and an unknown one are told in words', async () => {
+    const { page } = await visit('#/overview?lang=en');
+    const revoked = await makeConsoleKey(service());
+    await ctl('client', 'revoke', service().clientId, revoked.keyId);
+    for (const [id, secret] of [
+      [service().clientId, 'wrong'],
+      [service().clientId, revoked.key],
+      ['nobody', 'wrong'],
+    ] as const) {
+      await typeIn(page, id, secret);
+      await page.waitForSelector('.entrance .failure');
+      expect(await textOf(page, '.entrance .failure')).toContain('The key is not accepted');
+      await page.reload({ waitUntil: 'domcontentloaded' });
+    }
+    await typeIn(page, service().clientId, service().secret);
+    await shows(page, 'may push', '.who');
+  });
 
-  test(
-    'a view is opened in another tab by its address; a tab without a key asks for one',
-    async () => {
-      const { page } = await entered();
-      const view = `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`;
-      await goTo(page, view, '.group .table');
-      await page.waitForSelector('.group .row .matter a');
-      const rows = await page.$$eval('.group .row .matter a', (all) => all.length);
-      expect(rows).toBeGreaterThanOrEqual(4);
-      const other = await visit(view);
-      await other.page.waitForSelector('.entrance');
-      await typeIn(other.page, key().clientId, key().key);
-      await other.page.waitForSelector('.group .table');
-      expect(await other.page.$$eval('.group .row .matter a', (all) => all.length)).toBe(rows);
-    },
-    TEST_MS,
-  );
+  test('a view is opened in another tab by its address; a tab without a key asks for one', async () => {
+    const { page } = await entered();
+    const view = `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`;
+    await goTo(page, view, '.group .table');
+    await page.waitForSelector('.group .row .matter a');
+    const rows = await page.$$eval('.group .row .matter a', (all) => all.length);
+    expect(rows).toBeGreaterThanOrEqual(4);
+    const other = await visit(view);
+    await other.page.waitForSelector('.entrance');
+    await typeIn(other.page, key().clientId, key().key);
+    await other.page.waitForSelector('.group .table');
+    expect(await other.page.$$eval('.group .row .matter a', (all) => all.length)).toBe(rows);
+  });
 
-  test(
-    'hostile content is text on every screen, and no formula in a file',
-    async () => {
-      const { page } = await entered();
-      // What would be saved is kept, to be looked at.
-      await page.evaluate(`URL.createObjectURL = (blob) => {
+  test('hostile content is text on every screen, and no formula in a file', async () => {
+    const { page } = await entered();
+    // What would be saved is kept, to be looked at.
+    await page.evaluate(`URL.createObjectURL = (blob) => {
         blob.text().then((text) => { document.body.dataset.saved = text; });
         return '#saved';
       }`);
-      await goTo(page, `#/failures?${RANGE}&lang=en`, '.groups');
-      await press(page, '.export');
-      const saved = await until('the file', () =>
-        page.$eval('body', (it) => it.getAttribute('data-saved')).then((it) => it ?? false),
-      );
-      expect(saved).toContain(`"'=HYPERLINK(""http://evil.test"")"`);
-      await goTo(
-        page,
-        `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
-        '.group .table',
-      );
-      expect(await textOf(page, '.group .table')).toContain(HOSTILE.html);
-      const links = await page.$$eval('.group .matter a', (all) =>
-        all.map((it) => it.getAttribute('href') ?? ''),
-      );
-      for (const link of links) {
-        await goTo(page, link, `.push .facts`);
-        await page.waitForSelector('.push .verdict');
-      }
-      expect(await page.$('main img, main script')).toBeNull();
-      expect(await page.title()).toMatch(/Matter Push console$/);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    },
-    TEST_MS,
-  );
+    await goTo(page, `#/failures?${RANGE}&lang=en`, '.groups');
+    await press(page, '.export');
+    const saved = await until('the file', () =>
+      page.$eval('body', (it) => it.getAttribute('data-saved')).then((it) => it ?? false),
+    );
+    expect(saved).toContain(`"'=HYPERLINK(""http://evil.test"")"`);
+    await goTo(
+      page,
+      `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
+      '.group .table',
+    );
+    expect(await textOf(page, '.group .table')).toContain(HOSTILE.html);
+    const links = await page.$$eval('.group .matter a', (all) =>
+      all.map((it) => it.getAttribute('href') ?? ''),
+    );
+    for (const link of links) {
+      await goTo(page, link, `.push .facts`);
+      await page.waitForSelector('.push .verdict');
+    }
+    expect(await page.$('main img, main script')).toBeNull();
+    expect(await page.title()).toMatch(/Matter Push console$/);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  });
 
-  test(
-    'a key that only asks sees the plan, and why it may not send',
-    async () => {
-      const { page } = await entered(await makeConsoleKey(service()));
-      await goTo(
-        page,
-        `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
-        '.group .table',
-      );
-      await press(page, '#tick-all');
-      await fillIn(page, '#set-value', 'A title');
-      await press(page, '.set button[type="submit"]');
-      await shows(page, 'will be sent', '.work');
-      expect(await textOf(page, '.work')).toContain('This key only asks.');
-      expect(await page.$('#send')).toBeNull();
-    },
-    TEST_MS,
-  );
+  test('a key that only asks sees the plan, and why it may not send', async () => {
+    const { page } = await entered(await makeConsoleKey(service()));
+    await goTo(
+      page,
+      `#/failures?reason=VALIDATION_FAILED&field=title&${RANGE}&lang=en`,
+      '.group .table',
+    );
+    await press(page, '#tick-all');
+    await fillIn(page, '#set-value', 'A title');
+    await press(page, '.set button[type="submit"]');
+    await shows(page, 'will be sent', '.work');
+    expect(await textOf(page, '.work')).toContain('This key only asks.');
+    expect(await page.$('#send')).toBeNull();
+  });
 
   const SCREENS: [fragment: string, seen: string][] = [
     ['overview?', '.tiles'],
@@ -173,52 +152,40 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
         }
       }
     },
-    TEST_MS,
   );
 
-  test(
-    'an address that names no push is told in words, and its section is marked; axe finds nothing in a push',
-    async () => {
-      const opened = await entered();
-      const { page } = opened;
-      const marked = () =>
-        page.$$eval('nav [aria-current]', (all) =>
-          all.map((it) => [
-            it.getAttribute('href')?.split('?')[0],
-            it.getAttribute('aria-current'),
-          ]),
-        );
-      await goTo(page, '#/push?lang=en', 'main h1');
-      await shows(page, 'This address names no push', 'main');
-      expect(await marked()).toEqual([['#/pushes', 'true']]);
-      const { requestId } = await upsert('AXE-1', { title: '' });
-      await goTo(page, `#/push?id=${requestId}&lang=en`, '.push .facts');
-      expect(await axeFindings(page)).toEqual([]);
-      await goTo(page, '#/pushes?lang=en', '.pushes');
-      expect(await marked()).toEqual([['#/pushes', 'page']]);
-      expect(complaintsOf(opened)).toEqual([]);
-    },
-    TEST_MS,
-  );
+  test('an address that names no push is told in words, and its section is marked; axe finds nothing in a push', async () => {
+    const opened = await entered();
+    const { page } = opened;
+    const marked = () =>
+      page.$$eval('nav [aria-current]', (all) =>
+        all.map((it) => [it.getAttribute('href')?.split('?')[0], it.getAttribute('aria-current')]),
+      );
+    await goTo(page, '#/push?lang=en', 'main h1');
+    await shows(page, 'This address names no push', 'main');
+    expect(await marked()).toEqual([['#/pushes', 'true']]);
+    const { requestId } = await upsert('AXE-1', { title: '' });
+    await goTo(page, `#/push?id=${requestId}&lang=en`, '.push .facts');
+    expect(await axeFindings(page)).toEqual([]);
+    await goTo(page, '#/pushes?lang=en', '.pushes');
+    expect(await marked()).toEqual([['#/pushes', 'page']]);
+    expect(complaintsOf(opened)).toEqual([]);
+  });
 
-  test(
-    'a service that goes away is told in words; it comes back, and so does the page',
-    async () => {
-      const { page, complaints } = await entered();
-      await goTo(page, `#/failures?${RANGE}&lang=en`, '.groups');
-      const [web] = service().webs;
-      web?.kill('SIGKILL');
-      await press(page, '.again');
-      await page.waitForSelector('main .failure');
-      expect(await textOf(page, 'main .failure')).toContain('The service does not answer.');
-      const port = new URL(service().urlOf()).port;
-      service().webs[0] = await service().startWeb({ PORT: port });
-      await press(page, 'main .failure button');
-      await page.waitForSelector('.groups');
-      expect(complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);
-    },
-    TEST_MS,
-  );
+  test('a service that goes away is told in words; it comes back, and so does the page', async () => {
+    const { page, complaints } = await entered();
+    await goTo(page, `#/failures?${RANGE}&lang=en`, '.groups');
+    const [web] = service().webs;
+    web?.kill('SIGKILL');
+    await press(page, '.again');
+    await page.waitForSelector('main .failure');
+    expect(await textOf(page, 'main .failure')).toContain('The service does not answer.');
+    const port = new URL(service().urlOf()).port;
+    service().webs[0] = await service().startWeb({ PORT: port });
+    await press(page, 'main .failure button');
+    await page.waitForSelector('.groups');
+    expect(complaints.splice(0).every((it) => /ERR_|^failed: /.test(it))).toBe(true);
+  });
 
   /** Failed matters of their own, ticked, with a plan that may be sent. */
   const planned = async (page: Page, name: string, field: 'mobileUrl' | 'bizStatus') => {
@@ -231,78 +198,66 @@ inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }
     await shows(page, '3 pushes of 3 matters will be sent', '.work');
   };
 
-  test(
-    'where the service has no room it is waited for as long as it says, and gone on',
-    async () => {
-      const { page } = await entered();
-      await planned(page, 'BUSY', 'mobileUrl');
-      const times: number[] = [];
-      await page.setRequestInterception(true);
-      page.on('request', (request) => {
-        if (!request.url().endsWith('/matters/batch')) return void request.continue();
-        times.push(Date.now());
-        if (times.length > 1) return void request.continue();
-        const envelope = { code: 503, message: 'busy', reason: 'BACKLOG_FULL', data: null };
-        const headers = { 'Retry-After': '3' };
-        return void request.respond({ status: 503, headers, body: JSON.stringify(envelope) });
-      });
-      await press(page, '#send');
-      await shows(page, 'The service asked to wait (Too much was waiting)', '.work');
-      await shows(page, 'Done: 3 written, 0 failed.', '.work');
-      expect(Number(times[1]) - Number(times[0])).toBeGreaterThanOrEqual(3_000);
-      expect(await textOf(page, '.group .table')).toContain('Written: Created');
-    },
-    TEST_MS,
-  );
+  test('where the service has no room it is waited for as long as it says, and gone on', async () => {
+    const { page } = await entered();
+    await planned(page, 'BUSY', 'mobileUrl');
+    const times: number[] = [];
+    await page.setRequestInterception(true);
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/matters/batch')) return void request.continue();
+      times.push(Date.now());
+      if (times.length > 1) return void request.continue();
+      const envelope = { code: 503, message: 'busy', reason: 'BACKLOG_FULL', data: null };
+      const headers = { 'Retry-After': '3' };
+      return void request.respond({ status: 503, headers, body: JSON.stringify(envelope) });
+    });
+    await press(page, '#send');
+    await shows(page, 'The service asked to wait (Too much was waiting)', '.work');
+    await shows(page, 'Done: 3 written, 0 failed.', '.work');
+    expect(Number(times[1]) - Number(times[0])).toBeGreaterThanOrEqual(3_000);
+    expect(await textOf(page, '.group .table')).toContain('Written: Created');
+  });
 
-  test(
-    'while the client is paused nothing is sent again; after that it is gone on',
-    async () => {
-      const { page } = await entered();
-      await planned(page, 'PAUSED', 'bizStatus');
-      await ctl('queue', 'pause', service().clientId, '--reason', 'month end');
-      const isPaused = async () => (await upsert('FINE-1')).reason === 'CLIENT_PAUSED';
-      await until('the pause', isPaused);
-      await press(page, '#send');
-      await shows(page, 'Stopped. 3 matters are not finished.', '.work');
-      expect(await textOf(page, '.work .failure')).toContain('CLIENT_PAUSED');
-      await ctl('queue', 'resume', service().clientId);
-      await until('its end', async () => !(await isPaused()));
-      await press(page, '.work button.main');
-      await shows(page, 'Done: 3 written, 0 failed.', '.work');
-    },
-    TEST_MS,
-  );
+  test('while the client is paused nothing is sent again; after that it is gone on', async () => {
+    const { page } = await entered();
+    await planned(page, 'PAUSED', 'bizStatus');
+    await ctl('queue', 'pause', service().clientId, '--reason', 'month end');
+    const isPaused = async () => (await upsert('FINE-1')).reason === 'CLIENT_PAUSED';
+    await until('the pause', isPaused);
+    await press(page, '#send');
+    await shows(page, 'Stopped. 3 matters are not finished.', '.work');
+    expect(await textOf(page, '.work .failure')).toContain('CLIENT_PAUSED');
+    await ctl('queue', 'resume', service().clientId);
+    await until('its end', async () => !(await isPaused()));
+    await press(page, '.work button.main');
+    await shows(page, 'Done: 3 written, 0 failed.', '.work');
+  });
 
-  test(
-    'a failed push is mended and sent again',
-    async () => {
-      const { page } = await entered();
-      await upsert('MEND', { title: '', pcUrl: 'javascript:alert(1)' });
-      await goTo(
-        page,
-        `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en`,
-        '.group .table',
-      );
-      const link = await page.$eval('.group .act a', (it) => it.getAttribute('href') ?? '');
-      await goTo(page, link, '.mend[open] textarea');
-      await press(page, '.mend button[type="submit"]');
-      await page.waitForSelector('.mend .verdict.bad');
-      expect(await page.$$eval('.marks button', (all) => all.map((it) => it.textContent))).toEqual([
-        'title',
-        'pcUrl',
-      ]);
-      await mend(page, (body) =>
-        body.replace('""', '"Good"').replace('javascript:alert(1)', 'https://a.test'),
-      );
-      await goTo(
-        page,
-        `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en&n=2`,
-        '.empty',
-      );
-    },
-    TEST_MS,
-  );
+  test('a failed push is mended and sent again', async () => {
+    const { page } = await entered();
+    await upsert('MEND', { title: '', pcUrl: 'javascript:alert(1)' });
+    await goTo(
+      page,
+      `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en`,
+      '.group .table',
+    );
+    const link = await page.$eval('.group .act a', (it) => it.getAttribute('href') ?? '');
+    await goTo(page, link, '.mend[open] textarea');
+    await press(page, '.mend button[type="submit"]');
+    await page.waitForSelector('.mend .verdict.bad');
+    expect(await page.$$eval('.marks button', (all) => all.map((it) => it.textContent))).toEqual([
+      'title',
+      'pcUrl',
+    ]);
+    await mend(page, (body) =>
+      body.replace('""', '"Good"').replace('javascript:alert(1)', 'https://a.test'),
+    );
+    await goTo(
+      page,
+      `#/failures?reason=VALIDATION_FAILED&field=pcUrl&${RANGE}&lang=en&n=2`,
+      '.empty',
+    );
+  });
 
   return async () => {
     await upsert('FINE-1');

@@ -4,7 +4,6 @@ import { withChromium } from '../support/browser-rig';
 import { type Service, startService } from '../support/service';
 
 const HOST = 'portal.test';
-const TEST_MS = 120_000;
 /** Of each page: the machine has more to do than this. */
 const LOOKS = 3;
 
@@ -12,11 +11,11 @@ withChromium('the first paint', ({ launch, remove }) => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({ workers: 0, metrics: true });
-  }, TEST_MS);
+  });
   afterAll(async () => {
     await service?.stop();
     remove();
-  }, TEST_MS);
+  });
   const at = (url: string | undefined, path: string) =>
     `http://${HOST}:${new URL(String(url)).port}${path}`;
 
@@ -42,7 +41,6 @@ withChromium('the first paint', ({ launch, remove }) => {
       }
       process.stdout.write(`${title}: ${figures.join(' ')}\n`);
     },
-    TEST_MS,
   );
 });
 

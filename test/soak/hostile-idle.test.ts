@@ -23,7 +23,7 @@ const HALF_A_HEAD = GREETING.slice(0, 30);
 let service: Service;
 beforeAll(async () => {
   service = await startService({ processes: true });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const pid = () => Number(service.webs[0]?.pid);
@@ -64,10 +64,10 @@ test(`${NAME}: a push gets through, memory is bounded, all is released at their 
   // Some 10 KiB each.
   expect(rss() - before.rss).toBeLessThan(300 * 1024 * 1024);
   const isOver = async () => headless.every(({ closed }) => closed);
-  await until('those without a head to be cut off', isOver, 30_000);
+  await until('those without a head to be cut off', isOver);
   expect(idle.filter(({ closed }) => closed)).toEqual([]);
   await expectUnharmed(service);
   for (const socket of idle) socket.destroy();
   await until('the connections to be released', async () => openFiles() <= before.files + 20);
   await expectUnharmed(service);
-}, 120_000);
+});

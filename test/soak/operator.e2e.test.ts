@@ -12,7 +12,6 @@ import { fillIn, press, shows, textOf } from '../support/console-page';
 import { startService, testServers } from '../support/service';
 
 const HOST = 'inside.test';
-const TEST_MS = 120_000;
 const TOKEN = 'a-token-of-more-than-32-characters-0';
 /** What must stay text wherever it stands. */
 const HOSTILE = {
@@ -40,7 +39,7 @@ inBrowser("the operator's screen in a browser", OPTIONS, ({ service, insideUrl, 
     page = opened.page;
     await page.setViewport({ width: 1280, height: 800 });
     await page.waitForSelector('.servers');
-  }, TEST_MS);
+  });
   afterAll(() => mongo?.close());
 
   /** Opens the form of a client. */
@@ -57,148 +56,120 @@ inBrowser("the operator's screen in a browser", OPTIONS, ({ service, insideUrl, 
   /** What axe finds, and by how much the page is too wide. */
   const flaws = async () => [await axeFindings(page), await tooWide(page)];
 
-  test(
-    'it shows what was pushed, who serves, and has the modules of the console without their comments',
-    async () => {
-      await service().push('upsert', { matterType: 'TODO', externalId: 'O-1', title: 'x' });
-      await service().push('status', { externalId: 'NONE', bizStatus: 'DONE' });
-      await shows(page, 'MATTER_NOT_FOUND', '.flow');
-      await shows(page, 'CREATED', '.flow');
-      await page.waitForSelector('.minutes rect.written');
-      await page.waitForSelector('.minutes rect.rejected');
-      await page.waitForSelector('.depth polyline');
-      expect(await page.$$eval('.processes tbody tr', (rows) => rows.length)).toBe(2);
-      expect(await textOf(page, '.servers')).toMatch(/mongodb.*reachable.*redis.*reachable/);
-      expect(await textOf(page, '.alerts')).toContain('None');
-      const scripts = opened.requests.map((it) => it.url()).filter((it) => it.endsWith('.js'));
-      expect(scripts.some((it) => it.includes('/console/speech.js'))).toBe(true);
-      for (const url of scripts.filter((it) => it.includes('/console/'))) {
-        const served = await fetch(url.replace(HOST, '127.0.0.1'));
-        expect([url, /^\s*\/\*\*/m.test(await served.text())]).toEqual([url, false]);
-      }
-    },
-    TEST_MS,
-  );
+  test('it shows what was pushed, who serves, and has the modules of the console without their comments', async () => {
+    await service().push('upsert', { matterType: 'TODO', externalId: 'O-1', title: 'x' });
+    await service().push('status', { externalId: 'NONE', bizStatus: 'DONE' });
+    await shows(page, 'MATTER_NOT_FOUND', '.flow');
+    await shows(page, 'CREATED', '.flow');
+    await page.waitForSelector('.minutes rect.written');
+    await page.waitForSelector('.minutes rect.rejected');
+    await page.waitForSelector('.depth polyline');
+    expect(await page.$$eval('.processes tbody tr', (rows) => rows.length)).toBe(2);
+    expect(await textOf(page, '.servers')).toMatch(/mongodb.*reachable.*redis.*reachable/);
+    expect(await textOf(page, '.alerts')).toContain('None');
+    const scripts = opened.requests.map((it) => it.url()).filter((it) => it.endsWith('.js'));
+    expect(scripts.some((it) => it.includes('/console/speech.js'))).toBe(true);
+    for (const url of scripts.filter((it) => it.includes('/console/'))) {
+      const served = await fetch(url.replace(HOST, '127.0.0.1'));
+      expect([url, /^\s*\/\*\*/m.test(await served.text())]).toEqual([url, false]);
+    }
+  });
 
-  test(
-    'a client is paused and resumed with the token only; a wrong one is told in words',
-    async () => {
-      await ask('Pause', service().clientId);
-      const reason = HOSTILE.html;
-      await fillForm({
-        reason,
-        operator: HOSTILE.turned.replace('\u202e', ''),
-        token: `${TOKEN}x`,
-      });
-      await press(page, 'form.change button.main');
-      await shows(page, 'Not done: the token is wrong', 'form.change [role=alert]');
-      expect(await pauseOf()).toBeUndefined();
-      await fillForm({ token: TOKEN });
-      await press(page, 'form.change button.main');
-      await shows(page, `: ${reason}`, '.clients .paused');
-      await page.waitForFunction(`!document.querySelector('form.change')`);
-      expect(await pauseOf()).toBe(reason);
-      await shows(page, `abcgpj.exe: queue pause ${service().clientId}`, '.marks');
-      expect(await page.evaluate('localStorage.length')).toBe(0);
-      await page.reload({ waitUntil: 'domcontentloaded' });
-      // The tab still has the token.
-      await ask('Resume', service().clientId);
-      await press(page, 'form.change button.main');
-      await shows(page, 'may push', '.clients');
-      await page.waitForFunction(`!document.querySelector('.clients .paused')`);
-      expect(await pauseOf()).toBeUndefined();
-    },
-    TEST_MS,
-  );
+  test('a client is paused and resumed with the token only; a wrong one is told in words', async () => {
+    await ask('Pause', service().clientId);
+    const reason = HOSTILE.html;
+    await fillForm({
+      reason,
+      operator: HOSTILE.turned.replace('\u202e', ''),
+      token: `${TOKEN}x`,
+    });
+    await press(page, 'form.change button.main');
+    await shows(page, 'Not done: the token is wrong', 'form.change [role=alert]');
+    expect(await pauseOf()).toBeUndefined();
+    await fillForm({ token: TOKEN });
+    await press(page, 'form.change button.main');
+    await shows(page, `: ${reason}`, '.clients .paused');
+    await page.waitForFunction(`!document.querySelector('form.change')`);
+    expect(await pauseOf()).toBe(reason);
+    await shows(page, `abcgpj.exe: queue pause ${service().clientId}`, '.marks');
+    expect(await page.evaluate('localStorage.length')).toBe(0);
+    await page.reload({ waitUntil: 'domcontentloaded' });
+    // The tab still has the token.
+    await ask('Resume', service().clientId);
+    await press(page, 'form.change button.main');
+    await shows(page, 'may push', '.clients');
+    await page.waitForFunction(`!document.querySelector('.clients .paused')`);
+    expect(await pauseOf()).toBeUndefined();
+  });
 
-  test(
-    'hostile names and reasons are text; axe finds nothing, wide and narrow, light and dark',
-    async () => {
-      await clientModel(service().db).collection.insertMany(
-        Object.values(HOSTILE).map((text) => ({
-          ...{ _id: text, type: 'CONFIDENTIAL', systemCode: text, enabled: true, secrets: [] },
-          ...{ createdAt: new Date(), paused: { since: new Date(), reason: text } },
-        })) as never,
-      );
-      for (const text of Object.values(HOSTILE)) await shows(page, text, '.clients');
-      await ask('Resume', HOSTILE.long);
-      await page.waitForSelector('form.change');
-      for (const [width, value, lang] of [
-        [1280, 'light', 'zh'],
-        [390, 'light', 'en'],
-        [1280, 'dark', 'en'],
-        [390, 'dark', 'zh'],
-      ] as const) {
-        await page.setViewport({ width, height: 800 });
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
-        await page.evaluate(`location.hash = '#/?lang=${lang}'`);
-        await page.waitForFunction(`document.documentElement.lang.startsWith('${lang}')`);
-        await page.evaluate(
-          `for (const it of document.querySelectorAll('details')) it.open = true`,
-        );
-        expect([width, value, ...(await flaws())]).toEqual([width, value, [], 0]);
-        const text = (await textOf(page, 'h1')) + (await textOf(page, '.history h2'));
-        expect(/[\u4e00-\u9fff]/.test(text)).toBe(lang === 'zh');
-      }
-      expect(await page.$('main img, main script')).toBeNull();
-      expect(await page.title()).toBe('事项推送 – 运维');
-      await clientModel(service().db).collection.deleteMany({
-        _id: { $in: Object.values(HOSTILE) },
-      } as never);
-    },
-    TEST_MS,
-  );
+  test('hostile names and reasons are text; axe finds nothing, wide and narrow, light and dark', async () => {
+    await clientModel(service().db).collection.insertMany(
+      Object.values(HOSTILE).map((text) => ({
+        ...{ _id: text, type: 'CONFIDENTIAL', systemCode: text, enabled: true, secrets: [] },
+        ...{ createdAt: new Date(), paused: { since: new Date(), reason: text } },
+      })) as never,
+    );
+    for (const text of Object.values(HOSTILE)) await shows(page, text, '.clients');
+    await ask('Resume', HOSTILE.long);
+    await page.waitForSelector('form.change');
+    for (const [width, value, lang] of [
+      [1280, 'light', 'zh'],
+      [390, 'light', 'en'],
+      [1280, 'dark', 'en'],
+      [390, 'dark', 'zh'],
+    ] as const) {
+      await page.setViewport({ width, height: 800 });
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+      await page.evaluate(`location.hash = '#/?lang=${lang}'`);
+      await page.waitForFunction(`document.documentElement.lang.startsWith('${lang}')`);
+      await page.evaluate(`for (const it of document.querySelectorAll('details')) it.open = true`);
+      expect([width, value, ...(await flaws())]).toEqual([width, value, [], 0]);
+      const text = (await textOf(page, 'h1')) + (await textOf(page, '.history h2'));
+      expect(/[\u4e00-\u9fff]/.test(text)).toBe(lang === 'zh');
+    }
+    expect(await page.$('main img, main script')).toBeNull();
+    expect(await page.title()).toBe('事项推送 – 运维');
+    await clientModel(service().db).collection.deleteMany({
+      _id: { $in: Object.values(HOSTILE) },
+    } as never);
+  });
 
-  test(
-    'a worker that is stopped is an alert, until another one is there',
-    async () => {
-      await service().workers[0]?.stop();
-      await shows(page, 'critical: No worker is alive', '.alerts');
-      await page.waitForFunction(
-        `!document.querySelector('.processes').textContent.includes('worker-')`,
-      );
-      expect(await flaws()).toEqual([[], 0]);
-      await service().startWorker();
-      await shows(page, 'None', '.alerts');
-      await shows(page, 'worker-', '.processes');
-    },
-    TEST_MS,
-  );
+  test('a worker that is stopped is an alert, until another one is there', async () => {
+    await service().workers[0]?.stop();
+    await shows(page, 'critical: No worker is alive', '.alerts');
+    await page.waitForFunction(
+      `!document.querySelector('.processes').textContent.includes('worker-')`,
+    );
+    expect(await flaws()).toEqual([[], 0]);
+    await service().startWorker();
+    await shows(page, 'None', '.alerts');
+    await shows(page, 'worker-', '.processes');
+  });
 
-  test(
-    'while MongoDB is away the rest is shown, and what is missing is named; then it is back',
-    async () => {
-      mongo.close();
-      await shows(page, 'critical: A server does not answer (mongodb)', '.alerts');
-      await shows(page, 'Not known without MongoDB.', '.clients');
-      await shows(page, 'away', '.servers .light.bad');
-      await page.waitForSelector('.processes tbody tr');
-      await mongo.open();
-      await page.waitForSelector('.clients tbody tr');
-      await shows(page, 'mongodb was away for', '.marks');
-      await shows(page, 'None', '.alerts');
-    },
-    TEST_MS,
-  );
+  test('while MongoDB is away the rest is shown, and what is missing is named; then it is back', async () => {
+    mongo.close();
+    await shows(page, 'critical: A server does not answer (mongodb)', '.alerts');
+    await shows(page, 'Not known without MongoDB.', '.clients');
+    await shows(page, 'away', '.servers .light.bad');
+    await page.waitForSelector('.processes tbody tr');
+    await mongo.open();
+    await page.waitForSelector('.clients tbody tr');
+    await shows(page, 'mongodb was away for', '.marks');
+    await shows(page, 'None', '.alerts');
+  });
 
-  test(
-    'a process that goes away is told in words, what was seen stays; it comes back, and so does the page',
-    async () => {
-      const { port } = new URL(String(service().metricsUrls[0]));
-      service().webs[0]?.kill('SIGKILL');
-      await shows(page, 'The process does not answer', 'main .failure');
-      expect(await page.$('.servers tbody tr')).not.toBeNull();
-      service().webs[0] = await service().startWeb({ METRICS_PORT: port });
-      await page.waitForFunction(`!document.querySelector('main .failure')`);
-      await shows(page, 'ready', '.processes');
-      // Requests to nobody are what this is about.
-      const kept = opened.complaints.filter(
-        (it) => !/ERR_CONNECTION|^failed: .*\/status$/.test(it),
-      );
-      opened.complaints.splice(0, Number.POSITIVE_INFINITY, ...kept);
-    },
-    TEST_MS,
-  );
+  test('a process that goes away is told in words, what was seen stays; it comes back, and so does the page', async () => {
+    const { port } = new URL(String(service().metricsUrls[0]));
+    service().webs[0]?.kill('SIGKILL');
+    await shows(page, 'The process does not answer', 'main .failure');
+    expect(await page.$('.servers tbody tr')).not.toBeNull();
+    service().webs[0] = await service().startWeb({ METRICS_PORT: port });
+    await page.waitForFunction(`!document.querySelector('main .failure')`);
+    await shows(page, 'ready', '.processes');
+    // Requests to nobody are what this is about.
+    const kept = opened.complaints.filter((it) => !/ERR_CONNECTION|^failed: .*\/status$/.test(it));
+    opened.complaints.splice(0, Number.POSITIVE_INFINITY, ...kept);
+  });
 
   return undefined;
 });

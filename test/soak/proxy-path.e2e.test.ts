@@ -6,7 +6,6 @@ import { type PrefixProxy, startPrefixProxy } from '../support/prefix-proxy';
 
 const HOST = 'portal.test';
 const PREFIX = '/portal/push/';
-const TEST_MS = 120_000;
 const TOKEN = 'a-token-of-more-than-32-characters-0';
 
 const OPTIONS = { metrics: true, env: { OPERATOR_TOKEN: TOKEN } };
@@ -32,78 +31,62 @@ inConsole('below a path of a proxy', OPTIONS, ({ service, key, load }) => {
     expect([strays(opened), elsewhere(page, opened), complaintsOf(opened)]).toEqual([[], [], []]);
   };
 
-  test(
-    'the console is entered over plain http, shows pushes, and sends one again',
-    async () => {
-      const { requestId } = await service().push('upsert', {
-        ...{ matterType: 'TODO', externalId: 'PATH-1', title: '' },
-      });
-      const opened = await load(`${outside}console${entering(key())}`);
-      const { page } = opened;
-      await page.waitForSelector('.tiles');
-      expect(await page.evaluate('location.pathname')).toBe(`${PREFIX}console`);
-      // Plain http, and no name of this machine: a browser keeps these two back.
-      const kept = 'isSecureContext || "subtle" in crypto || "clipboard" in navigator';
-      expect(await page.evaluate(kept)).toBe(false);
-      await goTo(page, '#/pushes?range=week&lang=en', '.pushes .table');
-      await shows(page, 'PATH-1', '.pushes');
-      await goTo(page, `#/push?id=${requestId}&mend=1&lang=en`, '#mend-body');
-      const body = JSON.stringify({ matterType: 'TODO', externalId: 'PATH-1', title: 'Good' });
-      await mend(page, () => body);
-      await goTo(page, '#/setup?lang=en', '.setup');
-      isBelow(opened);
-    },
-    TEST_MS,
-  );
+  test('the console is entered over plain http, shows pushes, and sends one again', async () => {
+    const { requestId } = await service().push('upsert', {
+      ...{ matterType: 'TODO', externalId: 'PATH-1', title: '' },
+    });
+    const opened = await load(`${outside}console${entering(key())}`);
+    const { page } = opened;
+    await page.waitForSelector('.tiles');
+    expect(await page.evaluate('location.pathname')).toBe(`${PREFIX}console`);
+    // Plain http, and no name of this machine: a browser keeps these two back.
+    const kept = 'isSecureContext || "subtle" in crypto || "clipboard" in navigator';
+    expect(await page.evaluate(kept)).toBe(false);
+    await goTo(page, '#/pushes?range=week&lang=en', '.pushes .table');
+    await shows(page, 'PATH-1', '.pushes');
+    await goTo(page, `#/push?id=${requestId}&mend=1&lang=en`, '#mend-body');
+    const body = JSON.stringify({ matterType: 'TODO', externalId: 'PATH-1', title: 'Good' });
+    await mend(page, () => body);
+    await goTo(page, '#/setup?lang=en', '.setup');
+    isBelow(opened);
+  });
 
-  test(
-    'the path alone, and a slash too many, lead to the pages',
-    async () => {
-      for (const [address, path] of [
-        ['', 'docs'],
-        ['docs/', 'docs'],
-        ['console/', 'console'],
-      ]) {
-        const { page } = await load(`${outside}${address}`);
-        expect(await page.evaluate('location.pathname')).toBe(`${PREFIX}${path}`);
-      }
-    },
-    TEST_MS,
-  );
+  test('the path alone, and a slash too many, lead to the pages', async () => {
+    for (const [address, path] of [
+      ['', 'docs'],
+      ['docs/', 'docs'],
+      ['console/', 'console'],
+    ]) {
+      const { page } = await load(`${outside}${address}`);
+      expect(await page.evaluate('location.pathname')).toBe(`${PREFIX}${path}`);
+    }
+  });
 
-  test(
-    'the reference page signs and sends from its form',
-    async () => {
-      const opened = await load(`${outside}docs?lang=en`);
-      const { page } = opened;
-      await page.waitForSelector('#try-client');
-      await fillIn(page, '#try-client', service().clientId);
-      await fillIn(page, '#try-secret', service().secret);
-      await press(page, '.try button.main');
-      // Its example names users that are not known here: it was taken up and answered.
-      await shows(page, 'requestId', '.result');
-      isBelow(opened);
-    },
-    TEST_MS,
-  );
+  test('the reference page signs and sends from its form', async () => {
+    const opened = await load(`${outside}docs?lang=en`);
+    const { page } = opened;
+    await page.waitForSelector('#try-client');
+    await fillIn(page, '#try-client', service().clientId);
+    await fillIn(page, '#try-secret', service().secret);
+    await press(page, '.try button.main');
+    // Its example names users that are not known here: it was taken up and answered.
+    await shows(page, 'requestId', '.result');
+    isBelow(opened);
+  });
 
-  test(
-    "the operator's screen shows the service, and pauses a client",
-    async () => {
-      const opened = await load(`${inside}#/?lang=en`);
-      const { page } = opened;
-      await page.waitForSelector('.servers');
-      await press(page, `.clients button[aria-label="Pause ${service().clientId}"]`);
-      await page.waitForSelector('form.change');
-      await fillIn(page, '#change-reason', 'month end');
-      await fillIn(page, '#change-operator', 'ada');
-      await fillIn(page, '#change-token', TOKEN);
-      await press(page, 'form.change button.main');
-      await shows(page, ': month end', '.clients .paused');
-      isBelow(opened);
-    },
-    TEST_MS,
-  );
+  test("the operator's screen shows the service, and pauses a client", async () => {
+    const opened = await load(`${inside}#/?lang=en`);
+    const { page } = opened;
+    await page.waitForSelector('.servers');
+    await press(page, `.clients button[aria-label="Pause ${service().clientId}"]`);
+    await page.waitForSelector('form.change');
+    await fillIn(page, '#change-reason', 'month end');
+    await fillIn(page, '#change-operator', 'ada');
+    await fillIn(page, '#change-token', TOKEN);
+    await press(page, 'form.change button.main');
+    await shows(page, ': month end', '.clients .paused');
+    isBelow(opened);
+  });
 
   return async ({ urlOf, metricsUrls }) => {
     outside = await below(urlOf());

@@ -24,11 +24,11 @@ beforeAll(async () => {
   cluster = await startRedisCluster(ground);
   const env = { PUSH_TIMEOUT: '4s', REDIS_SHARDS: String(SHARDS) };
   service = await startService({ redisUrl: cluster.url, workers: 2, env, metrics: true });
-}, 120_000);
+});
 afterAll(async () => {
   await service?.stop();
   await ground.clear(cluster ? [cluster] : []);
-}, 60_000);
+});
 
 const push = (externalId: string) =>
   service.push('upsert', { matterType: 'TODO', externalId, title: 'x' });
@@ -74,4 +74,4 @@ test('pushes of other shards are served meanwhile, and those of all afterwards',
   await Promise.all(nodes.map((node) => node.restart()));
   await cluster.whole();
   await until('all to be served', () => areServed(KEYS));
-}, 180_000);
+});

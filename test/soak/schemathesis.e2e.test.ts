@@ -89,7 +89,7 @@ function tryAll(): void {
   let service: Service;
   beforeAll(async () => {
     service = await startService();
-  }, 60_000);
+  });
   afterAll(() => service?.stop());
 
   test(

@@ -11,14 +11,13 @@ import { chooseFile, fillIn, goTo, press } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { differingFile, plantDayBefore } from '../support/day-before';
 
-const TEST_MS = 600_000;
 const PUSHES = 2_000;
 /** Pixels of a picture: longer pages are cut. */
 const TALLEST = 2_600;
 const { SCREENSHOTS, SCREENSHOT_FONTS } = process.env;
 
 const OPTIONS = {
-  ...{ metrics: true, env: { PUSH_TIMEOUT: '3s' }, startMs: TEST_MS },
+  ...{ metrics: true, env: { PUSH_TIMEOUT: '3s' } },
   fonts: SCREENSHOT_FONTS ? [SCREENSHOT_FONTS] : [],
 };
 
@@ -32,52 +31,48 @@ inConsole('every screen', OPTIONS, ({ url, insideUrl, load, visit, entered }) =>
   const CASES = ['light', 'dark'].flatMap((scheme) =>
     ['zh', 'en'].flatMap((lang) => [1280, 390].map((width) => ({ scheme, lang, width }))),
   );
-  test.each(CASES)(
-    'in $scheme, $lang, $width pixels wide',
-    async (look) => {
-      const { scheme, lang, width } = look;
-      const flaws: unknown[] = [];
-      const seen = async (page: Page, name: string) => {
-        // Chinese words of the data are no words of the page.
-        flaws.push(...(await flawsOf(page)).map((flaw) => [name, flaw]));
-        if (scheme === 'light') await shoot(page, join(pictures, `${name}-${lang}-${width}.png`));
-      };
-      const dress = async (page: Page) => {
-        await page.setViewport({ width, height: 800 });
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-      };
-      const { page: entrance } = await visit(`#/overview?lang=${lang}`);
-      await dress(entrance);
-      await entrance.waitForSelector('.entrance');
-      await seen(entrance, 'entrance');
-      await entrance.close();
+  test.each(CASES)('in $scheme, $lang, $width pixels wide', async (look) => {
+    const { scheme, lang, width } = look;
+    const flaws: unknown[] = [];
+    const seen = async (page: Page, name: string) => {
+      // Chinese words of the data are no words of the page.
+      flaws.push(...(await flawsOf(page)).map((flaw) => [name, flaw]));
+      if (scheme === 'light') await shoot(page, join(pictures, `${name}-${lang}-${width}.png`));
+    };
+    const dress = async (page: Page) => {
+      await page.setViewport({ width, height: 800 });
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+    };
+    const { page: entrance } = await visit(`#/overview?lang=${lang}`);
+    await dress(entrance);
+    await entrance.waitForSelector('.entrance');
+    await seen(entrance, 'entrance');
+    await entrance.close();
 
-      const { page } = await entered();
-      await dress(page);
-      for (const [name, fragment, ready, act] of screens(failed, file)) {
-        await goTo(page, `#/${fragment}&lang=${lang}`, ready);
-        await page.waitForFunction(`document.documentElement.lang.startsWith('${lang}')`);
-        await act?.(page);
-        await settled(page);
-        await seen(page, name);
-      }
-      await page.close();
+    const { page } = await entered();
+    await dress(page);
+    for (const [name, fragment, ready, act] of screens(failed, file)) {
+      await goTo(page, `#/${fragment}&lang=${lang}`, ready);
+      await page.waitForFunction(`document.documentElement.lang.startsWith('${lang}')`);
+      await act?.(page);
+      await settled(page);
+      await seen(page, name);
+    }
+    await page.close();
 
-      const others = [
-        ['docs', `${url()}/docs?lang=${lang}`, '#errors'],
-        ['operator', `${insideUrl()}/#/?lang=${lang}`, '.clients tbody tr'],
-      ] as const;
-      for (const [name, address, ready] of others) {
-        const { page: other } = await load(address);
-        await dress(other);
-        await other.waitForSelector(ready);
-        await seen(other, name);
-        await other.close();
-      }
-      expect(flaws).toEqual([]);
-    },
-    TEST_MS,
-  );
+    const others = [
+      ['docs', `${url()}/docs?lang=${lang}`, '#errors'],
+      ['operator', `${insideUrl()}/#/?lang=${lang}`, '.clients tbody tr'],
+    ] as const;
+    for (const [name, address, ready] of others) {
+      const { page: other } = await load(address);
+      await dress(other);
+      await other.waitForSelector(ready);
+      await seen(other, name);
+      await other.close();
+    }
+    expect(flaws).toEqual([]);
+  });
 
   return async (service) => {
     failed = await plantDayBefore(service, PUSHES);

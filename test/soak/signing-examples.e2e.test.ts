@@ -10,7 +10,6 @@ import { type Service, startService } from '../support/service';
 
 const EXAMPLES = join(__dirname, '../../examples/signing');
 /** Go and Java compile first, where nothing is cached yet. */
-const TEST_MS = 120_000;
 const PROCESS_MS = 100_000;
 
 interface Vector {
@@ -63,7 +62,7 @@ let service: Service;
 beforeAll(async () => {
   cpSync(EXAMPLES, copy, { recursive: true });
   service = await startService();
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -155,79 +154,59 @@ function tryExample({ command, id }: Language): void {
   // The first run compiles, and has the time for it to itself.
   beforeAll(async () => {
     for (const vector of VECTORS.slice(0, 1)) await signVector(vector);
-  }, TEST_MS);
+  });
 
-  test(
-    'signs every vector',
-    async () => {
-      const expected = VECTORS.map(({ name, signature }) => [name, `${signature}\n`, '']);
-      const signed: string[][] = [];
-      for (const vector of VECTORS) {
-        const { stdout, stderr } = await signVector(vector);
-        signed.push([vector.name, stdout, stderr]);
-      }
-      expect(signed).toEqual(expected);
-    },
-    TEST_MS,
-  );
+  test('signs every vector', async () => {
+    const expected = VECTORS.map(({ name, signature }) => [name, `${signature}\n`, '']);
+    const signed: string[][] = [];
+    for (const vector of VECTORS) {
+      const { stdout, stderr } = await signVector(vector);
+      signed.push([vector.name, stdout, stderr]);
+    }
+    expect(signed).toEqual(expected);
+  });
 
-  test(
-    'sends a push that is answered code 0 and is in the ledger as it was written',
-    async () => {
-      const { code, stdout, stderr } = await run(command, settings());
-      expect([code, stderr]).toEqual([0, '']);
-      const { data, ...envelope } = JSON.parse(stdout);
-      expect(envelope).toMatchObject({ code: 0 });
-      expect(data).toMatchObject({ externalId, outcome: 'CREATED' });
-      const key = { systemCode: 'TEST', externalId };
-      const matter = await matterModel(service.db).findOne(key).lean();
-      expect(matter).toMatchObject({ matterType: 'TODO', title: '审批：采购申请' });
-    },
-    TEST_MS,
-  );
+  test('sends a push that is answered code 0 and is in the ledger as it was written', async () => {
+    const { code, stdout, stderr } = await run(command, settings());
+    expect([code, stderr]).toEqual([0, '']);
+    const { data, ...envelope } = JSON.parse(stdout);
+    expect(envelope).toMatchObject({ code: 0 });
+    expect(data).toMatchObject({ externalId, outcome: 'CREATED' });
+    const key = { systemCode: 'TEST', externalId };
+    const matter = await matterModel(service.db).findOne(key).lean();
+    expect(matter).toMatchObject({ matterType: 'TODO', title: '审批：采购申请' });
+  });
 
-  test(
-    'sends a batch whose lines are all in the ledger, in their order',
-    async () => {
-      const { code, stdout, stderr } = await run(`${command} batch`, settings());
-      expect([stderr, code]).toEqual(['', 0]);
-      const { data, ...envelope } = JSON.parse(stdout);
-      expect(envelope).toMatchObject({ code: 0 });
-      expect(data).toMatchObject({
-        ...{ total: 2, succeeded: 2, failed: 0 },
-        results: [
-          { line: 1, code: 0, externalId: `${externalId}-batch`, outcome: 'CREATED' },
-          { line: 2, code: 0, externalId: `${externalId}-batch`, outcome: 'UPDATED' },
-        ],
-      });
-      const key = { systemCode: 'TEST', externalId: `${externalId}-batch` };
-      const matter = await matterModel(service.db).findOne(key).lean();
-      expect(matter).toMatchObject({ title: '审批：差旅报销', bizStatus: 'APPROVED' });
-    },
-    TEST_MS,
-  );
+  test('sends a batch whose lines are all in the ledger, in their order', async () => {
+    const { code, stdout, stderr } = await run(`${command} batch`, settings());
+    expect([stderr, code]).toEqual(['', 0]);
+    const { data, ...envelope } = JSON.parse(stdout);
+    expect(envelope).toMatchObject({ code: 0 });
+    expect(data).toMatchObject({
+      ...{ total: 2, succeeded: 2, failed: 0 },
+      results: [
+        { line: 1, code: 0, externalId: `${externalId}-batch`, outcome: 'CREATED' },
+        { line: 2, code: 0, externalId: `${externalId}-batch`, outcome: 'UPDATED' },
+      ],
+    });
+    const key = { systemCode: 'TEST', externalId: `${externalId}-batch` };
+    const matter = await matterModel(service.db).findOne(key).lean();
+    expect(matter).toMatchObject({ title: '审批：差旅报销', bizStatus: 'APPROVED' });
+  });
 
-  test(
-    'prints a rejection and does not exit 0',
-    async () => {
-      const { code, stdout } = await run(command, { ...settings(), CLIENT_SECRET: 'wrong' });
-      expect(JSON.parse(stdout)).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });
+  test('prints a rejection and does not exit 0', async () => {
+    const { code, stdout } = await run(command, { ...settings(), CLIENT_SECRET: 'wrong' });
+    expect(JSON.parse(stdout)).toMatchObject({ code: 401, reason: 'SIGNATURE_MISMATCH' });
+    expect(code).not.toBe(0);
+  });
+
+  test('names the setting that is missing, and does not exit 0', async () => {
+    for (const name of Object.keys(settings())) {
+      const { code, stdout, stderr } = await run(command, { ...settings(), [name]: '' });
+      expect([stdout, stderr]).toEqual(['', expect.stringContaining(`${name} is not set`)]);
       expect(code).not.toBe(0);
-    },
-    TEST_MS,
-  );
-
-  test(
-    'names the setting that is missing, and does not exit 0',
-    async () => {
-      for (const name of Object.keys(settings())) {
-        const { code, stdout, stderr } = await run(command, { ...settings(), [name]: '' });
-        expect([stdout, stderr]).toEqual(['', expect.stringContaining(`${name} is not set`)]);
-        expect(code).not.toBe(0);
-      }
-    },
-    TEST_MS,
-  );
+    }
+  });
 }
 
 /** Before every tool that the example calls comes one that notes its command line. */

@@ -10,8 +10,6 @@ import {
 } from './browser';
 import { type Service, type ServiceOptions, startService } from './service';
 
-const START_MS = 180_000;
-
 export interface BrowserOptions extends ServiceOptions {
   /** The name by which the browser knows this machine. */
   readonly host?: string;
@@ -19,8 +17,6 @@ export interface BrowserOptions extends ServiceOptions {
   readonly fonts?: readonly string[];
   /** Which complaints of a page are held against it. */
   readonly isFault?: (complaint: string) => boolean;
-  /** Milliseconds in which everything is there. */
-  readonly startMs?: number;
   /** In place of `startService`, where something has to be there before. */
   readonly start?: typeof startService;
 }
@@ -75,7 +71,7 @@ function withService(
   options: BrowserOptions,
   declare: (rig: BrowserRig) => Prepare,
 ): void {
-  const { host = 'portal.test', startMs = START_MS, start = startService } = options;
+  const { host = 'portal.test', start = startService } = options;
   let service: Service;
   let browser: Browser;
   const opened: WatchedPage[] = [];
@@ -90,7 +86,7 @@ function withService(
     await browser?.close();
     await service?.stop();
     remove();
-  }, startMs);
+  });
   const prepare = declare({
     service: () => service,
     url: () => named(service.urlOf()),
@@ -106,7 +102,7 @@ function withService(
     service = await start(options);
     await prepare?.(service);
     browser = await launch(host);
-  }, startMs);
+  });
   // Whatever a page did, it left its origin nowhere, and broke no policy. Those of `declare` may look at it before.
   afterEach(async () => {
     for (const one of opened.splice(0)) {

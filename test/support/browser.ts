@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import puppeteer, { type Browser, type HTTPRequest, type Page } from 'puppeteer-core';
 import { projectRoot } from '../../tools/local/project';
 
-const UNPACK_MS = 120_000;
-const START_MS = 60_000;
+const UNPACK_MS = 300_000;
+const START_MS = 180_000;
 /** Of one wait of a page: a browser that has just started shares two cores with other tests. */
 export const PAGE_MS = 120_000;
 /** Milliseconds for one thing to be seen: no wait of a page may outlast its test. */
-export const SEEN_MS = 40_000;
+export const SEEN_MS = 120_000;
 /** Everything but the names that a test maps is unknown to it: it cannot reach any other place. */
 const rulesFor = (name: string) =>
   `--host-resolver-rules=MAP ${name} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`;

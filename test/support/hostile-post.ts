@@ -5,7 +5,7 @@ import { sign } from '../../src/protocol/signature';
 /** As many at a time as one system may have queries under way. */
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 /** Longer than the service lets any caller wait, so that a hang is told apart from an answer. */
-const TIMEOUT = 120_000;
+const TIMEOUT = 180_000;
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
@@ -40,7 +40,7 @@ export function signedHeaders(
 /**
  * Posts a body with exactly these headers, and `Content-Length` unless it goes in chunks.
  *
- * @throws where there is no answer within 20 s
+ * @throws where there is no answer within three minutes
  */
 export function post(
   url: string,

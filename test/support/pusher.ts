@@ -57,7 +57,7 @@ export function push(options: PushOptions): Promise<Answer> {
         method: options.method ?? 'POST',
         agent,
         headers: Object.fromEntries(sent),
-        timeout: 60_000,
+        timeout: 180_000,
       },
       (res) => {
         const chunks: Buffer[] = [];
@@ -74,7 +74,7 @@ export function push(options: PushOptions): Promise<Answer> {
       },
     );
     req.on('error', reject);
-    req.on('timeout', () => req.destroy(new Error('no answer within 60 s')));
+    req.on('timeout', () => req.destroy(new Error('no answer within three minutes')));
     req.end(bytes);
   });
 }

@@ -22,7 +22,7 @@ export interface RawCaller {
   answers(): RawAnswer[];
   /** When nothing more can come, milliseconds after the connection was made. */
   readonly closed: Promise<number>;
-  /** @throws Error where the connection ends, or 15 s pass, before so many answers are there */
+  /** @throws Error where the connection ends, or two minutes pass, before so many answers are there */
   untilAnswers(count: number): Promise<RawAnswer[]>;
 }
 
@@ -50,7 +50,7 @@ export async function connectRaw(url: string): Promise<RawCaller> {
   const answers = () => parseAnswers(received());
   const untilAnswers = async (count: number) => {
     const isOver = closed.then(() => true);
-    const end = Date.now() + 15_000;
+    const end = Date.now() + 120_000;
     for (;;) {
       const found = answers();
       if (found.length >= count) return found;

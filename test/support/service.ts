@@ -87,8 +87,9 @@ export const settingsOf = (name: string, servers: { mongoUrl: string; redisUrl: 
   HOST: '127.0.0.1',
   DRAIN_DELAY: '0',
   // A busy machine is slow, and none of this is about the deadline.
-  PUSH_TIMEOUT: '30s',
-  DRAIN_TIMEOUT: '125s',
+  PUSH_TIMEOUT: '120s',
+  BATCH_TIMEOUT: '120s',
+  DRAIN_TIMEOUT: '300s',
   LOG_LEVEL: 'debug',
 });
 
@@ -124,7 +125,7 @@ export function startProcess(
     script: path.join(PROJECT, kind === 'web' ? 'dist/src/web.js' : 'dist/workers/main.js'),
     env: { ...process.env, PORT: '0', METRICS_PORT: '0', ...env },
     logFile,
-    drainMs: 10_000,
+    drainMs: 300_000,
   });
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
-  timeout = 30_000,
+  timeout = 120_000,
 ): Promise<T> {
   const end = Date.now() + timeout;
   for (;;) {

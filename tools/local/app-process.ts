@@ -33,7 +33,7 @@ export interface AppOptions {
  */
 export const NODE_FLAGS: readonly string[] = ['--max-semi-space-size=64'];
 
-const READY_MS = 30_000;
+const READY_MS = 120_000;
 const BEYOND_DRAIN_MS = 5_000;
 
 /**

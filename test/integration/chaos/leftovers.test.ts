@@ -18,7 +18,7 @@ describe('after pushes to a service', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({ env: { RATE_LIMIT: '100' } });
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   test('nothing is left', async () => {

@@ -36,7 +36,7 @@ describe('a replica set', () => {
   let set: ClusterSet;
   beforeAll(async () => {
     set = await startSet(ground, { members: 3, rejectsKillSessions: false });
-  }, LIMIT);
+  });
   afterAll(() => set.stop(), LIMIT);
   const killSessions = async (url: string) =>
     withAdmin(url, (db) => db.command({ killSessions: [] })).then(
@@ -109,7 +109,7 @@ describe('a replica set', () => {
       await write(victim.url, 7, 2);
       victim.kill('SIGKILL');
       await until('it to be gone', async () => victim.pid() === undefined);
-      await until('another primary', async () => (await set.primary()).url !== victim.url, 30_000);
+      await until('another primary', async () => (await set.primary()).url !== victim.url);
       await victim.restart();
       await until('it to have that', () =>
         withAdmin(
@@ -161,7 +161,7 @@ describe('a Redis that fails over', () => {
   let pair: RedisPair;
   beforeAll(async () => {
     pair = await startRedisPair(ground, 2);
-  }, LIMIT);
+  });
   afterAll(() => pair.stop(), LIMIT);
   const connect = async (url: string): Promise<Redis> => {
     const redis = new Redis(url, { lazyConnect: true });

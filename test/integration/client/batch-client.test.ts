@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { clientId, secret } = service;
   client = createMatterPushClient({ url: relay.url, clientId, secret });
   writeFileSync(path.join(folder, 'secret'), secret);
-}, 60_000);
+});
 afterAll(async () => {
   await client?.close();
   await relay?.close();
@@ -126,7 +126,7 @@ describe('client.batch', () => {
       bizStatus: 'S59',
       revision: 61,
     });
-  }, 60_000);
+  });
 
   test('autoBatch gathers single calls', async () => {
     const { clientId, secret } = service;
@@ -230,7 +230,7 @@ describe('matterctl push', () => {
     expect(summary).toMatchObject({ lines: 61, ok: 61, failed: 0 });
     expect(summary.retryReasons.PARTITION_FULL).toBeGreaterThan(0);
     expect(await storedMatter(service.db, 'S')).toMatchObject({ bizStatus: 'S59', revision: 61 });
-  }, 60_000);
+  });
 
   test('a key that stands twice goes in two batches, and is one push', async () => {
     const line = JSON.stringify({ op: 'upsert', body: notice('T').body, key: 'twice' });

@@ -16,7 +16,7 @@ let client: MatterPushClient;
 beforeAll(async () => {
   service = await startService({ webs: 2, workers: 2 });
   client = connect(service.urlOf());
-}, 60_000);
+});
 afterAll(async () => {
   await client?.close();
   await service?.stop();

@@ -7,7 +7,7 @@ import { type Service, startService } from '../../support/service';
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 async function entryOf(idempotencyKey: string): Promise<Entry> {

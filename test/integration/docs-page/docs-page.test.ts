@@ -27,7 +27,7 @@ beforeAll(async () => {
   service = await startService({ env: { DATA_DIR: folder } });
   off = await startService({ workers: 0, env: { ...demoOn, DOCS_PAGE: 'off' } });
   demo = await startService({ workers: 0, env: { ...demoOn, CONSOLE_PAGE: 'off' } });
-}, 120_000);
+});
 afterAll(async () => {
   for (const one of [service, off, demo]) await one?.stop();
   rmSync(folder, { recursive: true });

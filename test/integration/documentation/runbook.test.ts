@@ -16,7 +16,7 @@ beforeAll(async () => {
   const body = { matterType: 'TODO', externalId: 'RUNBOOK', title: 'x' };
   const answer = await service.push('upsert', body, { clientId: 'oa', secret: String(secret) });
   requestId = String(answer.requestId);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const run = (args: readonly string[]) => matterctl(args, { env: service.env });
@@ -36,5 +36,4 @@ test.each(commands.map((args) => [args.join(' '), args] as const))(
     expect(told).toMatchObject({ exitCode: 0 });
     if (isOnlyNamed) expect(told.stdout).toContain(`Usage: matterctl ${real.join(' ')} `);
   },
-  30_000,
 );

@@ -37,7 +37,7 @@ beforeAll(async () => {
   writeFileSync(inFolder('bad.ndjson'), '{"op":"delete","body":{"externalId":"NOWHERE"}}\n');
   writeFileSync(inFolder('users.csv'), 'username,displayName\nerin,Erin\n');
   writeFileSync(inFolder('secret'), service.secret);
-}, 180_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true });
@@ -127,7 +127,7 @@ test('the heads of tables', async () => {
   const [head = ''] = await textOf('log export', csv);
   heads['log export --format csv'] = head.trim().split(',');
   expectGolden('matterctl-heads.json', heads);
-}, 180_000);
+});
 
 test('the fields of --json', async () => {
   const fields: Record<string, string[]> = {};
@@ -137,4 +137,4 @@ test('the fields of --json', async () => {
     }
   }
   expectGolden('matterctl-json.json', fields);
-}, 180_000);
+});

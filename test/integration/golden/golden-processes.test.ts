@@ -51,7 +51,7 @@ beforeAll(async () => {
   await run('queue', 'pause', 'g-audited', '--reason', 'a reason');
   // Metrics ask Redis whether it takes writes.
   await fetch(String(service.metricsUrls[0]));
-}, 180_000);
+});
 afterAll(async () => {
   for (const worker of service.workers) worker.kill('SIGCONT');
   monitor.disconnect();
@@ -113,7 +113,7 @@ test('the status of the whole: the fields of --json', async () => {
   const servers = status.servers.map((server) => ({ ...server, lastOutage: null }));
   const resendable = { ...status.resendable, reasons: {} };
   expectGolden('matterctl-status.json', fieldsOf({ ...status, servers, resendable }));
-}, 180_000);
+});
 
 test('a worker that stands still: what is answered, what the queue holds, how it is told', async () => {
   const [worker] = service.workers;
@@ -147,7 +147,7 @@ test('a worker that stands still: what is answered, what the queue holds, how it
     head: item.slice(0, item.indexOf('{')).replace(/^\d{26}[0-9a-f]{24}$/, '<times><requestId>'),
     push: shapeOf(JSON.parse(item.slice(item.indexOf('{')))),
   });
-}, 180_000);
+});
 
 /** A push to a partition that nothing waits in, through a web that waits for half a second. */
 function unconfirmed(more: object = {}): Promise<Answer> {
@@ -210,7 +210,7 @@ test('MongoDB: collections, their indexes, and the fields of a document of each'
     };
   }
   expectGolden('mongodb.json', told);
-}, 180_000);
+});
 
 function bsonType(leaf: unknown): string {
   if (leaf === null) return 'null';

@@ -8,7 +8,7 @@ import { until } from '../../support/wait';
 let service: Service;
 beforeAll(async () => {
   service = await startService({ env: { LOG_REQUESTS: 'on' } });
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 interface RequestLine {

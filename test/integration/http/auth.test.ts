@@ -27,7 +27,7 @@ beforeAll(async () => {
     { ...base, _id: 'secretless' },
   ]);
   expect(secrets).toHaveLength(1);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const body = { matterType: 'TODO', externalId: 'AUTH', title: 'x' };

@@ -13,7 +13,7 @@ let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
   await service.push('upsert', valid);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const snapshot = () => matterModel(service.db).find().sort({ _id: 1 }).lean();

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const { stdout } = await ctl('client', 'create', '--id', 'other', '--system-code', 'OTHER');
   const { clientId, secret } = JSON.parse(stdout);
   other = { clientId, secret };
-}, 60_000);
+});
 afterAll(() => service.stop());
 afterEach(async () => {
   await limit('--default');
@@ -82,8 +82,8 @@ test('what was spent under a slow rate does not hold up under a faster one', asy
   });
   // A burst of a hundred at one per second would be there again in a hundred seconds.
   await limit('--rate', '1000');
-  await until('a push to be admitted', async () => (await send('FASTER')).code === 0, 10_000);
-}, 60_000);
+  await until('a push to be admitted', async () => (await send('FASTER')).code === 0);
+});
 
 test('is listed; a client without one has the settings’', async () => {
   await limit('--rate', '25');

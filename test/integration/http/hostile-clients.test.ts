@@ -186,4 +186,4 @@ test('beyond 10,000 clients the log says so, and the oldest are known', async ()
   expect(await find('oldest')).toBeDefined();
   expect(await find('a-younger-one')).toBeUndefined();
   expect(log.text()).toContain('too many clients');
-}, 60_000);
+});

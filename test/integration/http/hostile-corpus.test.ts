@@ -11,7 +11,7 @@ import { until } from '../../support/wait';
 let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** Of each endpoint and kind of body: 9 x 2 x 17 are some 300 requests. */

@@ -8,7 +8,7 @@ let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
   await service.push('upsert', { matterType: 'TODO', externalId: 'KEPT', title: 'as it was' });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** Would conclude the matter that is there. */

@@ -8,7 +8,7 @@ import { type Service, startService } from '../../support/service';
 let service: Service;
 beforeAll(async () => {
   service = await startService({ env: { SIGNATURE_GRACE: '0' } });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const UPSERT = '/api/open/matters/upsert';

@@ -14,7 +14,7 @@ beforeAll(async () => {
     sourceUpdatedAt: 1_700_000_000,
   });
   expect(answer.code).toBe(0);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const upsert = (body: unknown) => ({ path: 'matters/upsert', body });

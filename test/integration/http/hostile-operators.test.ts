@@ -12,7 +12,7 @@ let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
   expect(await service.push('upsert', KEPT)).toMatchObject({ code: 0 });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const KEPT = {

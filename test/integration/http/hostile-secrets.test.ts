@@ -46,7 +46,7 @@ beforeAll(async () => {
   };
   await service.db.collection<{ _id: string }>('clients').insertOne(client);
   await importUsers(service.db, [{ username: IN_BODIES.party, displayName: 'MARK-display-name' }]);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const body = (externalId: string, more: object = {}) => ({
@@ -179,7 +179,7 @@ test('expired: while it waits its partition holds the operation; no job and no o
     return ![...keys.keys()].some(isPartition) && keys;
   });
   expect(foundIn([...after].join(), [...inBodies, ...confidential()])).toEqual([]);
-}, 60_000);
+});
 
 test('no log of any process holds a secret, a key, a signature or a word of a body', () => {
   const logs = logsOf(service);

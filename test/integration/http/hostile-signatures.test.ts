@@ -9,7 +9,7 @@ beforeAll(async () => {
   service = await startService({ env: { SIGNATURE_GRACE: '0' } });
   await storeClients();
   await service.push('upsert', { matterType: 'TODO', externalId: 'KEPT', title: 'as it was' });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** Would conclude the matter that is there. */

@@ -10,7 +10,7 @@ import { sharedService } from '../../support/shared-service';
 let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const bodyOf = (externalId: string) =>

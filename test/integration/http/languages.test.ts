@@ -6,7 +6,7 @@ import { sharedService } from '../../support/shared-service';
 let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const ENGLISH = { headers: { 'Accept-Language': 'en-GB,en;q=0.9' } };

@@ -10,7 +10,7 @@ const MOST = 150 * 1_024;
 let service: Service;
 beforeAll(async () => {
   service = await startService({ workers: 0, metrics: true });
-}, 60_000);
+});
 afterAll(() => service?.stop());
 
 async function ask(url: string, { method = 'GET', headers = {} } = {}) {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { secret } = await admin().create({ clientId: 'theirs', systemCode: 'THEIRS' });
   theirs = { clientId: 'theirs', key: String(secret) };
   await pushOurs();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const admin = () =>
@@ -263,7 +263,7 @@ describe.each<[how: string, end: (key: ConsoleKey) => Promise<unknown>]>([
     await end(key);
     const code = async () => (await call('clients/me', {}, key)).envelope.code;
     await until('its end to be known', async () => (await code()) === 401);
-  }, 60_000);
+  });
 
   test.each([...PUSHES, ...ASKING])('opens %s no more', async (path) => {
     const before = [await ledger(), await log()];

@@ -27,7 +27,7 @@ beforeAll(async () => {
   service = await startService({
     env: { QUERY_KEY_RATE: '20', QUERY_KEY_BURST: '20', RATE_LIMIT: '500', RATE_BURST: '1000' },
   });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const ctl = (...args: string[]) =>

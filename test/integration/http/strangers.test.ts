@@ -33,7 +33,7 @@ beforeAll(async () => {
   seconds = Math.ceil((Date.now() - began) / 1_000);
   // They are recorded, and told, in the background within a second.
   await sleep(1_500);
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 const entries = () =>

@@ -11,7 +11,7 @@ let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
   await service.push('upsert', KEPT);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const path = '/api/open/verify';

@@ -35,7 +35,7 @@ test('what a transaction confirmed outlives a SIGKILL', async () => {
   server = await startMongo({ dir, port: server.port });
   const count = await withClient((client) => client.db().collection('numbers').find({}).toArray());
   expect(count).toHaveLength(WRITES + 1);
-}, 60_000);
+});
 
 test('it has bounds that suit a machine with other things to do', async () => {
   const { parsed, transactionLifetime } = await withClient(async (client) => {

@@ -41,4 +41,4 @@ test('a killed primary is followed by another one, behind proxies too, and comes
   expect(again.port).toBe(first.port);
   expect((await numbers.find().toArray()).map(({ _id }) => _id)).toEqual([1, 2]);
   await client.close(true);
-}, 120_000);
+});

@@ -32,7 +32,7 @@ let gateway: Server | undefined;
 beforeAll(async () => {
   service = await sharedService();
   folder = mkdtempSync(path.join(tmpdir(), 'matter-push-doctor-'));
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -16,7 +16,7 @@ let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
   writeFileSync(secretFile, service.secret);
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true });

@@ -50,7 +50,7 @@ beforeAll(async () => {
     late: await push('status', { bizStatus: 'DONE' }),
   };
   await service.push('upsert', { matterType: 'NOTICE', externalId: '-H,2', title: 'other' });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const run = (...args: string[]): Promise<CliRun> =>

@@ -140,7 +140,7 @@ test('a service that sheds gets smaller batches, and larger ones again when it h
   expect(most.full).toBeLessThanOrEqual(30);
   expect(most.after).toBe(200);
   expectOrder(3_000);
-}, 60_000);
+});
 
 test('while it runs it tells how far it is, how fast it goes and how long it still takes', async () => {
   await writeMany(60);
@@ -174,22 +174,18 @@ describe('one line spoils no other', () => {
       'HTTP_403',
     ],
     ['is too large', reject(413, 'BODY_TOO_LARGE', false), 'BODY_TOO_LARGE'],
-  ])(
-    'that %s: it is found, and fails alone',
-    async (_name, trouble, reason) => {
-      await writeMany(80);
-      server.replyToBatch = (lines) => (lines.some(isBad) ? trouble : undefined);
-      server.reply = (line) => (isBad(line) ? trouble : ok);
-      const { stdout } = await push('--batch', '16', '--retries', '1');
-      expect(JSON.parse(stdout)).toMatchObject({
-        ok: 79,
-        failures: { [reason]: 1 },
-        finished: true,
-      });
-      expect(orders().map((order) => order.length)).toEqual([12, 12, 12, 11, 11, 11, 11]);
-    },
-    60_000,
-  );
+  ])('that %s: it is found, and fails alone', async (_name, trouble, reason) => {
+    await writeMany(80);
+    server.replyToBatch = (lines) => (lines.some(isBad) ? trouble : undefined);
+    server.reply = (line) => (isBad(line) ? trouble : ok);
+    const { stdout } = await push('--batch', '16', '--retries', '1');
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: 79,
+      failures: { [reason]: 1 },
+      finished: true,
+    });
+    expect(orders().map((order) => order.length)).toEqual([12, 12, 12, 11, 11, 11, 11]);
+  });
 });
 
 test.each([

@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), 'matterctl-reconcile-'));
 beforeAll(async () => {
   service = await sharedService();
   writeFileSync(join(folder, 'secret'), service.secret);
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true });

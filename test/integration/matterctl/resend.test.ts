@@ -46,7 +46,7 @@ beforeAll(async () => {
   await lose('third', service.push('status', { externalId: 'R-1', bizStatus: 'DONE' }));
   await service.startWorker();
   await bodyModel(service.db).deleteOne({ _id: lost.get('gone')?.requestId });
-}, 90_000);
+});
 afterAll(() => service.stop());
 
 test('without a place to begin it is rejected: the whole log is never sent again', async () => {

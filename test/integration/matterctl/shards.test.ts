@@ -21,7 +21,7 @@ beforeAll(async () => {
     service.push('upsert', { matterType: 'TODO', externalId: `S-${n}`, title: 'x' }),
   );
   for (const { reason } of await Promise.all(lost)) expect(reason).toBe('CONFIRMATION_TIMEOUT');
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   redis.disconnect();

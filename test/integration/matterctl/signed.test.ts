@@ -36,7 +36,7 @@ beforeAll(async () => {
   await until('the rejection is in the log', async () => {
     return (await asClient('log', 'show', rejected.requestId)).exitCode === 0;
   });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true });

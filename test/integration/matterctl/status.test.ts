@@ -26,7 +26,7 @@ beforeAll(async () => {
     workers: 2,
     env: { RATE_LIMIT: '500' },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop();
   await redis.stop();
@@ -155,7 +155,7 @@ test('--watch goes on in plain text through an outage of Redis, until it is inte
     told += String(chunk);
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  const shown = (what: RegExp) => until(String(what), async () => what.test(told), 60_000);
+  const shown = (what: RegExp) => until(String(what), async () => what.test(told));
   await shown(/^redis +reachable/m);
   redis.kill('SIGKILL');
   await redis.exited;
@@ -172,4 +172,4 @@ test('--watch goes on in plain text through an outage of Redis, until it is inte
   expect(told).not.toMatch(/\u001b/);
   child.kill('SIGINT');
   expect(await exited).toBe(130);
-}, 120_000);
+});

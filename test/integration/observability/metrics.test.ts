@@ -104,7 +104,7 @@ beforeAll(async () => {
   });
   redis = new Redis(servers.redisUrl);
   await scrape();
-}, 60_000);
+});
 afterAll(async () => {
   redis.disconnect();
   await service.stop();
@@ -196,7 +196,7 @@ test('partitions that nobody serves are seen, and what is shed or not confirmed'
   await toBe('matter_push_requests_in_flight', (requests) => requests === 0);
   // Seen while they waited.
   expect(largestSeen('matter_push_requests_in_flight')).toBeGreaterThanOrEqual(10);
-}, 40_000);
+});
 
 test('a reply that is lost is counted', async () => {
   const worker = service.workers[0];
@@ -209,7 +209,7 @@ test('a reply that is lost is counted', async () => {
   expect(await answer).toMatchObject({ code: 0 });
   worker?.kill('SIGCONT');
   expect(await value('matter_push_replies_lost_total')).toBe(1);
-}, 40_000);
+});
 
 test('conflicts with somebody else, and retries, are counted', async () => {
   await service.push('upsert', todo('FOUGHT'));
@@ -229,7 +229,7 @@ test('conflicts with somebody else, and retries, are counted', async () => {
   });
   fights = false;
   await fighting;
-}, 40_000);
+});
 
 test('a partition job that fails is counted', async () => {
   mongo.setDelay(300);
@@ -240,7 +240,7 @@ test('a partition job that fails is counted', async () => {
   await toBe('matter_push_partition_jobs_failed_total', (count) => count > 0);
   await mongo.open();
   await answer;
-}, 40_000);
+});
 
 test('a partition job that is reclaimed is counted, and its new worker', async () => {
   expect(await value('matter_push_workers')).toBe(1);
@@ -254,7 +254,7 @@ test('a partition job that is reclaimed is counted, and its new worker', async (
   await answer;
   service.workers[0]?.kill('SIGCONT');
   await toBe('matter_push_workers', (count) => count === 2);
-}, 60_000);
+});
 
 test('a client over its rate is counted', async () => {
   await until('a rejection', async () => {
@@ -264,7 +264,7 @@ test('a client over its rate is counted', async () => {
     return answers.some(({ reason }) => reason === 'RATE_LIMITED');
   });
   await toBe('matter_push_requests_total{reason="RATE_LIMITED"}', (count) => count > 0);
-}, 40_000);
+});
 
 test('without its servers a process tells its metrics all the same, and which one is away', async () => {
   mongo.close();
@@ -282,7 +282,7 @@ test('without its servers a process tells its metrics all the same, and which on
   await toBe('matter_push_up{server="mongodb"}', (up) => up === 1);
   await toBe('matter_push_up{server="redis"}', (up) => up === 1);
   await allToAnswer(200);
-}, 60_000);
+});
 
 const selectors = new Map(
   [...dashboardExpressions(), ...alerts().map(({ expr }) => expr)]
@@ -326,5 +326,5 @@ describe('a port', () => {
     await service.webs[0]?.stop();
     await expect(fetch(String(url))).rejects.toThrow();
     expect(await service.webs[0]?.exited).toBe('exit code 0');
-  }, 40_000);
+  });
 });

@@ -62,7 +62,7 @@ describe('while it is on', () => {
     const job = await until('the partition job', async () => (await queue.getWaiting())[0]);
     jobId = String(job.id);
     await queue.close();
-  }, 60_000);
+  });
   afterAll(async () => {
     await service?.stop();
     redis?.disconnect();
@@ -181,7 +181,6 @@ describe('while it is on', () => {
         return answers.every(({ status }) => status === 200);
       });
     },
-    60_000,
   );
 });
 
@@ -221,11 +220,11 @@ describe('its modules', () => {
     const counts = await loaded('on');
     expect(counts).toHaveLength(2);
     for (const { ofBoard } of counts) expect(ofBoard).toBeGreaterThan(10);
-  }, 60_000);
+  });
 
   test('are not loaded where it is off', async () => {
     const counts = await loaded('off');
     expect(counts.map(({ ofBoard }) => ofBoard)).toEqual([0, 0]);
     for (const { all } of counts) expect(all).toBeGreaterThan(100);
-  }, 60_000);
+  });
 });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await Promise.all(services.map((service) => service.stop()));
   await Promise.all(collectors.map((collector) => collector.close()));
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const collect = async (options?: { isDeaf: boolean }) => {
   const collector = await startCollector(options);
@@ -59,7 +59,7 @@ describe('with a collector', () => {
   beforeAll(async () => {
     collector = await collect();
     service = await start(tracingTo(collector.url));
-  }, 60_000);
+  });
 
   /** The spans of a push's trace, once its worker's and its server's are there. */
   const traceOf = async (answer: Answer): Promise<CollectedSpan[]> => {
@@ -118,7 +118,7 @@ describe('with a collector', () => {
       'matter_push.client_id': 'tester',
       'matter_push.outcome': 'CREATED',
     });
-  }, 40_000);
+  });
 
   test('the append of the entry and the writes of the batch are commands in it', async () => {
     const spans = await traceOf(await upsert(service, 'T-2'));
@@ -130,7 +130,7 @@ describe('with a collector', () => {
     expect(commandsOf('matter-push-worker')).toEqual(
       expect.arrayContaining(['find matters', 'update push_log', 'commitTransaction']),
     );
-  }, 40_000);
+  });
 
   test('goes on with the trace of the caller', async () => {
     const answer = await upsert(service, 'T-3', { traceparent: CALLERS_PARENT });
@@ -138,7 +138,7 @@ describe('with a collector', () => {
     const server = named(spans, 'POST /api/open/matters/upsert');
     expect(server).toMatchObject({ traceId: CALLERS_TRACE, parentSpanId: CALLERS_SPAN });
     expect(named(spans, 'commitTransaction').traceId).toBe(CALLERS_TRACE);
-  }, 40_000);
+  });
 
   test.each([
     ['is no such header', 'nonsense'],
@@ -146,19 +146,15 @@ describe('with a collector', () => {
     ['is of a version that may not be', `ff-${CALLERS_TRACE}-${CALLERS_SPAN}-01`],
     ['goes on for long', `${CALLERS_PARENT}-${'x'.repeat(4_000)}`],
     ['comes twice', [CALLERS_PARENT, CALLERS_PARENT]],
-  ] as const)(
-    'takes no notice of a traceparent that %s',
-    async (_, sent) => {
-      const traceparent = typeof sent === 'string' ? sent : [...sent];
-      const answer = await upsert(service, 'T-4', { traceparent });
-      expect(answer.code).toBe(0);
-      const server = named(await traceOf(answer), 'POST /api/open/matters/upsert');
-      expect(server.parentSpanId).toBeUndefined();
-      expect(server.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
-      expect(server.traceId).not.toBe(CALLERS_TRACE);
-    },
-    40_000,
-  );
+  ] as const)('takes no notice of a traceparent that %s', async (_, sent) => {
+    const traceparent = typeof sent === 'string' ? sent : [...sent];
+    const answer = await upsert(service, 'T-4', { traceparent });
+    expect(answer.code).toBe(0);
+    const server = named(await traceOf(answer), 'POST /api/open/matters/upsert');
+    expect(server.parentSpanId).toBeUndefined();
+    expect(server.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
+    expect(server.traceId).not.toBe(CALLERS_TRACE);
+  });
 
   test('the push log has the id of the trace, for operators and for the client', async () => {
     const answer = await upsert(service, 'T-5', { traceparent: CALLERS_PARENT });
@@ -171,7 +167,7 @@ describe('with a collector', () => {
     expect(shown.stdout).toMatch(new RegExp(`trace id +${CALLERS_TRACE}`));
     const listed = await matterctl(['log', 'query', '--request-id', requestId, '--json'], { env });
     expect(JSON.parse(listed.stdout)).toMatchObject({ requestId, traceId: CALLERS_TRACE });
-  }, 40_000);
+  });
 
   test('a rejected push has its trace in the log line, the push log and its span', async () => {
     const body = { matterType: 'TODO', externalId: 'T-6', title: '' };
@@ -190,7 +186,7 @@ describe('with a collector', () => {
     });
     // The caller's fault is none of the server's.
     expect(span.hasFailed).toBe(false);
-  }, 40_000);
+  });
 
   test('a batch of many pushes is linked to all of them, and each of them to the batch', async () => {
     const workers = service.workers.splice(0);
@@ -223,7 +219,7 @@ describe('with a collector', () => {
     ]);
     expect(linked.sort()).toEqual(applied.map(({ traceId }) => traceId).sort());
     expect(Math.max(...batches.map(({ links }) => links.length))).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test('no span has a body, a secret, a signature or a key', async () => {
     const idempotencyKey = 'KEPT-TO-ITSELF';
@@ -235,7 +231,7 @@ describe('with a collector', () => {
     for (const kept of ['SAID', 'AND MORE', idempotencyKey, service.secret, 'ignature', 'T-8']) {
       expect(text).not.toContain(kept);
     }
-  }, 40_000);
+  });
 });
 
 test('what the sampler leaves out is not sent, and known all the same', async () => {
@@ -252,7 +248,7 @@ test('what the sampler leaves out is not sent, and known all the same', async ()
   expect([left.code, taken.code]).toEqual([0, 0]);
   expect((await entryOf(service, left))?.traceId).toMatch(/^[0-9a-f]{32}$/);
   expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([CALLERS_TRACE]));
-}, 60_000);
+});
 
 describe.each(['away', 'deaf'])('a collector that is %s', (kind) => {
   test('disturbs neither pushes nor the log nor the end of a process', async () => {
@@ -286,7 +282,7 @@ describe.each(['away', 'deaf'])('a collector that is %s', (kind) => {
       expect(tracesLines(logFile).length).toBeLessThanOrEqual(2);
       expect(linesOf(logFile).map(({ msg }) => msg)).not.toContain('the drain took too long');
     }
-  }, 90_000);
+  });
 });
 
 const tracesLines = (logFile: string) =>
@@ -295,32 +291,28 @@ const tracesLines = (logFile: string) =>
 test.each([
   ['off', 0],
   ['on', 2],
-] as const)(
-  'with TRACING %s, %d processes load the library',
-  async (tracing, expected) => {
-    const collector = await collect();
-    const list = path.join(folder, `modules-${tracing}`);
-    const service = await start({
-      ...tracingTo(collector.url),
-      TRACING: tracing,
-      NODE_OPTIONS: `--require ${MODULES}`,
-      LOADED_MODULES: list,
-    });
-    const answer = await upsert(service, 'M-1', { traceparent: CALLERS_PARENT });
-    expect(answer.code).toBe(0);
-    const apps = [...service.webs, ...service.workers];
-    await Promise.all(apps.map((app) => app.stop()));
-    const loaded = apps.map(({ pid }): string[] =>
-      JSON.parse(readFileSync(`${list}-${pid}.json`, 'utf8')),
-    );
-    const ofTraces = /@opentelemetry|[/\\]tracing[/\\](?!start\.|settings\.)/;
-    expect(loaded.every((files) => files.some((file) => file.includes('mongodb')))).toBe(true);
-    expect(loaded.filter((files) => files.some((file) => ofTraces.test(file)))).toHaveLength(
-      expected,
-    );
-    // Off, a trace of the caller leaves nothing behind.
-    const entry = await entryOf(service, answer);
-    expect(entry?.traceId).toBe(expected === 0 ? undefined : CALLERS_TRACE);
-  },
-  60_000,
-);
+] as const)('with TRACING %s, %d processes load the library', async (tracing, expected) => {
+  const collector = await collect();
+  const list = path.join(folder, `modules-${tracing}`);
+  const service = await start({
+    ...tracingTo(collector.url),
+    TRACING: tracing,
+    NODE_OPTIONS: `--require ${MODULES}`,
+    LOADED_MODULES: list,
+  });
+  const answer = await upsert(service, 'M-1', { traceparent: CALLERS_PARENT });
+  expect(answer.code).toBe(0);
+  const apps = [...service.webs, ...service.workers];
+  await Promise.all(apps.map((app) => app.stop()));
+  const loaded = apps.map(({ pid }): string[] =>
+    JSON.parse(readFileSync(`${list}-${pid}.json`, 'utf8')),
+  );
+  const ofTraces = /@opentelemetry|[/\\]tracing[/\\](?!start\.|settings\.)/;
+  expect(loaded.every((files) => files.some((file) => file.includes('mongodb')))).toBe(true);
+  expect(loaded.filter((files) => files.some((file) => ofTraces.test(file)))).toHaveLength(
+    expected,
+  );
+  // Off, a trace of the caller leaves nothing behind.
+  const entry = await entryOf(service, answer);
+  expect(entry?.traceId).toBe(expected === 0 ? undefined : CALLERS_TRACE);
+});

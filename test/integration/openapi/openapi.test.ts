@@ -16,7 +16,7 @@ let document: OpenApi;
 beforeAll(async () => {
   service = await startService({ env: { RATE_LIMIT: '1000', RATE_BURST: '1000' } });
   document = JSON.parse((await ask('GET')).body);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** Signed only where the headers are. */

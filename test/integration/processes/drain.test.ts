@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await startService({ processes: true });
   web = await service.startWeb({ DRAIN_DELAY: `${DRAIN_DELAY}ms` });
   url = service.urlOf(1);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** On a connection of its own: undefined where none is taken. */
@@ -66,4 +66,4 @@ test('SIGTERM: not ready, still serving, then gone; a second signal cuts nothing
   expect(performance.now() - since).toBeGreaterThanOrEqual(DRAIN_DELAY);
   await until('its port to be closed', async () => (await ask('/readyz')) === undefined);
   expect(await web.exited).toBe('exit code 0');
-}, 60_000);
+});

@@ -20,7 +20,7 @@ beforeAll(async () => {
     processes: true,
     env: { HTTP_STATUS_MODE: 'always-200', LOG_LEVEL: 'trace' },
   });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const todo = { matterType: 'TODO', externalId: 'P-1', title: MARKER };

@@ -22,7 +22,7 @@ describe('with no worker running', () => {
       workers: 0,
       env: { PUSH_TIMEOUT: '700ms', PARTITION_LIMIT: '3' },
     });
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   test('a push is answered 504, retryable, and is not applied afterwards either', async () => {
@@ -73,7 +73,7 @@ describe('with a worker that does not move', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({ processes: true, env: { PUSH_TIMEOUT: '30s' } });
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   test('who would wait behind a crowd too long is rejected at once, and again taken when it moves', async () => {
@@ -134,7 +134,7 @@ describe('with a worker', () => {
       redisUrl: server.url,
       env: { PUSH_TIMEOUT: '120s' },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     redis.disconnect();
     await service.stop();
@@ -158,7 +158,7 @@ describe('with a worker', () => {
       entryModel(service.db).findOne({ externalId: 'LOST-REPLY', state: 'PERSISTED' }).lean();
     while (!(await settled())) await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     expect(await answer).toMatchObject({ code: 0, data: { outcome: 'CREATED' } });
-  }, 60_000);
+  });
 
   test('a stopping web process answers what it accepted', async () => {
     const web = await service.startWeb();
@@ -180,5 +180,5 @@ describe('with a worker', () => {
     expect(settled.some((end) => end.status === 'fulfilled' && end.value.code === 0)).toBe(true);
     await stopped;
     expect(await web.exited).toBe('exit code 0');
-  }, 60_000);
+  });
 });

@@ -12,7 +12,7 @@ import { until } from '../../support/wait';
 let rig: BatchRig;
 beforeAll(async () => {
   rig = await createBatchRig();
-}, 60_000);
+});
 afterAll(() => rig.close());
 
 const upsert = (title: string): Operation => ({
@@ -159,7 +159,7 @@ test('an owner that lives, and has lost its partition at work, does not hold up 
     { settlement: { state: 'PERSISTED', outcome: 'UPDATED' } },
   ]);
   expect(await stored('LOST')).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
-}, 30_000);
+});
 
 test('what a dead process left open is ended also where Redis has forgotten it', async () => {
   await rig.newWorker()(batchOf([await rig.queued('FORGOTTEN', upsert('before'))]));
@@ -183,7 +183,7 @@ test('what a dead process left open is ended also where Redis has forgotten it',
   expect(matter).toMatchObject({ title: 'before', bizStatus: 'DONE', revision: 2 });
   expect(await owners.countDocuments({ _id: 'dead' })).toBe(0);
   await dead.endSession();
-}, 30_000);
+});
 
 test('a push past its deadline is settled as expired and not applied', async () => {
   const late = await rig.queued('EXPIRED', upsert('too late'), { deadline: Date.now() - 1 });
@@ -245,7 +245,7 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   expect(persisted).toHaveLength(100);
   // Seven halvings of a hundred, the tries of the one, and its end.
   expect(commits).toBeLessThan(25);
-}, 30_000);
+});
 
 test('a group that cannot be written does not hold up its neighbours in the partition', async () => {
   const broken = { ...upsert('broken'), title: { toBSON: 1 } } as unknown as Operation;

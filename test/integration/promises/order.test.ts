@@ -30,7 +30,7 @@ beforeAll(async () => {
     workers: 2,
     env: { PUSH_TIMEOUT: '60s' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   redis.disconnect();
   await service.stop();
@@ -127,7 +127,7 @@ test(`${OPERATIONS} concurrent operations on ${KEYS.length} keys equal their seq
     for (const n of take(1)) await run.one(n % 2, operation(n, KEYS[n % KEYS.length] ?? ''));
   });
   await run.expectFold();
-}, 180_000);
+});
 
 test('so do single pushes and batches side by side; of a batch each matter keeps the order of its lines', async () => {
   const ids = KEYS.map((key) => `MIXED-${key}`);
@@ -152,7 +152,7 @@ test('so do single pushes and batches side by side; of a batch each matter keeps
     if (!isSame || before?.externalId !== entry.externalId) continue;
     expect(entry.revision).toBeGreaterThan(before?.revision ?? 0);
   }
-}, 180_000);
+});
 
 test('pushes of a key take effect in the order in which they came, whichever web process took them', async () => {
   const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
@@ -170,7 +170,7 @@ test('pushes of a key take effect in the order in which they came, whichever web
   const applied = await entryModel(service.db).find({ externalId }).sort({ revision: 1 }).lean();
   expect(applied.map(({ _id }) => String(_id))).toEqual(answers.map(({ requestId }) => requestId));
   expect((await storedMatter(service.db, externalId)).title).toBe('t39');
-}, 60_000);
+});
 
 test('a batch between single pushes has its place there, with all of its lines', async () => {
   const keys = createRedisKeys(service.env.REDIS_NAMESPACE ?? '');
@@ -203,7 +203,7 @@ test('a batch between single pushes has its place there, with all of its lines',
   const applied = await entryModel(service.db).find({ externalId }).sort({ revision: 1 }).lean();
   expect(applied.map(({ _id }) => String(_id))).toEqual(ids);
   expect(await storedMatter(service.db, externalId)).toMatchObject({ title: `t${count - 1}` });
-}, 60_000);
+});
 
 test('a push that is sent after another was answered takes effect after it', async () => {
   const externalId = 'IN-TURN';
@@ -213,4 +213,4 @@ test('a push that is sent after another was answered takes effect after it', asy
     const entry = await entryModel(service.db).findById(answer.requestId).lean();
     expect(entry?.revision).toBe(n);
   }
-}, 60_000);
+});

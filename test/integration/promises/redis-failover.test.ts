@@ -39,7 +39,7 @@ beforeAll(async () => {
     workers: 2,
     env: { PUSH_TIMEOUT: '8s' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   proxy.close();
@@ -119,7 +119,7 @@ test('pushes before, during and after a failover: each is answered, and they are
   expect(await ready()).toBe(200);
   // Twelve more, one after the other: none of them meets a connection that stayed behind.
   for (let n = 0; n < 12; n += 1) expect((await push(`AFTER-${n}`)).code).toBe(0);
-}, 90_000);
+});
 
 test('whoever needs to write has left the replica, also a process without pushes', async () => {
   // One hears replies: the replica passes on what is published on its primary.
@@ -127,14 +127,14 @@ test('whoever needs to write has left the replica, also a process without pushes
     const left = await connectionsTo(one);
     return left.every((line) => / sub=1 /.test(line));
   });
-}, 30_000);
+});
 
 test('who hears replies leaves a server that passes nothing on any more', async () => {
   await one.redis.replicaof('NO', 'ONE');
   await until('it to leave', async () => (await connectionsTo(one)).length === 0);
   await until('pushes to be accepted', async () => (await push('HEARD')).code === 0);
   expect(await ready()).toBe(200);
-}, 30_000);
+});
 
 test('behind an address that still leads to a replica the process is not ready', async () => {
   await follow(one, other);
@@ -146,7 +146,7 @@ test('behind an address that still leads to a replica the process is not ready',
   proxy.setTarget(one.server.port);
   await until('pushes to be accepted', async () => (await push('BACK')).code === 0);
   await until('it to be ready', async () => (await ready()) === 200);
-}, 60_000);
+});
 
 test('an old primary that has nobody to follow, and so rejects reads too, is left by all', async () => {
   await follow(other, one);
@@ -156,4 +156,4 @@ test('an old primary that has nobody to follow, and so rejects reads too, is lef
   await one.redis.replicaof('127.0.0.1', 1);
   await until('pushes to be accepted', async () => (await push('LEFT')).code === 0);
   await until('all to leave', async () => (await connectionsTo(one)).length === 0);
-}, 60_000);
+});

@@ -14,7 +14,7 @@ beforeAll(async () => {
   proxy = await startProxy(Number(url.port), url.hostname);
   url.port = String(proxy.port);
   rig = await createBatchRig(url.href);
-}, 60_000);
+});
 afterAll(async () => {
   proxy.setDelay(0);
   await rig.close();
@@ -38,4 +38,4 @@ test('pushes beside one that was settled meanwhile take effect, however long a t
     settlement,
     ...['B', 'C', 'D'].map(() => ({ state: 'PERSISTED', outcome: 'CREATED' })),
   ]);
-}, 30_000);
+});

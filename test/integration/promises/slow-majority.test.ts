@@ -24,7 +24,7 @@ beforeAll(async () => {
   const others = set.members.filter((member) => member !== primary);
   followers = others.map(({ url }) => new mongo.MongoClient(url));
   rig = await createBatchRig(set.url);
-}, 120_000);
+});
 afterEach(async () => {
   jest.restoreAllMocks();
   await followed('off');
@@ -34,7 +34,7 @@ afterAll(async () => {
   await rig?.close();
   await set?.stop();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Whether the other members stand still. */
 const followed = (mode: 'alwaysOn' | 'off') =>
@@ -71,7 +71,7 @@ test('a push whose entry is not to be seen yet is told what the log will say', a
   });
   const replies = await worker(batchOf([push]));
   expect(replies.map(({ settlement }) => settlement)).toEqual([await wordOf(push.id)]);
-}, 60_000);
+});
 
 test('a push that was sent again takes one effect, also while nobody knows whether the first one stays', async () => {
   const [first, second] = [rig.newWorker(), rig.newWorker()];
@@ -98,7 +98,7 @@ test('a push that was sent again takes one effect, also while nobody knows wheth
   expect(again[0]?.settlement.state).not.toBe('PERSISTED');
   const matter = await matterModel(rig.db).findOne({ externalId: 'TWICE' }).lean();
   expect(matter).toMatchObject({ title: 'three', revision: 3 });
-}, 60_000);
+});
 
 describe('pushes that end together', () => {
   const EXPIRED = { state: 'EXPIRED' } as const;
@@ -121,7 +121,7 @@ describe('pushes that end together', () => {
       return words.every(Boolean) && words;
     });
     expect(ended).toEqual(pushes.map(() => EXPIRED));
-  }, 60_000);
+  });
 
   test('do so without a crowd of commands where one of them is held', async () => {
     const pushes = await ending(50);
@@ -149,5 +149,5 @@ describe('pushes that end together', () => {
     await holder.endSession();
     expect(ended).toEqual(pushes.map((_, n) => (n === 7 ? undefined : EXPIRED)));
     expect(most).toBeLessThanOrEqual(8);
-  }, 60_000);
+  });
 });

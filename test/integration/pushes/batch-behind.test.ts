@@ -15,7 +15,7 @@ import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig'
 let rig: BatchRig;
 beforeAll(async () => {
   rig = await createBatchRig();
-}, 60_000);
+});
 afterAll(() => rig.close());
 
 const upsert = (title: string): Operation => ({

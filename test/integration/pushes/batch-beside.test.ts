@@ -15,7 +15,7 @@ let secret: string;
 beforeAll(async () => {
   service = await startService({ workers: 2 });
   ({ secret } = await introduce(service.db, OTHER));
-}, 60_000);
+});
 afterAll(() => service?.stop());
 
 interface Result {

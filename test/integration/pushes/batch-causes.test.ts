@@ -28,7 +28,7 @@ beforeAll(async () => {
   ]);
   const env = { BATCH_TIMEOUT: '4s', PUSH_TIMEOUT: '4s', PARTITION_LIMIT: String(ROOM) };
   service = await startService({ processes: true, redisUrl: redis.url, mongoUrl: mongo.url, env });
-}, 180_000);
+});
 afterAll(async () => {
   await service?.stop();
   await Promise.all([redis?.stop(), mongo?.stop()]);
@@ -282,7 +282,7 @@ describe('while no worker goes on', () => {
     expect(matter).toMatchObject({ title: 'line 3', revision: 5 });
     const after = await service.push('status', { externalId: 'X-1', bizStatus: 'DONE' });
     expect(after.data.outcome).toBe('UPDATED');
-  }, 120_000);
+  });
 });
 
 describe('while a server is away', () => {
@@ -301,7 +301,7 @@ describe('while a server is away', () => {
     redis = await startRedis({ dir: path.join(dir, 'redis'), port: redis.port });
     await until('a batch to be taken', async () => (await batch('QA')).code === 0);
     await untilSettled();
-  }, 120_000);
+  });
 
   test('the database: the same', async () => {
     mongo.kill('SIGKILL');
@@ -316,5 +316,5 @@ describe('while a server is away', () => {
     await until('a batch to be taken', async () => (await batch('DA')).code === 0);
     await untilSettled();
     expect(await matterModel(service.db).countDocuments({ externalId: /^D-/ })).toBe(0);
-  }, 120_000);
+  });
 });

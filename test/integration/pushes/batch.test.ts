@@ -30,7 +30,7 @@ interface BatchAnswer extends Omit<Answer, 'data'> {
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 afterAll(() => service?.stop());
 
 const upsert = (externalId: string | undefined, over: object = {}) =>

@@ -7,7 +7,7 @@ import { type Service, startService } from '../../support/service';
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const todo = (externalId: string, more: object = {}) => ({

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await service.startWeb({ SIGNATURE_GRACE: 'off' });
   strict = service.urlOf(1);
   careless = service.urlOf(2);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const secondsAgo = (seconds: number) => String(Math.floor(Date.now() / 1000) - seconds);
@@ -79,7 +79,7 @@ describe.each(STATES)('a matter that is %s', (state) => {
       }),
     );
     expect(told).toEqual(orders(OPERATIONS).map((order) => [order, byContract(state, order)]));
-  }, 60_000);
+  });
 });
 
 function byContract(state: State, order: readonly Operation[]): string[] {

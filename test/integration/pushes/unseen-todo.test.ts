@@ -8,7 +8,7 @@ import { sharedService } from '../../support/shared-service';
 let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const todo = { matterType: 'TODO', externalId: 'T', title: 'title' };

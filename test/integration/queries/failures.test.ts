@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await sharedService();
   const { data } = await ask('clients/me', {});
   systemCode = String((data as { systemCode?: string }).systemCode);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const ask = (name: string, body: unknown) => service.push('', body, { path: `/api/open/${name}` });
@@ -276,7 +276,7 @@ describe('a day of many pushes', () => {
       }
     }
     await nativeCollection<LogEntry>(entryModel(service.db)).insertMany(entries);
-  }, 60_000);
+  });
 
   test('all its failures are one answer, found along indexes alone', async () => {
     await service.db.db?.command({ profile: 2 });

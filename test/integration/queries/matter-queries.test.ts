@@ -17,7 +17,7 @@ beforeAll(async () => {
   const clientId = 'stranger';
   const { secret } = await admin.create({ clientId, systemCode: 'OTHER' });
   stranger = { clientId, secret: String(secret) };
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const todo = (externalId: string, more: object = {}) => ({

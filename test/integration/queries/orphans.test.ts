@@ -32,7 +32,7 @@ beforeAll(async () => {
     phase: phases[n] ?? 'OPEN',
     deleted: n === 2,
   }));
-}, 120_000);
+});
 afterAll(() => service.stop());
 
 interface Sending {

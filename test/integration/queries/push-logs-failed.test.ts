@@ -40,7 +40,7 @@ beforeAll(async () => {
   await upsert('notice', { matterType: 'NOTICE', title: '' }, 'F-notice');
   await upsert('sent again', { matterType: 'NOTICE', title: 't' }, 'F-notice');
   await upsert('lost', { matterType: 'NOTICE', title: '' }, 'F-lost');
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const query = async (body: object): Promise<Page> => {

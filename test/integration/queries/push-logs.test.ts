@@ -20,7 +20,7 @@ interface Page {
 let service: SharedService;
 beforeAll(async () => {
   service = await sharedService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const PATH = '/api/open/push-logs/query';

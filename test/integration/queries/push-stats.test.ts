@@ -36,7 +36,7 @@ beforeAll(async () => {
   await upsert('C-1', {}, { idempotencyKey: 'C-1/1' });
   await upsert('C-1', {}, { idempotencyKey: 'C-1/1' });
   await send('status', { externalId: 'C-4', bizStatus: 'DONE' });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 test('pushes are counted as they end, by operation, outcome and reason, in whatever steps', async () => {
@@ -97,7 +97,7 @@ test('pushes that are shed in crowds are counted too, and the log says how many 
   });
   const ofOne = await ask('push-logs/query', { externalId: 'C-6' });
   expect(ofOne).not.toHaveProperty('notRecorded');
-}, 90_000);
+});
 
 test('a wrong signature of a known client counts as its push, and a stranger is not counted', async () => {
   await upsert('C-7', {}, { secret: 'wrong' });

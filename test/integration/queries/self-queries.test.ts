@@ -14,7 +14,7 @@ beforeAll(async () => {
     { _id: 'sc.enabled', displayName: 'E', enabled: true },
     { _id: 'sc.disabled', displayName: 'D', enabled: false },
   ]);
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const ask = (name: string, body: unknown) => service.push('', body, { path: `/api/open/${name}` });

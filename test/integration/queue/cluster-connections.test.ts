@@ -23,7 +23,7 @@ let blocking: Cluster;
 
 beforeAll(async () => {
   cluster = await startRedisCluster(ground);
-}, 60_000);
+});
 beforeEach(async () => {
   first = connectBlocking(cluster.url, LOGGER) as Cluster;
   // As BullMQ does.
@@ -52,7 +52,7 @@ test('who waits for a connection hears of it, also where the Cluster was failing
   await cluster.whole();
   await connecting;
   expect(await blocking.set('{blocking}:key', '1')).toBe('OK');
-}, 60_000);
+});
 
 test('a connection that has ended stays ended when the last of its nodes closes late', async () => {
   const node = await cluster.primaryOf('{blocking}:key');
@@ -68,7 +68,7 @@ test('a connection that has ended stays ended when the last of its nodes closes 
   await cluster.whole();
   await blocking.connect();
   expect(await blocking.set('{blocking}:key', '1')).toBe('OK');
-}, 60_000);
+});
 
 test('a subscriber goes to nodes that REDIS_URL does not name', async () => {
   const [named] = cluster.nodes;
@@ -94,4 +94,4 @@ test('a subscriber goes to nodes that REDIS_URL does not name', async () => {
     await named?.restart();
     await cluster.whole();
   }
-}, 60_000);
+});

@@ -45,4 +45,4 @@ test('a subscriber that comes back after an outage is left in peace', async () =
     for (const connection of [redis, witness, subscriber]) connection.disconnect();
     proxy.close();
   }
-}, 60_000);
+});

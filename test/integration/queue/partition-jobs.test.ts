@@ -130,12 +130,12 @@ test('a partition is held while it has traffic: its worker is rung, no further j
 test('a partition without traffic is let go, and taken again with the next push', async () => {
   const applied = start();
   await send('K');
-  await until('it to be let go', async () => (await redis.llen(active)) === 0, 10_000);
+  await until('it to be let go', async () => (await redis.llen(active)) === 0);
   expect(await redis.exists(keys.owners(0))).toBe(0);
   expect(workers[0]?.load().partitions).toBe(0);
   await send('K');
   await until('both pushes', async () => applied.length === 2);
-}, 20_000);
+});
 
 test('a push that comes between the last look of a batch and its end is applied', async () => {
   let late = false;
@@ -297,12 +297,12 @@ test('a partition job that never ends is given up, and its partition goes on', a
     },
   });
   await send('HUNG');
-  await until('the batch to be given up', async () => givenUp === 1, 20_000);
+  await until('the batch to be given up', async () => givenUp === 1);
   await until('its push', async () => {
     await jobs.schedule([partitionOf('HUNG')]);
     return applied.includes('HUNG');
   });
-}, 40_000);
+});
 
 test('a batch that is too much for a slow database is tried with fewer pushes, until it gets done', async () => {
   const took: number[] = [];
@@ -320,7 +320,7 @@ test('a batch that is too much for a slow database is tried with fewer pushes, u
   });
   // Halved until it goes, and more again once it does.
   expect(took.slice(0, 4)).toEqual([10, 5, 2, 4]);
-}, 40_000);
+});
 
 describe('two workers', () => {
   const some = Array.from({ length: 200 }, (_, n) => `S-${n}`);

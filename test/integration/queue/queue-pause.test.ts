@@ -19,7 +19,7 @@ beforeAll(async () => {
   const admin = createClientAdmin(service.db, ring, Date.now);
   const { secret } = await admin.create({ clientId: 'neighbour', systemCode: 'TEST' });
   neighbour = { clientId: 'neighbour', secret: String(secret) };
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const run = (...args: string[]) => matterctl(args, { env: service.env });

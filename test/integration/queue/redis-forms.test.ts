@@ -77,7 +77,7 @@ test('sentinels that do not know the group are named, and so is their password',
   const url = await start('sentinel', true);
   expect(await failureOf(url.replace('/mymaster', '/nobody'))).toMatch(/No such master/);
   expect(await failureOf(url.replace('Password=app-', 'Password=no-'))).toMatch(/WRONGPASS/);
-}, 60_000);
+});
 
 describe.each([
   ['single', false],
@@ -90,7 +90,7 @@ describe.each([
   let url: string;
   beforeAll(async () => {
     url = await start(form, isGuarded);
-  }, 90_000);
+  });
 
   test('commands, scripts and transactions', async () => {
     const redis = await connected(connectFailFast(url, LOGGER));

@@ -25,7 +25,7 @@ beforeAll(async () => {
     redisUrl: server.url,
     env: { PUSH_TIMEOUT: '15s', DRAIN_TIMEOUT: '31s' },
   });
-}, 60_000);
+});
 afterEach(() => redis.config('SET', 'maxmemory', '0'));
 afterAll(async () => {
   await service.stop();
@@ -84,7 +84,7 @@ test('pushes are rejected at once and by name, and what waits is applied by a wo
     return (await service.push('upsert', todo('AGAIN'))).code === 0;
   });
   expect(await matterModel(service.db).countDocuments({ externalId: 'REFUSED' })).toBe(0);
-}, 60_000);
+});
 
 test('a worker that is at work goes on, also with pushes that nobody waits for any more', async () => {
   for (const worker of service.workers) worker.kill('SIGSTOP');
@@ -103,7 +103,7 @@ test('a worker that is at work goes on, also with pushes that nobody waits for a
   await until('pushes to be accepted again', async () => {
     return (await service.push('upsert', todo('AFTER'))).code === 0;
   });
-}, 60_000);
+});
 
 test('partitions can be read and trimmed, and take nothing', async () => {
   const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);

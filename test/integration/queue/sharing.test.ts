@@ -25,7 +25,7 @@ describe.each([1, 3])('with %d shards', (shards) => {
       workers: 1,
       env: { REDIS_SHARDS: String(shards) },
     });
-  }, 60_000);
+  });
   afterAll(() => service?.stop());
 
   const keysOf = () => createRedisKeys(String(service.env.REDIS_NAMESPACE), shards);
@@ -68,7 +68,7 @@ describe.each([1, 3])('with %d shards', (shards) => {
       expect(entries).toHaveLength(pushes);
       expect(entries.map(({ revision }) => revision)).toEqual(entries.map((_, n) => n + 1));
     }
-  }, 120_000);
+  });
 
   test('what nobody uses any more is let go of', async () => {
     const owners = Array.from({ length: shards }, (_, shard) => keysOf().owners(shard));
@@ -93,7 +93,7 @@ describe.each([1, 3])('with %d shards', (shards) => {
     const names = Array.from({ length: shards }, (_, shard) => keysOf().partitioning(shard));
     await Promise.all(names.map((name) => redis.del(name)));
     await until('as many again', async () => (await count()) > fewest);
-  }, 60_000);
+  });
 
   test('the number of shards is told again where Redis has lost it', async () => {
     await redis.del(keysOf().shardCount);

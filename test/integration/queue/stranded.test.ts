@@ -9,7 +9,6 @@ import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
-const TIMEOUT = 25_000;
 const logger = createLogger('test', 'silent');
 const releasers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -37,12 +36,8 @@ test('a connection for commands and one that blocks are made anew', async () => 
   proxy.strand();
   // What blocks is never told of a failure: the question is asked again on the new connection.
   expect(await blocking.ping()).toBe('PONG');
-  await until(
-    'an answer',
-    async () => (await commands.ping().catch(() => undefined)) === 'PONG',
-    TIMEOUT,
-  );
-}, 60_000);
+  await until('an answer', async () => (await commands.ping().catch(() => undefined)) === 'PONG');
+});
 
 test('a subscriber is, though nobody asks it anything, and hears what is published then', async () => {
   const { proxy, url } = await by(testServers().redisUrl);
@@ -57,15 +52,11 @@ test('a subscriber is, though nobody asks it anything, and hears what is publish
   subscriber.on('message', (_, text) => heard.push(text));
   await subscriber.subscribe(channel);
   proxy.strand();
-  await until(
-    'a message',
-    async () => {
-      await publisher.publish(channel, 'hello');
-      return heard.length > 0;
-    },
-    TIMEOUT,
-  );
-}, 60_000);
+  await until('a message', async () => {
+    await publisher.publish(channel, 'hello');
+    return heard.length > 0;
+  });
+});
 
 describe('a whole service', () => {
   let service: Service;
@@ -81,7 +72,7 @@ describe('a whole service', () => {
     const kept = releasers.splice(0);
     service = await startService({ redisUrl: ways.redis.url, mongoUrl: ways.mongo.url });
     ends.push(() => service.stop(), ...kept);
-  }, 60_000);
+  });
   const ends: (() => unknown)[] = [];
   afterAll(async () => {
     for (const end of ends) await end();
@@ -90,21 +81,17 @@ describe('a whole service', () => {
   test.each([
     ['to Redis', () => redis.strand()],
     ['to the database', () => mongo.strand()],
-  ])(
-    'goes on by itself when its connections %s are',
-    async (what, strand) => {
-      let tries = 0;
-      const body = { matterType: 'NOTICE', externalId: what, title: what };
-      const pushed = async () => {
-        tries += 1;
-        const answer = await service.push('upsert', { ...body, externalId: `${what} ${tries}` });
-        return answer.code === 0;
-      };
-      // Connections of the other kind may still be on their way back.
-      await until('a first push', pushed, TIMEOUT);
-      strand();
-      await until('a push that is confirmed', pushed, TIMEOUT);
-    },
-    60_000,
-  );
+  ])('goes on by itself when its connections %s are', async (what, strand) => {
+    let tries = 0;
+    const body = { matterType: 'NOTICE', externalId: what, title: what };
+    const pushed = async () => {
+      tries += 1;
+      const answer = await service.push('upsert', { ...body, externalId: `${what} ${tries}` });
+      return answer.code === 0;
+    };
+    // Connections of the other kind may still be on their way back.
+    await until('a first push', pushed);
+    strand();
+    await until('a push that is confirmed', pushed);
+  });
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   mongo = await startProxy(Number(url.port), url.hostname);
   url.host = `127.0.0.1:${mongo.port}`;
   service = await startService({ mongoUrl: url.href, env: { PUSH_TIMEOUT: '1s' } });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   mongo.close();
@@ -32,15 +32,11 @@ test('pushes whose entries come after their callers were told 503 are ended as t
       .find({ _id: { $in: ids } })
       .lean();
   // Far from the minute after which the workers would find them. Not all of them may come.
-  const ended = await until(
-    'entries, and their end',
-    async () => {
-      const found = await entries();
-      return found.length > 0 && found.every(({ state }) => state !== 'QUEUED') && found;
-    },
-    10_000,
-  );
+  const ended = await until('entries, and their end', async () => {
+    const found = await entries();
+    return found.length > 0 && found.every(({ state }) => state !== 'QUEUED') && found;
+  });
   for (const { state, result } of ended) {
     expect({ state, result }).toEqual({ state: 'REFUSED', result: 'DATABASE_UNAVAILABLE' });
   }
-}, 60_000);
+});

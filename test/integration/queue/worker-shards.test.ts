@@ -66,5 +66,4 @@ test.each([
       for (const one of [redis, blocking, subscriber]) one.disconnect();
     }
   },
-  60_000,
 );

@@ -4,7 +4,7 @@ import { type Service, startService } from '../../support/service';
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** As PHP and Python write JSON by default. */
@@ -52,4 +52,4 @@ test('nobody has a rate: a crowd is let in, and no header tells of one', async (
   const answers = await Promise.all(sent);
   expect(answers.filter(({ code }) => code === 429)).toEqual([]);
   expect(answers.filter(({ headers }) => 'ratelimit' in headers)).toEqual([]);
-}, 60_000);
+});

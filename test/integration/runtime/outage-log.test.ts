@@ -14,7 +14,7 @@ beforeAll(async () => {
   redis = await startRedis({ dir: path.join(dir, 'redis') });
   mongo = await startMongo({ dir: path.join(dir, 'mongo') });
   service = await startService({ redisUrl: redis.url, mongoUrl: mongo.url });
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop();
   await redis.stop();
@@ -104,5 +104,4 @@ test.each(SERVERS)(
     );
     expect(worker?.length).toBeLessThan(20);
   },
-  120_000,
 );

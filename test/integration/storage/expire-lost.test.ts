@@ -21,7 +21,7 @@ beforeEach(async () => {
   db = await connectMongo(withDatabase(testServers().mongoUrl, name));
   await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
   expireLost = createExpireLost(db);
-}, 60_000);
+});
 afterEach(async () => {
   await db.dropDatabase();
   await db.close();

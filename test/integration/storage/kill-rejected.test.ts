@@ -39,7 +39,7 @@ beforeAll(async () => {
   mongo = await startMongo({ dir, parameters });
   rig = await createBatchRig(mongo.url);
   await failCommands(REFUSED);
-}, 60_000);
+});
 afterAll(async () => {
   await rig.close();
   await mongo.stop();
@@ -101,7 +101,7 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
   try {
     await sessions.kill([ofFenced]);
     for (const id of [ofGone, ofFenced]) {
-      await until('a second try', async () => (tries.get(id) ?? 0) > 1, 20_000);
+      await until('a second try', async () => (tries.get(id) ?? 0) > 1);
     }
     expect(await owners.countDocuments({ _id: 'gone' })).toBe(1);
     await admin().command({ configureFailPoint: 'failCommand', mode: 'off' });
@@ -112,7 +112,7 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
     await sessions.end();
     await db.close();
   }
-}, 60_000);
+});
 
 test('an abort that was lost stands in the way of no later push of the same worker', async () => {
   await rig.newWorker()(batchOf([await rig.queued('LOST', upsert('one'))]));
@@ -149,7 +149,7 @@ test('a large batch that is held as a whole comes to its end in few tries, befor
   expect(replies.map(({ settlement }) => settlement)).toEqual(held.map(() => REFUSED_FOR_NOW));
   // One by one it is twice as many as there are groups, and takes longer than a batch has.
   expect(tries).toBeLessThan(200);
-}, 60_000);
+});
 
 describe('a worker that was killed between its writes and its commit', () => {
   let service: Service;
@@ -159,7 +159,7 @@ describe('a worker that was killed between its writes and its commit', () => {
       mongoUrl: mongo.url,
       env: { PUSH_TIMEOUT: '3s' },
     });
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   const push = (externalId: string, title = 'x') =>
@@ -195,15 +195,11 @@ describe('a worker that was killed between its writes and its commit', () => {
     expect([503, 504]).toContain(held.code);
     expect(held.retryable).toBe(true);
 
-    await until(
-      'the matter to be free',
-      async () => (await push('HELD', 'after')).code === 0,
-      30_000,
-    );
+    await until('the matter to be free', async () => (await push('HELD', 'after')).code === 0);
     const matter = await matterModel(service.db).findOne({ externalId: 'HELD' }).lean();
     const { persisted } = await stateOf('HELD');
     expect(matter).toMatchObject({ title: 'after', revision: persisted });
-  }, 90_000);
+  });
 
   /** How many pushes of a matter have taken effect, and how many are still open. */
   async function stateOf(externalId: string) {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   db = await connectMongo(server.url);
   await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
   pushLog = createPushLog(db);
-}, 60_000);
+});
 afterAll(async () => {
   await db.close();
   await server.stop();
@@ -69,7 +69,7 @@ test('a burst of large bodies is recorded whole', async () => {
   const ids = entries.map(({ _id }) => _id);
   expect(await entryModel(db).countDocuments({ _id: { $in: ids } })).toBe(600);
   expect(await bodyModel(db).countDocuments({ _id: { $in: ids } })).toBe(600);
-}, 60_000);
+});
 
 test('pushes are recorded while an index of the log is made', async () => {
   const collection = nativeCollection<LogEntry>(entryModel(db));
@@ -94,7 +94,7 @@ test('pushes are recorded while an index of the log is made', async () => {
   }
   await building;
   expect(await failuresOf(appends)).toEqual({});
-}, 60_000);
+});
 
 /** Makes the next inserts fail; other commands are left alone. */
 const failInserts = (mode: { times: number } | 'off', how: object = {}) =>

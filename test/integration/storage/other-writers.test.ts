@@ -11,7 +11,7 @@ import { type Service, startService } from '../../support/service';
 let rig: BatchRig;
 beforeAll(async () => {
   rig = await createBatchRig();
-}, 60_000);
+});
 afterAll(() => rig.close());
 
 const matters = (at: { db: BatchRig['db'] }) => matterModel(at.db);
@@ -160,7 +160,7 @@ describe('under load', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({ workers: 2 });
-  }, 60_000);
+  });
   afterAll(() => service.stop());
 
   test('readers and pushes at the same matters: nothing of either is lost', async () => {
@@ -202,5 +202,5 @@ describe('under load', () => {
     }
     const revisions = stored.reduce((sum, { revision }) => sum + revision, 0);
     expect(revisions).toBe(writes + MATTERS.length * (1 + PUSHES));
-  }, 90_000);
+  });
 });

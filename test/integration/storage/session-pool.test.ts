@@ -20,7 +20,7 @@ beforeAll(async () => {
   db = await connectMongo(withDatabase(testServers().mongoUrl, name));
   await db.createCollection('marks');
   sessions = new SessionPool(db, pino({ level: 'silent' }), 'test');
-}, 60_000);
+});
 afterAll(async () => {
   await sessions.end();
   await db.dropDatabase();
@@ -80,7 +80,7 @@ test('commits in one session wait for each other, and the pool ends none of them
   await Promise.all([commit(1), commit(2), commit(3)]);
   expect(most).toBe(1);
   expect(await marks().countDocuments({ _id: /^slow-/ })).toBe(3);
-}, 30_000);
+});
 
 test('a commit that fails leaves its session to the next one', async () => {
   const id = sessions.idOf(2);

@@ -6,7 +6,7 @@ import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig'
 let rig: BatchRig;
 beforeAll(async () => {
   rig = await createBatchRig();
-}, 60_000);
+});
 afterAll(() => rig.close());
 
 const upsert: Operation = {

@@ -311,16 +311,12 @@ describe('one push spoils no other', () => {
       'HTTP_403',
     ],
     ['makes a batch too large', reject(413, 'BODY_TOO_LARGE', false), 'BODY_TOO_LARGE'],
-  ])(
-    'that %s',
-    async (_name, trouble, reason) => {
-      server.replyToBatch = (lines) => (lines.some(isBad) ? trouble : undefined);
-      server.reply = (push) => (isBad(push) ? trouble : ok);
-      const results = await withClient({ retries: 1 }, (client) => client.batch(many(20)));
-      expect(failures(results)).toEqual([[11, reason]]);
-    },
-    30_000,
-  );
+  ])('that %s', async (_name, trouble, reason) => {
+    server.replyToBatch = (lines) => (lines.some(isBad) ? trouble : undefined);
+    server.reply = (push) => (isBad(push) ? trouble : ok);
+    const results = await withClient({ retries: 1 }, (client) => client.batch(many(20)));
+    expect(failures(results)).toEqual([[11, reason]]);
+  });
 
   test('a service that takes fewer lines gets fewer, one that takes no batches none', async () => {
     const tooMany = reject(413, 'TOO_MANY_LINES', false);
