@@ -10,15 +10,17 @@ import type { Logger } from '../src/runtime/logger';
 import type { SettledPush } from '../src/storage/push-log/log';
 import type { LogLookups } from '../src/storage/push-log/lookups';
 import type { Metrics } from '../src/telemetry/metrics';
-import { failsWholeBatch, isContention, PartitionsLost } from './failures';
+import { failsWholeBatch, isContention, type PartitionsLost } from './failures';
 import { splitBehind, splitSettled, withFinalState } from './final-states';
 import { type Group, groupPushes } from './plan-batch';
 
 export interface ApplyDependencies {
   /** Commits groups in one transaction. @throws where nothing of them, or nothing known, was written */
   readonly commit: (groups: readonly Group[]) => Promise<readonly SettledPush[]>;
-  /** Whether the batch's worker still holds its partitions. */
-  readonly isHeld: () => Promise<boolean>;
+  /** @returns the error to fail with if the batch's worker does not hold its partitions any more */
+  readonly findLoss: () => Promise<PartitionsLost | undefined>;
+  /** Finalizes pushes that take no effect. @returns those whose final state is known then */
+  readonly finalize: (pushes: readonly SettledPush[]) => Promise<readonly SettledPush[]>;
   readonly lookups: Pick<LogLookups, 'settlements'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -110,7 +112,7 @@ async function applyTogether(applying: Applying, groups: readonly Group[]): Prom
  */
 async function applyInParts(applying: Applying, groups: readonly Group[]): Promise<Applied> {
   const pushes = pushesOf(groups);
-  const { open, ...known } = await splitSettled(applying.lookups, pushes);
+  const { open, known } = await endEarlier(applying, pushes);
   const left = groupPushes(open);
   if (open.length < pushes.length) return joined(known, await applyAll(applying, left));
   const middle = Math.ceil(left.length / 2);
@@ -120,12 +122,12 @@ async function applyInParts(applying: Applying, groups: readonly Group[]): Promi
 
 /** Groups some of which are held, after so many others that nobody has time to find out which. */
 async function giveUpTogether(
-  { lookups, logger }: Applying,
+  applying: Applying,
   groups: readonly Group[],
   error: unknown,
 ): Promise<Applied> {
-  const { open, ...known } = await splitSettled(lookups, pushesOf(groups));
-  const givenUp = groupPushes(open).flatMap((group) => giveUp(logger, group, error));
+  const { open, known } = await endEarlier(applying, pushesOf(groups));
+  const givenUp = groupPushes(open).flatMap((group) => giveUp(applying.logger, group, error));
   return joined(known, { settled: [], unsettled: givenUp });
 }
 
@@ -134,7 +136,7 @@ async function giveUpTogether(
  * their settlement and take no effect: the guards of the commit have kept them from one.
  */
 async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
-  const { commit, lookups, metrics, logger, patience } = applying;
+  const { commit, metrics, logger, patience } = applying;
   let known: Applied = { settled: [], unsettled: [] };
   let left = group;
   for (let tries = 1; ; tries += 1) {
@@ -142,7 +144,7 @@ async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
       return joined(known, { settled: await commit([left]), unsettled: [] });
     } catch (error) {
       await noteFailure(applying, error);
-      const { open, ...found } = await splitSettled(lookups, left.pushes);
+      const { open, known: found } = await endEarlier(applying, left.pushes);
       known = joined(known, found);
       if (open.length === 0) return known;
       left = { ...group, pushes: open };
@@ -156,15 +158,29 @@ async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
 }
 
 /**
- * A worker that no longer holds the partitions must not try again: whoever has them now may have applied later pushes
- * of the same matters. Where Redis was emptied, that one does not know of the earlier ones.
+ * Finds the pushes that may still take effect. All others are final before those are written: a former owner of the
+ * partition could still persist them, after pushes that came later.
+ */
+async function endEarlier(
+  { lookups, finalize }: Applying,
+  pushes: readonly WaitingPush[],
+): Promise<{ readonly open: readonly WaitingPush[]; readonly known: Applied }> {
+  const { open, settled, unsettled } = await splitSettled(lookups, pushes);
+  const ended = await finalize(unsettled);
+  return { open, known: { settled: [...settled, ...ended], unsettled: [] } };
+}
+
+/**
+ * A worker that no longer holds the partitions must not try again: their owner may have applied later pushes of the
+ * same matters. If Redis was emptied, that owner does not know the earlier pushes.
  *
  * @throws the error itself where the batch must fail as a whole
  */
-async function noteFailure({ metrics, isHeld }: Applying, error: unknown): Promise<void> {
+async function noteFailure({ metrics, findLoss }: Applying, error: unknown): Promise<void> {
   if (failsWholeBatch(error)) throw error;
   if (isContention(error)) metrics.conflict();
-  if (!(await isHeld())) throw new PartitionsLost('other workers may have the partitions by now');
+  const loss = await findLoss();
+  if (loss) throw loss;
 }
 
 /** A group that cannot be written must not hold up its partition: its pushes are rejected without an effect. */

@@ -8,17 +8,21 @@ export class CommitConflict extends Error {
   override readonly name = 'CommitConflict';
 }
 
-/** The worker does not hold the batch's partitions any more. */
+/**
+ * The worker does not hold the batch's partitions any more, or Redis does not confirm that it does. The pushes that it
+ * has read may have been overtaken, so it must decide nothing about them.
+ */
 export class PartitionsLost extends Error {
   override readonly name = 'PartitionsLost';
 }
 
 /**
- * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, or the batch was
- * given up: it must fail as a whole, and the partition be read again when the sweep schedules it.
+ * Whether the database (or the lease of ids) is away, the outcome of a commit unknown, the partitions lost, or the
+ * batch was given up: it must fail as a whole, and the partition be read again when the sweep schedules it.
  */
 export function failsWholeBatch(error: unknown): boolean {
-  return error instanceof LeaseLost || error instanceof SessionReplaced || isOutage(error);
+  const isLost = error instanceof LeaseLost || error instanceof PartitionsLost;
+  return isLost || error instanceof SessionReplaced || isOutage(error);
 }
 
 /**

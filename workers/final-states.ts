@@ -1,4 +1,5 @@
 /** Final states that a batch does not write with an effect: those that pushes have, and those they get. */
+import { groupOf } from '../src/domain/group';
 import { PushError } from '../src/protocol/errors';
 import type { WaitingPush } from '../src/queue/push';
 import type { SettledPush } from '../src/storage/push-log/log';
@@ -61,41 +62,62 @@ export function splitBehind(
 }
 
 /**
- * The same for what a worker has read, where the earlier line was read, or left its partition, before. One that has
- * no final state by now gets one: else it might still be committed after the lines behind it were skipped for it.
+ * The same for what a worker has read, where the earlier line is past its deadline, or left its partition before. One
+ * that has no final state by now gets one: else it might still be committed after the lines behind it were skipped for it.
  * Where a transaction holds it that may yet commit, nothing can be said of those lines: they are in neither
  * list, leave their partition without an effect, and their web process finalizes them.
  *
- * @param late of the same batch, past their deadline
  * @param finalize see Finalize
+ * @param late of the same batch, past their deadline: the final state of each, as Finalize returns it
  */
 export async function splitBehindEarlier(
   lookups: Pick<LogLookups, 'settlements'>,
   finalize: (pushes: readonly SettledPush[]) => Promise<(Settlement | undefined)[]>,
   pushes: readonly WaitingPush[],
-  late: readonly WaitingPush[],
+  late: ReadonlyMap<string, Settlement | undefined>,
 ): Promise<ReturnType<typeof splitBehind>> {
-  const here = new Set(pushes.map(({ id }) => id));
-  const failed = new Set(late.map(({ id }) => id));
+  const here = new Set([...pushes.map(({ id }) => id), ...late.keys()]);
   const earlier = pushes.flatMap(({ previous }) =>
-    previous === undefined || here.has(previous) || failed.has(previous) ? [] : [previous],
+    previous === undefined || here.has(previous) ? [] : [previous],
   );
-  if (earlier.length === 0) return splitBehind(pushes, failed);
-  const found = await lookups.settlements(earlier);
+  const found = earlier.length > 0 ? await lookups.settlements(earlier) : new Map();
   const left = earlier.filter((id) => !found.get(id)).map((id) => ({ id, settlement: LEFT }));
   const final = left.length > 0 ? await finalize(left) : [];
-  const settlements = new Map([
+  const settlements = new Map<string, Settlement | undefined>([
+    ...late,
     ...found,
     ...left.map(({ id }, index) => [id, final[index]] as const),
   ]);
+  const failed = new Set<string>();
   const held = new Set<string>();
-  for (const id of earlier) {
-    const settlement = settlements.get(id);
+  for (const [id, settlement] of settlements) {
     if (!settlement) held.add(id);
     else if (isForWant({ settlement })) failed.add(id);
   }
   const { open, skipped } = splitBehind(pushes, failed);
   return { open: splitBehind(open, held).open, skipped };
+}
+
+/**
+ * Takes out pushes about matters of which an earlier push is held by an open transaction that may yet commit: a
+ * decision by the matter as it is now could be wrong a moment later. They may be sent again.
+ *
+ * @param late by request id their final states; undefined where a transaction holds one
+ */
+export function splitBehindHeld(
+  late: readonly WaitingPush[],
+  states: ReadonlyMap<string, Settlement | undefined>,
+  pushes: readonly WaitingPush[],
+): { readonly free: readonly WaitingPush[]; readonly behind: readonly SettledPush[] } {
+  const keyOf = ({ systemCode, externalId }: WaitingPush) => groupOf(systemCode, externalId);
+  const held = new Set(late.filter(({ id }) => !states.get(id)).map(keyOf));
+  if (held.size === 0) return { free: pushes, behind: [] };
+  const behind = pushes.filter((push) => held.has(keyOf(push)));
+  const rejection = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
+  return {
+    free: pushes.filter((push) => !held.has(keyOf(push))),
+    behind: withFinalState(behind, rejection),
+  };
 }
 
 /** Of a line that is in no partition and has no final state: its worker left it, or it was never queued. */

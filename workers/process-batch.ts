@@ -1,7 +1,6 @@
 /**
- * A worker's batch. Pushes that are in time are loaded, planned and committed, matters and push-log
- * entries in one transaction. Pushes that take no effect are finalized. The queue acknowledges the batch
- * with the replies.
+ * A worker's batch. Pushes past their deadline are finalized. The others are loaded, planned and committed, matters
+ * and push-log entries in one transaction. The queue acknowledges the batch with the replies.
  */
 import type { ProcessBatch } from '../src/queue/batch-runner';
 import { ownerName, readOwner } from '../src/queue/owner';
@@ -16,8 +15,8 @@ import type { Settlement } from '../src/storage/push-log/settlement';
 import type { SessionPool } from '../src/storage/sessions/session-pool';
 import type { Metrics } from '../src/telemetry/metrics';
 import { applyGroups } from './apply-groups';
-import { CommitConflict } from './failures';
-import { splitBehindEarlier, withFinalState } from './final-states';
+import { CommitConflict, PartitionsLost } from './failures';
+import { splitBehindEarlier, splitBehindHeld, withFinalState } from './final-states';
 import { type LoadDependencies, loadBatch } from './load-batch';
 import { type BatchPlan, type Group, groupPushes, planBatch } from './plan-batch';
 
@@ -43,19 +42,37 @@ const UNFINISHED = {
 export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settlement> {
   return async (batch) => {
     await endFencedOwners(deps, batch);
-    const pushes = batch.records.flatMap((one) => one.pushes);
-    // Past their deadline: mostly ended by their web process already, so they stay out of the guards.
-    const late = ofEach(batch, ({ deadline }, now) => deadline < now);
-    const live = ofEach(batch, ({ deadline }, now) => deadline >= now);
-    const finalize = (some: readonly SettledPush[]) => deps.finalize(some, settlingOf(deps, batch));
-    const { open, skipped } = await splitBehindEarlier(deps.lookups, finalize, live, late);
+    const { open, ended } = await endLate(deps, batch);
     const commit = (groups: readonly Group[]) => loadPlanCommit(deps, batch, groups);
-    const isHeld = () => deps.partitions.isHeld(batch);
-    const applying = { ...deps, commit, isHeld };
+    const findLoss = () => lossOf(deps, batch);
+    const finalize = (some: readonly SettledPush[]) => finalizeAll(deps, batch, some);
+    const applying = { ...deps, commit, findLoss, finalize };
     const { settled, unsettled } = await applyGroups(applying, groupPushes(open));
-    const rest = [...withFinalState(late, { state: 'EXPIRED' }), ...skipped, ...unsettled];
-    return repliesTo(pushes, [...settled, ...(await finalizeRest(deps, batch, rest))]);
+    const pushes = batch.records.flatMap((one) => one.pushes);
+    return repliesTo(pushes, [...ended, ...settled, ...(await finalize(unsettled))]);
   };
+}
+
+/**
+ * Finalizes the pushes that are past their deadline, and the lines of batches behind them. Their web process has
+ * mostly ended them already, so they stay out of the guards. They are final before later pushes take effect: a former
+ * owner of the partition, which read them in time, could persist them after those.
+ *
+ * @returns the pushes that may take effect, and those that have a final state
+ */
+async function endLate(
+  deps: BatchDependencies,
+  batch: Batch,
+): Promise<{ readonly open: readonly WaitingPush[]; readonly ended: readonly SettledPush[] }> {
+  const late = ofEach(batch, ({ deadline }, now) => deadline < now);
+  const live = ofEach(batch, ({ deadline }, now) => deadline >= now);
+  const finalize = (some: readonly SettledPush[]) => deps.finalize(some, settlingOf(deps, batch));
+  const final = late.length > 0 ? await finalize(withFinalState(late, { state: 'EXPIRED' })) : [];
+  const states = new Map(late.map(({ id }, index) => [id, final[index]]));
+  const { open, skipped } = await splitBehindEarlier(deps.lookups, finalize, live, states);
+  const { free, behind } = splitBehindHeld(late, states, open);
+  const rest = await finalizeAll(deps, batch, [...skipped, ...behind]);
+  return { open: free, ended: [...known(late, final), ...rest] };
 }
 
 /** The pushes of a batch that pass, each judged by the clock of its own partition. */
@@ -97,35 +114,64 @@ async function loadPlanCommit(
   return plan.settled;
 }
 
-/** Matters and entries in one transaction, each guarded: what was read must still be so. */
+/**
+ * Matters and entries in one transaction, each guarded: what was read must still be so. The guards do not see what
+ * another worker changed before the batch was loaded. So the worker must still hold the partitions after the load.
+ */
 async function commitPlan(
   deps: BatchDependencies,
-  { session: sessionId, now: startedAt }: Batch,
+  batch: Batch,
   { changes, settled, now }: BatchPlan & { readonly now: number },
 ): Promise<void> {
   const began = performance.now();
-  await deps.sessions.commit(sessionId, async (session) => {
+  await deps.sessions.commit(batch.session, async (session) => {
+    // Beside the writes, so that it costs no time of its own. It never rejects before they are over.
+    const loss = lossOf(deps, batch);
     const written = await deps.ledger.write(changes, session);
-    const by = { now, startedAt, worker: deps.workerName, session };
+    const by = { now, startedAt: batch.now, worker: deps.workerName, session };
     const marked = await deps.pushLog.settle(settled, by);
+    const lost = await loss;
+    if (lost) throw lost;
     if (written !== changes.length) throw new CommitConflict('a matter changed after it was read');
     if (marked !== settled.length) throw new CommitConflict('a push was settled before');
   });
   deps.metrics.stage('commit', began);
 }
 
+/** @returns the error to fail with; undefined if the batch's worker still holds its partitions, as Redis has it */
+function lossOf(
+  { partitions }: BatchDependencies,
+  batch: Batch,
+): Promise<PartitionsLost | undefined> {
+  return partitions.isHeld(batch).then(
+    (isHeld) => (isHeld ? undefined : new PartitionsLost(LOST)),
+    (cause) => new PartitionsLost(UNCONFIRMED, { cause }),
+  );
+}
+
+const LOST = 'the worker does not hold the partitions of the batch any more';
+const UNCONFIRMED = 'Redis does not confirm that the worker holds the partitions of the batch';
+
 /**
  * Finalizes pushes that take no effect, unless another process settled them first. A push whose entry
  * is held by an open transaction gets no reply: it leaves its partition, so it takes no effect any more unless
  * that transaction commits one, and its web process finalizes it in the log later.
  */
-async function finalizeRest(
+async function finalizeAll(
   deps: BatchDependencies,
   batch: Batch,
   unsettled: readonly SettledPush[],
 ): Promise<readonly SettledPush[]> {
-  const final = await deps.finalize(unsettled, settlingOf(deps, batch));
-  return unsettled.flatMap(({ id }, index) => {
+  if (unsettled.length === 0) return [];
+  return known(unsettled, await deps.finalize(unsettled, settlingOf(deps, batch)));
+}
+
+/** The pushes whose final state is known. @param final as Finalize returns it */
+function known(
+  pushes: readonly { readonly id: string }[],
+  final: readonly (Settlement | undefined)[],
+): SettledPush[] {
+  return pushes.flatMap(({ id }, index) => {
     const settlement = final[index];
     return settlement ? [{ id, settlement }] : [];
   });

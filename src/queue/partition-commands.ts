@@ -1,5 +1,6 @@
 /** The scripts of partition-scripts.ts as functions: what they take and return, with names. */
 import type { RedisKeys } from './keys';
+import { HOLDS } from './ownership-script';
 import {
   ACKNOWLEDGE,
   APPEND,
@@ -92,8 +93,8 @@ export interface PartitionCommands {
   ): Promise<PartitionsRead>;
   acknowledge(shard: number, acknowledgement: Acknowledgement): Promise<number[]>;
   letGo(shard: number, partitions: readonly number[], id: string, which: LetGo): Promise<number[]>;
-  /** @returns for each, as the scripts have them: the owner, then those that it fenced; null where there is none */
-  owners(shard: number, partitions: readonly number[]): Promise<(string | null)[]>;
+  /** @returns whether the owner with this id holds all of them */
+  holds(shard: number, partitions: readonly number[], id: string): Promise<boolean>;
   findDue(shard: number, id: string, alive: Iterable<string>): Promise<number[]>;
   count(shard: number): Promise<number>;
   repartition(shard: number, count: number): Promise<Partitioning & { hasChanged: boolean }>;
@@ -117,6 +118,7 @@ interface Scripts {
   readonly readPartitions: Script<[number, string[], (string[] | number)[], number[]]>;
   readonly acknowledgeBatch: Script<number[]>;
   readonly letGoOfPartitions: Script<number[]>;
+  readonly holdsPartitions: Script<number>;
   readonly findDuePartitions: Script<number[]>;
   readonly repartition: Script<[number, number, number]>;
   readonly timeOfShard: Script<number[]>;
@@ -131,6 +133,7 @@ export function createPartitionCommands(
   redis.defineCommand('readPartitions', { lua: READ });
   redis.defineCommand('acknowledgeBatch', { lua: ACKNOWLEDGE });
   redis.defineCommand('letGoOfPartitions', { lua: LET_GO });
+  redis.defineCommand('holdsPartitions', { lua: HOLDS });
   redis.defineCommand('findDuePartitions', { lua: FIND_DUE });
   redis.defineCommand('repartition', { lua: REPARTITION });
   redis.defineCommand('timeOfShard', { lua: "return redis.call('TIME')" });
@@ -182,7 +185,8 @@ export function createPartitionCommands(
         ...[keys.owners(shard), ...partitions.map(keys.partition)],
         ...[id, which, ...partitions],
       ),
-    owners: (shard, partitions) => redis.hmget(keys.owners(shard), ...partitions.map(String)),
+    holds: async (shard, partitions, id) =>
+      (await scripts.holdsPartitions(1, keys.owners(shard), id, ...partitions)) === 1,
     findDue: (shard, id, alive) =>
       scripts.findDuePartitions(
         4,

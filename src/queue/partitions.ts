@@ -285,15 +285,16 @@ class RedisPartitions implements Partitions {
     const { id } = readOwner(owner);
     const read = records.filter(({ pushes }) => pushes.length > 0);
     const ofShards = byShard(read, ({ partition }) => shardOf(partition, this.shards));
-    const owners = await Promise.all(
+    const held = await Promise.all(
       [...ofShards].map(([shard, ofShard]) =>
-        this.commands.owners(
+        this.commands.holds(
           shard,
           ofShard.map(({ partition }) => partition),
+          id,
         ),
       ),
     );
-    return owners.flat().every((text) => text !== null && readOwner(text).id === id);
+    return held.every(Boolean);
   };
 
   readonly letGo: Partitions['letGo'] = async (partitions, id, which) => {

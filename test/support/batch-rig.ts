@@ -31,7 +31,7 @@ export interface BatchRig {
   newWorker(
     afterLoad?: () => Promise<unknown>,
     afterLookup?: () => Promise<unknown>,
-    isHeld?: () => Promise<boolean>,
+    isHeld?: (batch: Batch) => Promise<boolean>,
   ): ReturnType<typeof createProcessBatch>;
   /** Records a push in the log, as a web process does, and gives it as a batch would read it. */
   queued(

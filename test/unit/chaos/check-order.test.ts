@@ -184,3 +184,47 @@ describe('real time', () => {
     expect(check(run.evidence())).toEqual([]);
   });
 });
+
+describe('the order of the queue', () => {
+  const queuedAt = (ms: number) => ({ queuedAt: new Date(ms) });
+
+  test('revisions that follow it are in order, also those of the same millisecond', () => {
+    const { run, first, second, third } = threeEffects();
+    const evidence = withEntry(run.evidence(), first, queuedAt(1));
+    expect(check(withEntry(withEntry(evidence, second, queuedAt(2)), third, queuedAt(2)))).toEqual(
+      [],
+    );
+  });
+
+  test('a revision that was queued before an earlier one is found', () => {
+    const { run, first, second, third } = threeEffects();
+    const evidence = withEntry(withEntry(run.evidence(), first, queuedAt(1)), second, queuedAt(3));
+    expect(check(withEntry(evidence, third, queuedAt(2)))).toMatchObject([
+      { rule: 'queue-order', requestId: third.requestId, externalId: 'A-1' },
+    ]);
+  });
+
+  test('a push that was rejected as if an effect queued before it had not been is found', () => {
+    const run = aRun();
+    const missed = run.push('status', label('none'), at(10, 30));
+    const created = run.push('upsert', {}, at(5, 40));
+    const evidence = withEntry(run.evidence(), created, queuedAt(1));
+    expect(check(withEntry(evidence, missed, queuedAt(1)))).toEqual([]);
+    expect(check(withEntry(evidence, missed, queuedAt(0)))).toEqual([]);
+    expect(check(withEntry(evidence, missed, queuedAt(2)))).toMatchObject([
+      { rule: 'queue-order', requestId: missed.requestId },
+    ]);
+  });
+
+  test('a push that met an effect that was queued after it is found', () => {
+    const run = aRun();
+    const created = run.push('upsert', {}, at(5, 40));
+    const deleted = run.push('delete', {}, at(10, 30));
+    const met = run.push('status', label('none'), at(5, 45));
+    const evidence = withEntry(withEntry(run.evidence(), created, queuedAt(1)), met, queuedAt(2));
+    expect(check(withEntry(evidence, deleted, queuedAt(2)))).toEqual([]);
+    expect(check(withEntry(evidence, deleted, queuedAt(3)))).toMatchObject([
+      { rule: 'queue-order', requestId: met.requestId },
+    ]);
+  });
+});

@@ -7,6 +7,7 @@ import { collectMatters, type MatterCase } from './matter-cases';
 import { checkMatterIds, checkOneEffect } from './one-effect';
 import { checkPlacement, checkRealTime } from './placement';
 import { indexPushes } from './pushes';
+import { checkQueueOrder } from './queue-order';
 import { foldMatter } from './sequential-fold';
 import { checkLeftovers, checkServiceTimes } from './service-times';
 
@@ -39,5 +40,6 @@ function checkMatter(matter: MatterCase): Violation[] {
     ...violations,
     ...checkRealTime(effects, context.externalId),
     ...(states ? checkPlacement(matter, states) : []),
+    ...checkQueueOrder(matter, states),
   ];
 }

@@ -44,6 +44,8 @@ export const PROMISES = {
   fold: 'The operations that took effect, applied one by one in the order of their revisions, give the recorded outcomes and the matter that is stored.',
   'real-time':
     'A push that was answered before another one was sent took effect before it, whoever received and applied the two.',
+  'queue-order':
+    'The pushes on a matter are decided in the order in which the queue took them: the revisions follow `queuedAt`, and a push without an effect stands between the effects queued before and after it.',
   placeable:
     'A push without an effect was told the truth about a state that its matter had between its sending and its answer.',
   'batch-order':

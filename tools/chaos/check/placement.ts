@@ -52,14 +52,19 @@ export function checkPlacement(matter: MatterCase, states: States): Violation[] 
   return violations;
 }
 
-interface Search {
+/** What a place of a push is looked for in. */
+export interface Search {
   readonly matter: MatterCase;
   readonly states: States;
   readonly find: FindStates;
   readonly range: Range;
 }
 
-function firstPlace(push: Push, { matter, states, find, range }: Search): number | undefined {
+/** @returns the first state in the range at which the push can have been decided as it was */
+export function firstPlace(
+  push: Push,
+  { matter, states, find, range }: Search,
+): number | undefined {
   const { context } = matter;
   const { state, result = '' } = push.entry;
   const operation = operationOn(push, context.externalId);
