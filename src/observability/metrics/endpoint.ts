@@ -1,10 +1,10 @@
 /** The internal port: GET /metrics, /healthz, /readyz, what is given to be shown beside, and nothing else. */
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isAcceptedHost } from '../../protocol/accepted-host';
 import { API_HEADERS } from '../../protocol/headers';
 import { ALIVE_PATH, READY_PATH } from '../../protocol/paths';
 import type { TellLine } from '../../runtime/folded-log';
-import { isAcceptedHost } from './accepted-host';
 import type { Beside } from './options';
 
 /** Milliseconds for the head of a request, and of silence on a connection. */

@@ -1,7 +1,7 @@
 /** The internal port answers only those that mean it: a page of another site may bring its own name for it. */
 import { request } from 'node:http';
-import { isAcceptedHost } from '../../../src/observability/metrics/accepted-host';
 import { type MetricsEndpoint, serveMetrics } from '../../../src/observability/metrics/endpoint';
+import { isAcceptedHost } from '../../../src/protocol/accepted-host';
 import type { LineKind } from '../../../src/runtime/folded-log';
 
 test.each([
