@@ -17,6 +17,7 @@ import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { agreeOnShards } from './queue/shard-count';
 import { countWorkers } from './queue/worker-number';
 import { type Config, readConfig, redactConfig } from './runtime/config';
+import { foldedLog } from './runtime/folded-log';
 import { announceReady, createLifecycle, exitOnSignals, type Lifecycle } from './runtime/lifecycle';
 import { createLogger, type Logger } from './runtime/logger';
 import { outagesOf } from './runtime/outages';
@@ -171,6 +172,7 @@ async function openMetrics(
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     beside: [...(board ? [board] : []), operator],
+    tell: foldedLog(logger),
     servers: {
       pingDatabase: () => pingMongo(mongo),
       pingQueue: () => probeWrite(redis, keys),

@@ -27,11 +27,11 @@ const loadJson = async (path) => (await load(path)).json();
 const loadText = async (path) => (await load(path)).text();
 
 async function main() {
-  // Only where the service says so: a request for what is not there would be an error.
+  // Only if the service announces it. It is not served under a name that the service does not know.
   const hasDemo = document.documentElement.hasAttribute('data-demo');
   const [api, demo] = await Promise.all([
     loadJson('openapi.json'),
-    hasDemo ? loadJson('docs/demo.json') : undefined,
+    hasDemo ? loadJson('docs/demo.json').catch(() => undefined) : undefined,
   ]);
   const form = tryIt(api, BASE, demo);
   const onTry = (/** @type {string} */ operationId) => {

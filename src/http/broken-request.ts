@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { Types } from 'mongoose';
 import { errorEnvelope } from '../protocol/envelope';
 import { PushError, type Reason } from '../protocol/errors';
+import { API_HEADERS } from '../protocol/headers';
 import { takeHead } from './request-head';
 
 /** Milliseconds in which a caller may read its last answer and close its own end. */
@@ -102,6 +103,7 @@ function answerText(reason: Reason): string {
     `HTTP/1.1 ${rejection.code} ${STATUS_CODES[rejection.code]}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(API_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;

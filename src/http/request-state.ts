@@ -67,4 +67,6 @@ export interface PlainDocument {
   readonly etag: string;
   /** Besides the usual ones, or in their place. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Which Host headers it is served for; absent: for all. */
+  readonly isServedFor?: (host: string | undefined) => boolean;
 }

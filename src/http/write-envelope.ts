@@ -1,6 +1,7 @@
 /** Writes an answer's headers and its envelope: for successes and errors alike. */
 import type { Context } from 'koa';
 import type { Envelope } from '../protocol/envelope';
+import { API_HEADERS } from '../protocol/headers';
 import type { Language } from '../protocol/language';
 import type { RequestState } from './request-state';
 
@@ -14,6 +15,7 @@ export type Always200 = (path: string) => boolean;
 export function writeEnvelope(ctx: Context, envelope: Envelope, always200: Always200): void {
   closeIfUnread(ctx);
   tellLanguage(ctx);
+  ctx.set(API_HEADERS);
   ctx.status = envelope.code === 0 || always200(ctx.path) ? 200 : envelope.code;
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = JSON.stringify(envelope);

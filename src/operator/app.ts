@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerDocument } from '../http/document-answer';
 import type { PlainDocument } from '../http/request-state';
+import { API_HEADERS } from '../protocol/headers';
 import { type Answer, answerChange } from './changes';
 import { readOperatorFiles } from './files';
 import type { OperatorParts } from './parts';
@@ -17,8 +18,7 @@ const READING = ['GET', 'HEAD'];
 /** For JSON; the files have theirs. */
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
+  ...API_HEADERS,
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };

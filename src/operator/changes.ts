@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { withTimeout } from '../concurrency/timeout';
+import { foldedLog } from '../runtime/folded-log';
 import { withAuditEntry } from '../storage/audit/with-entry';
 import { pauseAction, setPaused } from '../storage/directory/pause-client';
 import type { OperatorParts } from './parts';
@@ -31,6 +32,10 @@ export interface Answer {
   readonly body: object;
 }
 
+interface Rejection extends Answer {
+  readonly body: { readonly reason: string; readonly message: string };
+}
+
 interface ChangeParts extends Pick<OperatorParts, 'mongo' | 'logger' | 'token'> {
   readonly tries: Tries;
 }
@@ -41,8 +46,11 @@ export async function answerChange(
   paused: boolean,
   parts: ChangeParts,
 ): Promise<Answer> {
-  const refused = refusalOf(req, parts);
-  if (refused) return refused;
+  const rejection = rejectionOf(req, parts);
+  if (rejection) {
+    logRejection(parts, req, rejection);
+    return rejection;
+  }
   const asked = wanted.safeParse(await readJson(req));
   if (!asked.success) {
     return no(400, 'BAD_REQUEST', 'clientId, operator (1 to 64 characters), reason (at most 200)');
@@ -69,26 +77,38 @@ export async function answerChange(
   }
 }
 
+/** A wrong token may come in crowds: the log has the first of a second, and how many more there were. */
+function logRejection(
+  { logger }: ChangeParts,
+  req: IncomingMessage,
+  { status: code, body: { reason } }: Rejection,
+): void {
+  const kind = { level: 'warn', text: 'operator request rejected', reason, code } as const;
+  foldedLog(logger)(kind, { address: req.socket.remoteAddress });
+}
+
 /** Before the body is read. */
-function refusalOf(req: IncomingMessage, { token, tries }: ChangeParts): Answer | undefined {
+function rejectionOf(req: IncomingMessage, { token, tries }: ChangeParts): Rejection | undefined {
   if (token === '') {
     return no(404, 'CHANGES_OFF', 'nothing can be changed here: OPERATOR_TOKEN is not set');
   }
   if (!isFromHere(req)) return no(403, 'CROSS_SITE', 'a request of another site is not taken');
-  const address = req.socket.remoteAddress ?? '';
-  if (!tries.mayTry(address)) {
-    return no(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
-  }
   const given = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '')?.[1];
   if (given === undefined) return no(401, 'TOKEN_MISSING', 'Authorization: Bearer <token>');
-  if (!isSame(given, token)) {
-    tries.wrong(address);
-    return no(401, 'TOKEN_WRONG', 'it is not OPERATOR_TOKEN');
-  }
+  if (!isSame(given, token)) return wrongToken(req.socket.remoteAddress ?? '', tries);
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? '')) {
     return no(415, 'NOT_JSON', 'the content type has to be application/json');
   }
   return undefined;
+}
+
+/** Only wrong tokens are counted: someone who sends ten of them must not lock out the operator. */
+function wrongToken(address: string, tries: Tries): Rejection {
+  if (!tries.mayTry(address)) {
+    return no(429, 'TOO_MANY_TRIES', 'too many wrong tokens: try again in a minute');
+  }
+  tries.wrong(address);
+  return no(401, 'TOKEN_WRONG', 'it is not OPERATOR_TOKEN');
 }
 
 /** A browser names the site of a page that sends a POST; a program names none. */
@@ -120,7 +140,7 @@ async function readJson(req: IncomingMessage): Promise<unknown> {
   }
 }
 
-const no = (status: number, reason: string, message: string): Answer => ({
+const no = (status: number, reason: string, message: string): Rejection => ({
   status,
   body: { reason, message },
 });

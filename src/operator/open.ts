@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http';
 import type { Beside } from '../observability/metrics/options';
 import { createPartitionStates } from '../queue/partition-states';
+import { foldedLog } from '../runtime/folded-log';
 import { outagesOf } from '../runtime/outages';
 import type { OperatorParts } from './parts';
 import { type QueueHistory, startQueueHistory } from './queue-history';
@@ -12,6 +13,8 @@ export interface Operator extends Beside {
 
 /** The page itself, what it shows as JSON, its own files, and those that it has of the console. */
 const PLACES = /^\/(?:$|status$|operator\/|console\/)/;
+
+const FAILED = { level: 'warn', text: "operator's screen error" } as const;
 
 /** @param parts `isKept`: whether there is an internal port */
 export function openOperator(parts: OperatorParts & { readonly isKept: boolean }): Operator {
@@ -28,7 +31,7 @@ export function openOperator(parts: OperatorParts & { readonly isKept: boolean }
     } catch (error) {
       // A later request tries it anew.
       app = undefined;
-      logger.warn({ error: String(error) }, "operator's screen error");
+      foldedLog(logger)(FAILED, { error: String(error) });
       if (!res.headersSent) res.writeHead(500);
       res.end();
     }

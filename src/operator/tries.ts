@@ -1,7 +1,7 @@
-/** How often somebody may try a wrong token: so seldom that guessing leads nowhere. */
+/** Counts the wrong tokens of each address. The right token is accepted whatever the count is. */
 
 export interface Tries {
-  /** Whether this address may try now; it need not be right. */
+  /** Whether this address has sent fewer wrong tokens than the limit in the current span. */
   mayTry(address: string): boolean;
   wrong(address: string): void;
 }

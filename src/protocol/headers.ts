@@ -1,4 +1,4 @@
-/** The forms of the headers of a request (specification 5; decisions, "Authentication"). */
+/** The forms of the headers of a request (specification 5; decisions, "Authentication"), and headers of every answer. */
 
 /** Unix time in seconds, as sent: it is part of what is signed. */
 export const TIMESTAMP = /^\d{1,12}$/;
@@ -11,3 +11,9 @@ export const SIGNATURE = /^[0-9a-fA-F]{64}$/;
  * that had them in a line of a batch would be another one where its push comes alone.
  */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+/** An answer is for its caller only: no cache keeps it, and no browser takes it for another type than it is. */
+export const API_HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const;

@@ -3,70 +3,12 @@ import path from 'node:path';
 import { z } from 'zod';
 import { mongoUrlProblem } from './mongo-url';
 import { redisUrlProblem } from './redis-url';
+import { type Environment, readSettingFiles } from './setting-files';
+import { plainUrl, secretKeys, span, spanOrOff, statuses, timeZone, whole } from './setting-forms';
 import { tracingProblems } from './tracing-settings';
 
 const CONCLUDED =
   'DONE,COMPLETED,FINISHED,APPROVED,REJECTED,CANCELLED,CANCELED,WITHDRAWN,REVOKED,TERMINATED,CLOSED,EXPIRED';
-
-const whole = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min).max(max));
-const list = z.string().transform((value) =>
-  value
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean),
-);
-
-/** A span such as `10s`, `5m`, `24h`, `30d` or plain milliseconds; becomes milliseconds. */
-const span = (minMs: number, maxMs: number) =>
-  z
-    .string()
-    .regex(/^\d+(ms|s|m|h|d)?$/, 'must be a number with ms, s, m, h or d, for example 10s')
-    .transform((value) => Number.parseInt(value, 10) * unitOf(value.replace(/\d/g, '')))
-    .pipe(
-      z
-        .number()
-        .min(minMs, `must be at least ${minMs} ms`)
-        .max(maxMs, `must be at most ${maxMs} ms`),
-    );
-
-/** The same, or `off`. */
-const spanOrOff = (minMs: number, maxMs: number) =>
-  z.string().transform((value, ctx) => {
-    if (value === 'off') return value;
-    const parsed = span(minMs, maxMs).safeParse(value);
-    if (parsed.success) return parsed.data;
-    for (const { message } of parsed.error.issues) ctx.addIssue(`${message}, or off`);
-    return z.NEVER;
-  });
-
-/** Statuses as callers may send them; DRAFT cannot conclude anything. */
-const statuses = list.pipe(
-  z
-    .array(
-      z.string().regex(/^(?!DRAFT$)[A-Z][A-Z0-9_]{0,63}$/, 'must be upper snake case, not DRAFT'),
-    )
-    .min(1, 'must name at least one status'),
-);
-
-const timeZone = z
-  .string()
-  .refine(isTimeZone, 'must be an IANA time zone, for example Asia/Shanghai');
-
-/** `id:base64,id:base64`: the first key seals, all of them open. 32 bytes each. */
-const secretKeys = list.pipe(
-  z
-    .array(z.string().regex(/^[\w-]{1,32}:[A-Za-z0-9+/]{43}=$/, 'must be id:base64 of 32 bytes'))
-    .min(1, 'must name at least one key, as id:base64 of 32 bytes')
-    .refine(
-      (keys) => new Set(keys.map((key) => key.split(':')[0])).size === keys.length,
-      'must not name an id twice',
-    ),
-);
 
 const schema = z.object({
   /** Address that the web process listens on. */
@@ -83,6 +25,11 @@ const schema = z.object({
     const message = redisUrlProblem(url);
     if (message) context.addIssue({ code: 'custom', message });
   }),
+  /** Files that hold MONGO_URL, REDIS_URL, SECRET_KEYS and OPERATOR_TOKEN, in place of the values. */
+  MONGO_URL_FILE: z.string().default(''),
+  REDIS_URL_FILE: z.string().default(''),
+  SECRET_KEYS_FILE: z.string().default(''),
+  OPERATOR_TOKEN_FILE: z.string().default(''),
   /** Keeps deployments that share a Redis apart. */
   REDIS_NAMESPACE: z
     .string()
@@ -164,7 +111,7 @@ const schema = z.object({
   /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
   /** Where people reach the service; `matterctl client console` prints links below it. */
-  PUBLIC_URL: z.string().refine(isPlainUrl, 'must be http(s)://host/path').default(''),
+  PUBLIC_URL: plainUrl.default(''),
   /** `on`: `web` logs one line for each request. */
   LOG_REQUESTS: z.enum(['on', 'off']).default('off'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -207,7 +154,7 @@ const consistent = schema
   });
 
 export type Config = Readonly<z.infer<typeof schema>>;
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment } from './setting-files';
 
 /** A start-up failure that the operator can mend; its message lists every bad variable. */
 export class ConfigError extends Error {
@@ -220,15 +167,21 @@ export const demoClientFile = ({ DATA_DIR }: Config) => path.join(DATA_DIR, 'dem
 /**
  * Reads the settings. An empty variable counts as absent.
  *
- * @throws ConfigError naming every variable that is missing or wrong
+ * @throws ConfigError naming every variable that is missing or wrong, and the file that it was read from
  */
 export function readConfig(env: Environment): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const present = { ...defaultsOfForm(set.REDIS_URL), ...set };
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const files = readSettingFiles(given);
+  const present = { ...defaultsOfForm(files.env.REDIS_URL), ...files.env };
   const parsed = consistent.safeParse(present, { error: englishMissing });
-  const issues = parsed.error?.issues ?? [];
+  const issues = (parsed.error?.issues ?? []).filter(
+    ({ path }) => !files.unknown.has(String(path[0])),
+  );
   const lines = [
-    ...issues.map((issue) => `  ${issue.path[0]?.toString()}: ${issue.message}`),
+    ...files.problems.map(([name, problem]) => `  ${name}: ${problem}`),
+    ...issues.map(({ path: [name], message }) => {
+      return `  ${String(name)}: ${message}${files.sourceOf(String(name))}`;
+    }),
     ...Object.entries(RENAMED)
       .filter(([before]) => before in present)
       .map(([before, name]) => `  ${before}: is called ${name} now`),
@@ -260,23 +213,4 @@ function withoutPassword(url: string): string {
 
 function englishMissing(issue: { code?: string; input?: unknown }): string | undefined {
   return issue.input === undefined ? 'is required' : undefined;
-}
-
-function unitOf(unit: string): number {
-  return { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit] ?? 1;
-}
-
-function isPlainUrl(value: string): boolean {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && !/[?#@]/.test(value);
-}
-
-function isTimeZone(value: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return true;
-  } catch {
-    // The constructor's only way to say "no such zone".
-    return false;
-  }
 }

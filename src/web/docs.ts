@@ -22,5 +22,11 @@ function filesOf(config: Config): PageFiles {
 
 function docsFilesOf(config: Config): PageFiles {
   if (config.DOCS_PAGE === 'off') return new Map();
-  return readDocsFiles(ROOT, config.DOCS_DEMO === 'on' ? demoClientFile(config) : undefined);
+  return readDocsFiles(ROOT, config.DOCS_DEMO === 'on' ? demoOf(config) : undefined);
+}
+
+function demoOf(config: Config): Parameters<typeof readDocsFiles>[1] {
+  const { HOST, PUBLIC_URL } = config;
+  const publicName = PUBLIC_URL === '' ? [] : [new URL(PUBLIC_URL).hostname];
+  return { file: demoClientFile(config), ownNames: [HOST, ...publicName] };
 }

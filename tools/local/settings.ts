@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { type Config, ConfigError, readConfig } from '../../src/runtime/config';
+import { isGiven, standInsFor } from '../../src/runtime/setting-files';
 
 /** What npm start itself needs to know; the processes that it starts read the rest. */
 export interface StartSettings {
@@ -25,12 +26,6 @@ export interface StartSettings {
 
 const MOST_WORKERS = 64;
 const OWN_DEFAULTS = { HOST: '127.0.0.1', DRAIN_DELAY: '0' };
-/** What npm start makes itself when it is absent; only their form matters for the check. */
-const STAND_INS = {
-  MONGO_URL: 'mongodb://127.0.0.1/stand-in',
-  REDIS_URL: 'redis://127.0.0.1',
-  SECRET_KEYS: `stand-in:${'A'.repeat(43)}=`,
-};
 
 /**
  * Reads and checks every setting, also those of the web and worker processes, before anything
@@ -39,7 +34,7 @@ const STAND_INS = {
  */
 export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSettings {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const config: Config = readConfig({ ...OWN_DEFAULTS, ...STAND_INS, ...given });
+  const config: Config = readConfig({ ...OWN_DEFAULTS, ...given, ...standInsFor(given) });
   return {
     host: config.HOST,
     port: config.PORT,
@@ -48,9 +43,9 @@ export function readStartSettings(env: NodeJS.ProcessEnv, root: string): StartSe
     drainMs: config.DRAIN_TIMEOUT,
     workers: workerCount(given.WORKERS ?? '1'),
     dataDir: resolve(root, given.DATA_DIR ?? '.data'),
-    mongoUrl: given.MONGO_URL,
-    redisUrl: given.REDIS_URL,
-    secretKeys: given.SECRET_KEYS,
+    mongoUrl: isGiven(given, 'MONGO_URL') ? config.MONGO_URL : undefined,
+    redisUrl: isGiven(given, 'REDIS_URL') ? config.REDIS_URL : undefined,
+    secretKeys: isGiven(given, 'SECRET_KEYS') ? config.SECRET_KEYS.join(',') : undefined,
     docsPage: config.DOCS_PAGE,
     docsDemo: given.DOCS_DEMO ? config.DOCS_DEMO : demoFor(config.HOST),
   };

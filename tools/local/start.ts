@@ -1,5 +1,6 @@
 /** npm start: the servers, the indexes, the demo, one web process and the workers, until it is stopped. */
 import { join } from 'node:path';
+import { withoutForms } from '../../src/runtime/setting-files';
 import { startApp } from './app-process';
 import { bringServers, type StartContext } from './backing';
 import { ensureSecretKeys, removeEndpoints, writeEndpoints } from './data-dir';
@@ -49,6 +50,8 @@ async function bringUp(startContext: StartContext): Promise<void> {
   const { mongo, redis } = await bringServers(startContext);
   const env = {
     ...process.env,
+    // Passed on as values: a process that has both forms does not start.
+    ...withoutForms('MONGO_URL', 'REDIS_URL', 'SECRET_KEYS'),
     MONGO_URL: mongo,
     REDIS_URL: redis,
     SECRET_KEYS: secretKeys,

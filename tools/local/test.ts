@@ -1,6 +1,7 @@
 /** npm test: jest against servers of its own, which are gone, with their data, afterwards. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileVariableOf, SECRET_SETTINGS } from '../../src/runtime/setting-files';
 import { startGuarded } from './process-guard';
 import { Releasers, type RunContext } from './run-context';
 import { makeRunFolder } from './run-folder';
@@ -14,6 +15,8 @@ const NOT_FOR_TESTS = [
   'MONGO_URL',
   'REDIS_URL',
   'SECRET_KEYS',
+  'OPERATOR_TOKEN',
+  ...SECRET_SETTINGS.map(fileVariableOf),
   'DATA_DIR',
   'HOST',
   'PORT',

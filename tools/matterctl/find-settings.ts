@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Config, type Environment, readConfig } from '../../src/runtime/config';
+import { bothForms, isGiven, standInsFor, withoutForms } from '../../src/runtime/setting-files';
 import { CommandFailure } from './failure';
 import type { ChosenServer, QueueSettings } from './tool';
 
@@ -14,13 +15,6 @@ const ENDPOINTS = z.object({
 });
 type Endpoints = z.infer<typeof ENDPOINTS>;
 
-/** Stand for what a command does not need; the rest is checked by the service's own rules. */
-const STAND_INS = {
-  MONGO_URL: 'mongodb://stand-in/stand-in',
-  REDIS_URL: 'redis://stand-in',
-  SECRET_KEYS: `stand-in:${'A'.repeat(43)}=`,
-};
-
 /** Where settings are looked for. */
 interface Here {
   readonly env: Environment;
@@ -29,12 +23,15 @@ interface Here {
 }
 
 /** @throws CommandFailure where nothing tells */
-export function mongoOf({ env: { MONGO_URL }, dataDirs }: Here): ChosenServer {
-  if (MONGO_URL) return { url: check({ MONGO_URL }).MONGO_URL, chosen: 'from MONGO_URL' };
+export function mongoOf({ env, dataDirs }: Here): ChosenServer {
+  if (isGiven(env, 'MONGO_URL')) {
+    const chosen = env.MONGO_URL ? 'from MONGO_URL' : 'from MONGO_URL_FILE';
+    return { url: check(bothForms(env, 'MONGO_URL')).MONGO_URL, chosen };
+  }
   const running = firstOf(dataDirs, readEndpoints);
   if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
   throw new CommandFailure(
-    'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL',
+    'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL or MONGO_URL_FILE',
   );
 }
 
@@ -54,7 +51,8 @@ export function publicUrlOf({ env: { PUBLIC_URL }, dataDirs }: Here): string {
 
 /** @throws CommandFailure where nothing tells */
 export function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
-  const keys = env.SECRET_KEYS || firstOf(dataDirs, readSecretKeys);
+  if (isGiven(env, 'SECRET_KEYS')) return check(bothForms(env, 'SECRET_KEYS')).SECRET_KEYS;
+  const keys = firstOf(dataDirs, readSecretKeys);
   if (keys) return check({ SECRET_KEYS: keys }).SECRET_KEYS;
   throw new CommandFailure(
     'no SECRET_KEYS: set it to the key ring of the service, or run npm start once, which makes one',
@@ -63,8 +61,10 @@ export function secretKeysOf({ env, dataDirs }: Here): readonly string[] {
 
 /** @throws CommandFailure where nothing tells */
 export function queueOf({ env, dataDirs }: Here): QueueSettings {
-  const { REDIS_URL = firstOf(dataDirs, readEndpoints)?.redisUrl } = env;
-  if (REDIS_URL) return check({ ...env, MONGO_URL: undefined, SECRET_KEYS: undefined, REDIS_URL });
+  const others = { ...env, ...withoutForms('MONGO_URL', 'SECRET_KEYS', 'OPERATOR_TOKEN') };
+  if (isGiven(env, 'REDIS_URL')) return check(others);
+  const REDIS_URL = firstOf(dataDirs, readEndpoints)?.redisUrl;
+  if (REDIS_URL) return check({ ...others, REDIS_URL });
   throw new CommandFailure(
     'no REDIS_URL and nothing is running here: run npm start, or set REDIS_URL',
   );
@@ -79,7 +79,8 @@ export function concludedOf({ env: { CONCLUDED_STATUSES } }: Here): ReadonlySet<
 }
 
 /** The settings that are given, by the service's own rules. @throws ConfigError */
-const check = (given: Environment): Config => readConfig({ ...STAND_INS, ...present(given) });
+const check = (given: Environment): Config =>
+  readConfig({ ...present(given), ...standInsFor(given) });
 
 function present(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));

@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import { partialEnvelope } from '../../protocol/batch';
 import { type Envelope, errorEnvelope, successEnvelope } from '../../protocol/envelope';
 import { PushError } from '../../protocol/errors';
+import { API_HEADERS } from '../../protocol/headers';
 import { answerDocument } from '../document-answer';
 import { type BegunLines, writeLines } from '../line-answer';
 import { rateHeaders } from '../rate-headers';
@@ -62,6 +63,7 @@ function sendLines(ctx: Context, lines: BegunLines, options: RespondOptions): vo
   const { clock, tellRejection } = options;
   const { requestId, language }: RequestState = ctx.state;
   tellLanguage(ctx);
+  ctx.set(API_HEADERS);
   ctx.status = 200;
   ctx.type = 'application/x-ndjson; charset=utf-8';
   ctx.body = writeLines(ctx.res, lines, {
@@ -79,7 +81,7 @@ function sendDocument(ctx: Context, document: PlainDocument): void {
   const { status, headers, body } = answerDocument(document, ctx.headers);
   ctx.status = status;
   if (body) ctx.body = body;
-  ctx.set({ 'Cache-Control': 'public, max-age=300', ...headers });
+  ctx.set({ ...API_HEADERS, 'Cache-Control': 'public, max-age=300', ...headers });
 }
 
 function sendLocation(ctx: Context, location: string): void {

@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isAcceptedHost } from '../../protocol/accepted-host';
 import { DOCS_PATH } from '../../protocol/paths';
 import { fileOf, HEADERS, type PageFiles, plainFileOf, TYPES, withPreloads } from '../page-files';
 import type { PlainDocument } from '../request-state';
@@ -20,15 +21,22 @@ const EXAMPLES = [
 ];
 const EXAMPLE_TYPE = 'text/plain; charset=utf-8';
 
+/** A client with its secret that the page fills in for everyone who opens it. */
+interface Demo {
+  /** As tools/local/demo.ts writes it. */
+  readonly file: string;
+  /** Host names of this service; under another name the secret is not served. */
+  readonly ownNames: readonly string[];
+}
+
 /**
  * Reads all of them, once.
  *
  * @param root the folder of the project
- * @param demoFile a client with its secret, as tools/local/demo.ts writes it, to be filled in for whoever
- *   opens the page; none: there is no demo.json
+ * @param demo absent: there is no demo.json
  * @throws Error where a file cannot be read
  */
-export function readDocsFiles(root: string, demoFile?: string): PageFiles {
+export function readDocsFiles(root: string, demo?: Demo): PageFiles {
   const folder = path.join(root, 'public/docs');
   const own = readdirSync(folder)
     .filter((name) => path.extname(name) in TYPES && name !== PAGE)
@@ -43,9 +51,9 @@ export function readDocsFiles(root: string, demoFile?: string): PageFiles {
   });
   const modules = new Map([...own, ...noble]);
   const html = withPreloads(DOCS_PATH, readFileSync(path.join(folder, PAGE)), modules);
-  const page = fileOf(PAGE, demoFile ? withDemo(html) : html);
-  const demo = demoFile ? [demoOf(demoFile)] : [];
-  return new Map([[DOCS_PATH, page], ...modules, ...examples, ...demo]);
+  const page = fileOf(PAGE, demo ? withDemo(html) : html);
+  const demoFiles = demo ? [demoOf(demo)] : [];
+  return new Map([[DOCS_PATH, page], ...modules, ...examples, ...demoFiles]);
 }
 
 /** @param below where they are served */
@@ -60,10 +68,11 @@ export function readNoble(below: string): [string, PlainDocument][] {
 /** The page asks for the demo only where there is one. */
 const withDemo = (page: Buffer) => Buffer.from(String(page).replace('<html ', '<html data-demo '));
 
-function demoOf(file: string): [string, PlainDocument] {
+function demoOf({ file, ownNames }: Demo): [string, PlainDocument] {
   const { clientId, secret } = JSON.parse(readFileSync(file, 'utf8'));
   const bytes = Buffer.from(JSON.stringify({ clientId, secret }));
   const type = 'application/json; charset=utf-8';
   const headers = { ...HEADERS, 'Cache-Control': 'no-store' };
-  return [`${DOCS_PATH}/demo.json`, { ...plainFileOf(bytes, type), headers }];
+  const isServedFor = (host: string | undefined) => isAcceptedHost(host, ...ownNames);
+  return [`${DOCS_PATH}/demo.json`, { ...plainFileOf(bytes, type), headers, isServedFor }];
 }

@@ -20,7 +20,8 @@ const LEADS: ReadonlyMap<string, { readonly page: string; readonly location: str
 /** A path is looked up letter for letter: nothing of a request ever becomes the path of a file. */
 export function koaDocsPage(files: PageFiles): Middleware<RequestState> {
   return async (ctx, next) => {
-    const file = files.get(ctx.path);
+    const found = files.get(ctx.path);
+    const file = found?.isServedFor?.(ctx.headers.host) === false ? undefined : found;
     const lead = LEADS.get(ctx.path);
     const location = lead && files.has(lead.page) ? lead.location : undefined;
     if (!file && location === undefined) return next();

@@ -17,6 +17,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { withTimeout } from '../../concurrency/timeout';
 import { etagOf } from '../../protocol/etag';
+import { foldedLog } from '../../runtime/folded-log';
 import type { Logger } from '../../runtime/logger';
 
 const METHODS = ['HEAD', 'GET'];
@@ -56,7 +57,10 @@ export function createBoardApp(
 ): Koa {
   const app = new Koa();
   // What reaches Koa itself is a bug or a connection that is gone.
-  app.on('error', (error: Error) => logger.warn({ error: error.message }, 'queue board error'));
+  const tell = foldedLog(logger);
+  app.on('error', ({ message }: Error) => {
+    tell({ level: 'warn', text: 'queue board error' }, { error: message });
+  });
   app.use(koaReadOnly);
   app.use(koaFiles(basePath, parts));
   app.use(apiRouter(basePath, parts).routes());

@@ -1,7 +1,10 @@
 /** The internal port: GET /metrics, /healthz, /readyz, what is given to be shown beside, and nothing else. */
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isAcceptedHost } from '../../protocol/accepted-host';
+import { API_HEADERS } from '../../protocol/headers';
 import { ALIVE_PATH, READY_PATH } from '../../protocol/paths';
+import type { TellLine } from '../../runtime/folded-log';
 import type { Beside } from './options';
 
 /** Milliseconds for the head of a request, and of silence on a connection. */
@@ -23,14 +26,20 @@ export interface InternalPages {
   isReady(): Promise<boolean>;
 }
 
+export interface InternalPort {
+  /** METRICS_HOST */
+  readonly host: string;
+  /** METRICS_PORT */
+  readonly port: number;
+  readonly beside?: readonly Beside[] | undefined;
+  /** Logs requests that are rejected. */
+  readonly tell: TellLine;
+}
+
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
 export async function serveMetrics(
   pages: InternalPages,
-  {
-    host,
-    port,
-    beside = [],
-  }: { readonly host: string; readonly port: number; readonly beside?: readonly Beside[] },
+  { host, port, beside = [], tell }: InternalPort,
 ): Promise<MetricsEndpoint> {
   const server = createServer(
     {
@@ -39,7 +48,7 @@ export async function serveMetrics(
       keepAliveTimeout: IDLE_TIMEOUT,
       connectionsCheckingInterval: 1_000,
     },
-    answering(pages, beside),
+    withAcceptedHost(host, tell, answering(pages, beside)),
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(STALL_TIMEOUT);
@@ -62,6 +71,30 @@ export async function serveMetrics(
   };
 }
 
+const REJECTED = {
+  level: 'warn',
+  text: 'request on the internal port rejected',
+  reason: 'HOST_NOT_ACCEPTED',
+} as const;
+/** Longest part of a Host header in the log. */
+const LOGGED_HOST = 100;
+
+/** Before everything that the port shows: names of clients, the queue, figures. */
+function withAcceptedHost(
+  ownName: string,
+  tell: TellLine,
+  answer: RequestListener,
+): RequestListener {
+  return (req, res) => {
+    const { host } = req.headers;
+    if (isAcceptedHost(host, ownName)) return answer(req, res);
+    const address = req.socket.remoteAddress;
+    tell(REJECTED, { host: host?.slice(0, LOGGED_HOST), address });
+    res.setHeader('Connection', 'close');
+    plain(res, 421, 'Address this port by an IP address, localhost or METRICS_HOST');
+  };
+}
+
 function answering(pages: InternalPages, beside: readonly Beside[]): RequestListener {
   return async (req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
@@ -81,12 +114,12 @@ function answering(pages: InternalPages, beside: readonly Beside[]): RequestList
 async function tellMetrics({ contentType, text }: InternalPages, res: ServerResponse) {
   try {
     const body = await text();
-    res.writeHead(200, { 'Content-Type': contentType }).end(body);
+    res.writeHead(200, { ...API_HEADERS, 'Content-Type': contentType }).end(body);
   } catch (error) {
     plain(res, 500, String(error));
   }
 }
 
 function plain(res: ServerResponse, status: number, text: string): void {
-  res.writeHead(status, { 'Content-Type': 'text/plain' }).end(`${text}\n`);
+  res.writeHead(status, { ...API_HEADERS, 'Content-Type': 'text/plain' }).end(`${text}\n`);
 }

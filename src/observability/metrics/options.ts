@@ -1,6 +1,7 @@
 /** What metrics need of their process, and what it gets. */
 import type { RequestListener } from 'node:http';
 import type { Clock } from '../../concurrency/clock';
+import type { TellLine } from '../../runtime/folded-log';
 import type { Metrics } from '../../telemetry/metrics';
 
 export interface PartitionAge {
@@ -37,6 +38,8 @@ export interface MetricsOptions {
   readonly port: number;
   /** Shown on that port too. */
   readonly beside?: readonly Beside[];
+  /** Logs requests that the port rejects. */
+  readonly tell: TellLine;
   readonly servers: Servers;
   readonly clock: Clock;
   /** What time it is for Redis, epoch milliseconds; it may reject. */

@@ -7,7 +7,7 @@ import { createRegistry } from './registry';
 
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
 export async function startPrometheus(options: MetricsOptions): Promise<RunningMetrics> {
-  const { type, host, port, beside, servers } = options;
+  const { type, host, port, beside, tell, servers } = options;
   const all = createRegistry(type);
   const text = async () => {
     await readServers(servers, all);
@@ -16,6 +16,6 @@ export async function startPrometheus(options: MetricsOptions): Promise<RunningM
   const { contentType } = all.registry;
   const isReady = () => areServersReady(servers);
   const pages = { contentType, text, isReady };
-  const { url, close } = await serveMetrics(pages, { host, port, beside });
+  const { url, close } = await serveMetrics(pages, { host, port, beside, tell });
   return { metrics: createMetrics(all, options), url, close };
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import type { Clock } from '../../concurrency/clock';
+import { foldedLog, type TellLine } from '../../runtime/folded-log';
 import type { Logger } from '../../runtime/logger';
 import {
   type ClientPause,
@@ -18,6 +19,16 @@ import { createTtlCache } from './ttl-cache';
 const CACHE_TTL = 1_000;
 /** A portal has dozens of clients; all of them are kept in memory. */
 const MAX_CLIENTS = 10_000;
+
+/** The clients are read twice a second and more often during rejections: what is wrong with one is wrong each time. */
+const TOO_MANY = {
+  level: 'error',
+  text: 'too many clients: the youngest ones are not known here',
+} as const;
+const UNREADABLE = { level: 'error', text: 'client cannot be read' } as const;
+const UNRESOLVED = { level: 'error', text: 'secret cannot be resolved', most: 20 } as const;
+/** Clients that one line names. */
+const MAX_NAMED = 20;
 
 export interface UsableSecret {
   readonly id: string;
@@ -70,7 +81,8 @@ export function createClientDirectory(
   logger: Logger,
 ): ClientDirectory {
   const model = clientModel(connection);
-  const startRead = createSecretOpener(keyRing, logger);
+  const tell = foldedLog(logger);
+  const startRead = createSecretOpener(keyRing, tell);
   let most = 0;
   const load = async () => {
     const records = await model
@@ -78,20 +90,20 @@ export function createClientDirectory(
       .sort({ createdAt: 1, _id: 1 })
       .limit(MAX_CLIENTS + 1)
       .lean();
-    if (records.length > MAX_CLIENTS) {
-      logger.error({ max: MAX_CLIENTS }, 'too many clients: the youngest ones are not known here');
-    }
+    if (records.length > MAX_CLIENTS) tell(TOO_MANY, { max: MAX_CLIENTS });
     const open = startRead();
     const now = clock();
     const known = new Map<string, KnownClient>();
+    const unreadable = new Map<string, unknown>();
     for (const record of records.slice(0, MAX_CLIENTS)) {
       try {
         known.set(record._id, toKnownClient(record, open, now));
       } catch (error) {
         // A record that was written by hand must not take the other clients with it.
-        logger.error({ clientId: record._id, error: String(error) }, 'client cannot be read');
+        unreadable.set(record._id, error);
       }
     }
+    tellUnreadable(tell, unreadable);
     most = Math.max(0, ...[...known.values()].map(({ secrets }) => secrets.length));
     return known;
   };
@@ -100,6 +112,14 @@ export function createClientDirectory(
     find: async (clientId, maxAge) => (await clients.get(maxAge)).get(clientId),
     mostSecrets: () => most,
   };
+}
+
+/** @param errors by client id */
+function tellUnreadable(tell: TellLine, errors: ReadonlyMap<string, unknown>): void {
+  const [first] = errors.values();
+  if (errors.size === 0) return;
+  const clientIds = [...errors.keys()].slice(0, MAX_NAMED);
+  tell(UNREADABLE, { clients: errors.size, clientIds, error: String(first) });
 }
 
 type OpenSecret = (
@@ -112,13 +132,13 @@ type OpenSecret = (
  *
  * @returns to be called for each read of the clients
  */
-function createSecretOpener(keyRing: KeyRing, logger: Logger): () => OpenSecret {
+function createSecretOpener(keyRing: KeyRing, tell: TellLine): () => OpenSecret {
   /** One that cannot be opened (its key left SECRET_KEYS) must not take the other with it. */
   const openOne: OpenSecret = ({ id, sealed }, clientId) => {
     try {
       return [{ id, secret: keyRing.open(sealed, clientId) }];
     } catch (error) {
-      logger.error({ clientId, secretId: id, error: String(error) }, 'secret cannot be resolved');
+      tell(UNRESOLVED, { clientId, secretId: id, error: String(error) });
       return [];
     }
   };

@@ -22,7 +22,7 @@ const CLIENT = { clientId: 'demo', secret: 's3cret</script>' };
 
 beforeAll(async () => {
   writeFileSync(join(folder, 'demo-client.json'), JSON.stringify({ ...CLIENT, other: 1 }));
-  const demoOn = { DOCS_DEMO: 'on', DATA_DIR: folder };
+  const demoOn = { DOCS_DEMO: 'on', DATA_DIR: folder, PUBLIC_URL: 'http://docs.example/push' };
   // The file lies there for all of them.
   service = await startService({ env: { DATA_DIR: folder } });
   off = await startService({ workers: 0, env: { ...demoOn, DOCS_PAGE: 'off' } });
@@ -231,4 +231,14 @@ test('DOCS_DEMO=on: the page asks for the demo client, and no cache keeps it', a
     'x-content-type-options': 'nosniff',
   });
   expect(headers).not.toHaveProperty('access-control-allow-origin');
+});
+
+test('DOCS_DEMO=on: a page of another site, whose name points to this address, does not get the secret', async () => {
+  const evil = { of: demo, headers: { Host: 'evil.example' } };
+  const { status, body: answer } = await ask('/docs/demo.json', evil);
+  expect([status, JSON.parse(answer)]).toMatchObject([404, NOT_FOUND]);
+  expect((await ask('/docs', evil)).status).toBe(200);
+  for (const Host of ['localhost', '127.0.0.1:3000', '[::1]:3000', 'docs.example']) {
+    expect((await ask('/docs/demo.json', { of: demo, headers: { Host } })).status).toBe(200);
+  }
 });

@@ -77,6 +77,32 @@ test('a flood of rejections makes the clients be read ten times a second, not on
   expect(reads.mock.calls.length).toBeGreaterThanOrEqual(2);
 });
 
+test('clients that cannot be read are logged in folded lines that name all of them', async () => {
+  const broken = ['broken-1', 'broken-2', 'broken-3'];
+  await add('known');
+  for (const clientId of broken) {
+    await add(clientId);
+    await clientModel(db).collection.updateOne(
+      { _id: clientId as never },
+      { $set: { limit: { rate: 'fast' } } },
+    );
+  }
+  const { find, log, clock, reads } = directory();
+  for (let n = 0; n < 40; n += 1) {
+    clock.now += 1_000;
+    expect(await find('known')).toBeDefined();
+    expect(await find('broken-1')).toBeUndefined();
+  }
+  expect(reads.mock.calls.length).toBeGreaterThanOrEqual(40);
+  const lines = log
+    .text()
+    .split('\n')
+    .filter((line) => line.includes('client cannot be read'));
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.length).toBeLessThan(40);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ clients: 3, clientIds: broken });
+});
+
 test('nothing is read while nobody asks', () => {
   expect(directory().reads).not.toHaveBeenCalled();
 });

@@ -273,7 +273,7 @@ describe('where the servers are', () => {
     const { exitCode, stderr } = await matterctl(['user', 'list'], { env });
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      'matterctl: no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL\n',
+      'matterctl: no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL or MONGO_URL_FILE\n',
     );
   });
 

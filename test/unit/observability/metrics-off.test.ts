@@ -15,6 +15,7 @@ const options = (port: number): MetricsOptions => ({
   type: 'web',
   host: '127.0.0.1',
   port,
+  tell: () => undefined,
   servers: {
     ...{ pingDatabase: never, pingQueue: never, pingPrimary: never },
     ...{ partitions: never, workers: never },

@@ -181,7 +181,7 @@ test.each([
 });
 
 describe('the port', () => {
-  const here = { host: '127.0.0.1', port: 0 };
+  const here = { host: '127.0.0.1', port: 0, tell: () => undefined };
   let text = async () => 'a_total 1\n';
   let ready = true;
   let endpoint: MetricsEndpoint;
@@ -224,7 +224,7 @@ describe('the port', () => {
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as AddressInfo;
     const pages = { contentType: '', text, isReady: async () => true };
-    const failed = serveMetrics(pages, { host: '127.0.0.1', port });
+    const failed = serveMetrics(pages, { ...here, port });
     await expect(failed).rejects.toThrow(
       `cannot listen on 127.0.0.1:${port} (METRICS_HOST, METRICS_PORT)`,
     );
