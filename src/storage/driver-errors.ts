@@ -29,6 +29,13 @@ export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRITE_CONFLICT || isDuplicateKey(error);
 }
 
+/** Whether the collection does not exist yet. */
+export const isMissingCollection = (error: unknown): boolean =>
+  codeOf(error) === NAMESPACE_NOT_FOUND;
+
+/** Whether the collection that is to be created exists already. */
+export const isExistingCollection = (error: unknown): boolean => codeOf(error) === NAMESPACE_EXISTS;
+
 /** Whether a document under the same unique key is there. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
@@ -63,6 +70,33 @@ export function isUnconfirmed(error: unknown): boolean {
   return (
     error instanceof mongo.MongoBulkWriteError && error.result.getWriteConcernError() !== undefined
   );
+}
+
+/**
+ * Whether a write failed because of the document itself: it is too large, or cannot be encoded. Another try
+ * gives the same error. Nothing else is known to be final for a push (decisions, "Success"): a server has
+ * hundreds of codes, and new versions add some.
+ */
+export function isCausedByDocument(error: unknown): boolean {
+  return (
+    error instanceof mongo.BSON.BSONError ||
+    // The driver checks the size of a document before it sends it.
+    error instanceof mongo.MongoInvalidArgumentError ||
+    isBeyondBuffer(error) ||
+    TOO_LARGE.has(codeOf(error))
+  );
+}
+
+/** A document that does not fit into the buffer in which the driver encodes it. */
+const isBeyondBuffer = (error: unknown): boolean =>
+  types.isNativeError(error) && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
+
+/** The error with the server's code and the name of the code, for the log. */
+export function errorText(error: unknown): string {
+  const code = codeOf(error);
+  if (code === undefined) return String(error);
+  const name = error instanceof mongo.MongoServerError ? error.codeName : undefined;
+  return `${String(error)} (code ${code}${name ? ` ${name}` : ''})`;
 }
 
 /** Whether the server never does what was asked, whoever asks and whenever. */
@@ -140,6 +174,8 @@ const AWAY: Codes = new Set([
   ...[134, 189, 10107, 13435, 13436], // its place in the set, and what the majority has
 ]);
 
+const NAMESPACE_NOT_FOUND = 26;
+const NAMESPACE_EXISTS = 48;
 const MAX_TIME_EXPIRED = 50;
 const WRITE_CONFLICT = 112;
 const DUPLICATE_KEY = 11_000;
@@ -150,6 +186,9 @@ const PASSING: Codes = new Set([
   ...[64, 79, 100, 10058], // confirmation
   11601, // interrupted
 ]);
+
+/** The document, or what an update makes of it, is over 16 MiB. */
+const TOO_LARGE: Codes = new Set([10334, 17419, 17420]);
 
 const REJECTED_FOR_GOOD: Codes = new Set([
   13, // Unauthorized
