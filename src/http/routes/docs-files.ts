@@ -24,7 +24,7 @@ const EXAMPLE_TYPE = 'text/plain; charset=utf-8';
  * Reads all of them, once.
  *
  * @param root the folder of the project
- * @param demoFile a client with its secret, as tools/local/demo.ts writes it, to be filled in for whoever
+ * @param demoFile a client with its secret, as tools/local/prepare-data.ts writes it, to be filled in for whoever
  *   opens the page; none: there is no demo.json
  * @throws Error where a file cannot be read
  */
