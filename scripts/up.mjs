@@ -12,6 +12,13 @@ import { installModules } from './lib/node-modules.mjs';
 import { SetupError, say } from './lib/progress.mjs';
 import { chooseServers } from './lib/servers.mjs';
 
+/** What each command needs: which node modules, and which build. */
+const SETUPS = {
+  start: { modules: 'start', extent: 'start' },
+  test: { modules: 'all', extent: 'all' },
+  bench: { modules: 'bench', extent: 'all' },
+  chaos: { modules: 'bench', extent: 'all' },
+};
 const LOWEST_NODE = [20, 19];
 const root = realpathSync(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -32,11 +39,12 @@ async function prepare(mode) {
   try {
     const given = mode === 'start' ? process.env : {};
     const needed = { mongo: !given.MONGO_URL, redis: !given.REDIS_URL };
+    const { modules, extent } = SETUPS[mode];
+    const built = installModules(root, modules).then(() => build(root, extent));
     // Side by side, and both to their end: no half of an install is left running by a failure.
-    const modules = installModules(root, mode === 'test' ? 'all' : 'run');
-    const steps = await Promise.allSettled([modules, chooseServers(root, needed)]);
-    for (const step of steps) if (step.status === 'rejected') throw step.reason;
-    await build(root);
+    for (const step of await Promise.allSettled([built, chooseServers(root, needed)])) {
+      if (step.status === 'rejected') throw step.reason;
+    }
   } finally {
     lock.release();
   }
@@ -44,7 +52,7 @@ async function prepare(mode) {
 
 async function main() {
   const [mode, ...args] = process.argv.slice(2);
-  if (!['start', 'test', 'bench', 'chaos'].includes(mode)) {
+  if (!Object.hasOwn(SETUPS, mode ?? '')) {
     throw new SetupError(
       'Usage: node scripts/up.mjs start | test [arguments for jest] | bench [name] [options] | ' +
         'chaos [options]',

@@ -26,6 +26,24 @@ export function lockSubset(lock, devNames) {
   return { ...lock, packages: { '': own, ...Object.fromEntries(entries) } };
 }
 
+/** Stands for the registry that npm is set to: `--replace-registry-host` puts that one in its place. */
+export const REGISTRY = 'registry.invalid';
+
+/**
+ * Names the archive of each package. Without it npm asks the registry for all versions of each package first,
+ * which takes half of an installation.
+ * @param {object} lock package-lock.json, version 3
+ */
+export function withArchives(lock) {
+  const entries = Object.entries(lock.packages).map(([folder, entry]) => {
+    if (folder === '' || entry.link || entry.resolved) return [folder, entry];
+    const name = entry.name ?? folder.slice(folder.lastIndexOf('node_modules/') + 13);
+    const file = `${name.slice(name.indexOf('/') + 1)}-${entry.version}.tgz`;
+    return [folder, { ...entry, resolved: `https://${REGISTRY}/${name}/-/${file}` }];
+  });
+  return { ...lock, packages: Object.fromEntries(entries) };
+}
+
 const needsOf = ({ dependencies, optionalDependencies, peerDependencies }) =>
   Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
 

@@ -10,19 +10,14 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { embeddedFolder } from './folder.mjs';
-import { lockSubset } from './lock-subset.mjs';
+import { lockSubset, REGISTRY, withArchives } from './lock-subset.mjs';
 import { runQuietly, SetupError, say } from './progress.mjs';
 
-/** The devDependencies that a build needs. All others are tools of tests and lint. */
-export const FOR_THE_BUILD = [
-  'typescript',
-  '@types/cli-progress',
-  '@types/koa',
-  '@types/luxon',
-  '@types/node',
-  'groupmq',
-  'pure-rand',
-];
+/** The devDependencies that a set-up needs beside all dependencies; `all`: every one of them. */
+export const DEV_MODULES = {
+  start: ['esbuild'],
+  bench: ['esbuild', 'groupmq', 'pure-rand'],
+};
 
 function readJson(path) {
   try {
@@ -56,8 +51,7 @@ export function npmCommand(env = process.env) {
 }
 
 /**
- * @param {'run' | 'all'} extent what the build and the service need, or also what tests and lint need;
- *   what is there beyond it stays
+ * @param {'start' | 'bench' | 'all'} extent modules beyond it stay if they are there
  * @throws {SetupError} with npm's own last words
  */
 export async function installModules(root, extent) {
@@ -67,7 +61,7 @@ export async function installModules(root, extent) {
   }
   const scratch = join(embeddedFolder(root), 'modules');
   rmSync(scratch, { recursive: true, force: true }); // of a set-up that was killed
-  const wanted = extent === 'all' ? lock : lockSubset(lock, FOR_THE_BUILD);
+  const wanted = extent === 'all' ? lock : lockSubset(lock, DEV_MODULES[extent]);
   const installed = readJson(join(root, 'node_modules/.package-lock.json'))?.packages;
   if (hasWanted(wanted.packages, lock.packages, installed)) {
     say('Node modules are up to date');
@@ -94,21 +88,22 @@ export async function installModules(root, extent) {
 async function installBeside(root, wanted, scratch) {
   const [command, ...first] = npmCommand();
   const args = [...first, 'ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
-  const install = () => {
+  const install = (lock, ...options) => {
     rmSync(scratch, { recursive: true, force: true });
     mkdirSync(scratch);
-    const { devDependencies } = wanted.packages[''];
+    const { devDependencies } = lock.packages[''];
     const manifest = { ...readJson(join(root, 'package.json')), devDependencies };
     writeFileSync(join(scratch, 'package.json'), JSON.stringify(manifest));
-    writeFileSync(join(scratch, 'package-lock.json'), JSON.stringify(wanted));
+    writeFileSync(join(scratch, 'package-lock.json'), JSON.stringify(lock));
     copyFileSync(join(root, '.npmrc'), join(scratch, '.npmrc'));
-    return runQuietly(command, args, { cwd: scratch, label: 'installing node modules' });
+    const label = 'installing node modules';
+    return runQuietly(command, [...args, ...options], { cwd: scratch, label });
   };
-  const done = await install();
+  const done = await install(withArchives(wanted), `--replace-registry-host=${REGISTRY}`);
   if (done.ok) return done;
-  // The npm of an earlier set-up that was killed may still be writing there.
+  // This registry keeps its archives elsewhere, or the npm of a set-up that was killed still writes here.
   say('npm ci failed, trying once more');
-  return install();
+  return install(wanted);
 }
 
 function swapIn(root, scratch) {

@@ -15,7 +15,8 @@ async function works(command, ...args) {
 export async function findPip(scratch) {
   for (const python of ['python3', 'python']) {
     if (!(await works(python, '-c', 'import sys; sys.exit(sys.version_info < (3, 7))'))) continue;
-    if (await works(python, '-m', 'pip', '--version')) {
+    // Cheaper than to run pip, which loads all of it.
+    if (await works(python, '-c', 'import pip._internal')) {
       return { python: [python], pip: [python, '-m', 'pip'] };
     }
     const venv = join(scratch, 'venv');

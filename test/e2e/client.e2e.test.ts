@@ -1,13 +1,23 @@
 /** The TypeScript of docs/integrate.md, as a package of its own would have it: compiled, then run. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createDemo } from '../../tools/local/prepare-data';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 
 const ROOT = join(__dirname, '../..');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const run = promisify(execFile);
 
 let folder: string;
@@ -15,20 +25,27 @@ let service: SharedService;
 let demo: { clientId: string; secret: string };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'matter-push-client-'));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(ROOT, join(folder, 'node_modules/matter-push'));
+  await makePackage(join(folder, 'node_modules/matter-push'));
   symlinkSync(join(ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   service = await sharedService();
-  // The step by which npm start makes the demo client and the users that the block names.
-  const env = { ...process.env, ...service.env, DATA_DIR: folder };
-  const { stdout } = await run(process.execPath, [join(ROOT, 'dist/tools/local/demo.js')], { env });
-  demo = JSON.parse(stdout);
+  // The function by which npm start makes the demo client and the users that the block names.
+  demo = await createDemo({ ...process.env, ...service.env, DATA_DIR: folder });
 });
 afterAll(async () => {
   await service?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** The two steps of `npm run build`, into a folder that dependencies are found from. */
+async function makePackage(target: string): Promise<void> {
+  mkdirSync(target, { recursive: true });
+  cpSync(join(ROOT, 'package.json'), join(target, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'));
+  const dist = join(target, 'dist');
+  await run(process.execPath, [join(ROOT, 'scripts/build.mjs'), 'service', dist]);
+  await run(process.execPath, [TSC, '-p', join(ROOT, 'tsconfig.client.json'), '--outDir', dist]);
+}
 
 const [, block = ''] =
   /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8')) ?? [];
@@ -36,9 +53,8 @@ const [, block = ''] =
 /** @throws with what the compiler says in `stdout` */
 async function compile(source: string): Promise<void> {
   writeFileSync(join(folder, 'push.ts'), source);
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
-  await run(process.execPath, [tsc, ...options, 'push.ts'], { cwd: folder });
+  await run(process.execPath, [TSC, ...options, 'push.ts'], { cwd: folder });
 }
 
 const start = (secret: string) =>

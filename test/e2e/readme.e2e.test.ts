@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createDemo } from '../../tools/local/prepare-data';
 import type { SharedService } from '../support/service';
 import { sharedService } from '../support/shared-service';
 
@@ -41,12 +42,8 @@ function tryFirstPush(): void {
     symlinkSync(join(ROOT, 'dist'), join(folder, 'dist'));
     mkdirSync(dataDir);
     service = await sharedService();
-    // The step by which npm start makes the demo client and the users that the block names.
-    const env = { ...process.env, ...service.env, DATA_DIR: dataDir };
-    const { stdout } = await run(process.execPath, [join(ROOT, 'dist/tools/local/demo.js')], {
-      env,
-    });
-    demo = JSON.parse(stdout);
+    // The function by which npm start makes the demo client and the users that the block names.
+    demo = await createDemo({ ...process.env, ...service.env, DATA_DIR: dataDir });
   });
   afterAll(async () => {
     await service?.stop();

@@ -6,14 +6,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import type { mongo } from 'mongoose';
-import * as groupQueue from '../../src/queue/group-queue';
-import * as partitions from '../../src/queue/partitions';
-import * as sweep from '../../src/queue/sweep';
-import * as matters from '../../src/storage/ledger/matters';
+
+import groupQueue = require('../../src/queue/group-queue');
+import partitions = require('../../src/queue/partitions');
+import sweep = require('../../src/queue/sweep');
+import matters = require('../../src/storage/ledger/matters');
+
 import { CONFIRMED } from '../../src/storage/mongo';
-import * as finalize from '../../src/storage/push-log/finalize';
-import * as log from '../../src/storage/push-log/log';
-import * as lookups from '../../src/storage/push-log/lookups';
+
+import finalize = require('../../src/storage/push-log/finalize');
+import log = require('../../src/storage/push-log/log');
+import lookups = require('../../src/storage/push-log/lookups');
+
 import { SessionPool } from '../../src/storage/sessions/session-pool';
 import { isMechanism, type Mechanism } from './mechanisms';
 

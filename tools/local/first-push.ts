@@ -1,21 +1,8 @@
-/** What the demo step reports. */
+/** The demo client of `npm start`, and the users that exist. */
 export interface Demo {
   clientId: string;
   secret: string;
   usernames: string[];
-}
-
-/**
- * @param line the one JSON line that dist/tools/local/demo.js prints
- * @throws when it is something else
- */
-export function parseDemo(line: string): Demo {
-  const demo: Partial<Demo> = JSON.parse(line);
-  const { clientId, secret, usernames } = demo;
-  if (!clientId || !secret || !usernames?.length) {
-    throw new Error('The demo step printed no client, secret and users.');
-  }
-  return { clientId, secret, usernames };
 }
 
 /**

@@ -1,4 +1,5 @@
-import { mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
+import { hasCode } from './error-code';
 import {
   isWritable,
   type MongodSettings,
@@ -57,8 +58,7 @@ async function ensureReplicaSet(db: mongo.Db, host: string): Promise<void> {
     const next = { ...config, version: config.version + 1, members };
     await db.command({ replSetReconfig: next, force: true });
   } catch (error) {
-    if (!(error instanceof mongo.MongoServerError)) throw error;
-    if (error.code !== NOT_YET_INITIALIZED) throw error;
+    if (!hasCode(error, NOT_YET_INITIALIZED)) throw error;
     await db.command({ replSetInitiate: { _id: REPLICA_SET, members } });
   }
 }

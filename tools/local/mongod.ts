@@ -1,7 +1,7 @@
 /** How a `mongod` of our own is run and asked, alone or as one of several. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 
 export const DATABASE = 'matter-push';
 export const REPLICA_SET = 'rs0';
@@ -53,8 +53,12 @@ export function mongodArgs(port: number, dir: string, settings: MongodSettings =
   ];
 }
 
-/** Runs a task on the server's administration database, over a connection of its own. */
+/**
+ * Runs a task on the server's administration database, over a connection of its own. The driver is loaded
+ * here, so that a server that was just started makes use of the time.
+ */
 export async function withAdmin<T>(url: string, task: (db: mongo.Db) => Promise<T>): Promise<T> {
+  const { mongo } = await import('mongoose');
   const client = new mongo.MongoClient(url, {
     serverSelectionTimeoutMS: CONNECT_TIMEOUT_MS,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,

@@ -5,14 +5,13 @@ import { startApp } from './app-process';
 import { bringServers, type StartContext } from './backing';
 import { ensureSecretKeys, removeEndpoints, writeEndpoints } from './data-dir';
 import { waitForEarlierRun } from './earlier-run';
-import { type Demo, firstPush, parseDemo } from './first-push';
-import { runOnce } from './one-shot';
+import { firstPush } from './first-push';
 import { freePort, isFree } from './ports';
 import { Releasers, type RunContext } from './run-context';
 import { metricsPortOf, readStartSettings, urlFor } from './settings';
 import { listenForStop } from './stop-request';
 import { supervise } from './supervise';
-import { allSettledOrThrow, Stopped } from './waiting';
+import { allSettledOrThrow, Stopped, unlessStopped } from './waiting';
 
 /** @returns the exit code: 0 after a stop that was asked for, 1 after a failure */
 export async function run(context: RunContext): Promise<number> {
@@ -61,7 +60,11 @@ async function bringUp(startContext: StartContext): Promise<void> {
     DRAIN_DELAY: drainDelay,
     DOCS_DEMO: docsDemo,
   };
-  const demo = await prepareData(startContext, env);
+  context.say('Preparing indexes and the demo client');
+  // Loaded here, where the servers run already: the database driver takes a while to load.
+  const { prepareData } = await import('./prepare-data.js');
+  const releaseLog = join(dataDir, 'logs', 'release.log');
+  const demo = await unlessStopped(prepareData(env, releaseLog), stop.signal);
   const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
   // Released in the opposite order: the web process drains while the workers still serve it.
   await allSettledOrThrow([
@@ -85,22 +88,6 @@ async function choosePort(host: string, wanted: number): Promise<number> {
   throw new Error(
     `Port ${wanted} is in use. Stop what listens there, or choose one: PORT=3001 npm start`,
   );
-}
-
-/** The indexes, then the demo client and users. */
-async function prepareData(startContext: StartContext, env: NodeJS.ProcessEnv): Promise<Demo> {
-  const { context, settings, stop } = startContext;
-  const once = (name: string, script: string) =>
-    runOnce({
-      name: `The ${name} step`,
-      script: join(context.root, script),
-      logFile: join(settings.dataDir, 'logs', `${name}.log`),
-      env,
-      signal: stop.signal,
-    });
-  context.say('Preparing indexes and the demo client');
-  await once('release', 'dist/src/release.js');
-  return parseDemo(await once('demo', 'dist/tools/local/demo.js'));
 }
 
 /** Starts processes of one type at once; they are stopped at once too. */

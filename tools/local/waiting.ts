@@ -32,6 +32,19 @@ export async function allSettledOrThrow<T>(promises: Promise<T>[]): Promise<T[]>
   });
 }
 
+/**
+ * The result of work that does not know of the signal, and that the end of this process ends.
+ * @throws {Stopped} when the signal is aborted
+ */
+export function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new Stopped());
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
 /** What a wait for readiness looks at. */
 export interface Readiness {
   /** Resolves to true once it serves; false or a rejection means "not yet". */

@@ -5,7 +5,6 @@ import { CONSOLE_PATH } from '../../protocol/paths';
 import { fileOf, type PageFiles, TYPES, withPreloads } from '../page-files';
 import type { PlainDocument } from '../request-state';
 import { readNoble } from './docs-files';
-import { readSharedModules } from './shared-modules';
 
 /** Where a package's module lies, and what the console calls it. */
 interface Library {
@@ -34,8 +33,8 @@ function libraries(): readonly Library[] {
 }
 
 const PAGE = 'index.html';
-/** Where the compiled service lies, seen from public/console. */
-const COMPILED = '../../dist/src';
+/** Modules of the service that the build compiles for the browser, seen from public/console. */
+const COMPILED = '../../dist/browser/console';
 
 /** A browser finds modules by their addresses: the bare names in the libraries become relative ones. */
 const BARE = /\b(from|import)\s*"([^"./][^"]*)"/g;
@@ -56,8 +55,9 @@ export function readConsoleFiles(folder: string): PageFiles {
   const noble = readNoble(`${CONSOLE_PATH}/lib`);
   const all = libraries();
   const others = all.map(({ name, file }) => served(name, withAddresses(file, all)));
-  const shared = Array.from(readSharedModules(path.join(folder, COMPILED)), ([name, bytes]) =>
-    served(name, bytes),
+  const compiled = path.join(folder, COMPILED);
+  const shared = readdirSync(compiled).map((name) =>
+    served(name, readFileSync(path.join(compiled, name))),
   );
   const modules = new Map([...own, ...noble, ...others, ...shared]);
   const html = withPreloads(CONSOLE_PATH, readFileSync(path.join(folder, PAGE)), modules);

@@ -23,7 +23,7 @@ const EXAMPLE_TYPE = 'text/plain; charset=utf-8';
 
 /** A client with its secret that the page fills in for everyone who opens it. */
 interface Demo {
-  /** As tools/local/demo.ts writes it. */
+  /** As tools/local/prepare-data.ts writes it. */
   readonly file: string;
   /** Host names of this service; under another name the secret is not served. */
   readonly ownNames: readonly string[];

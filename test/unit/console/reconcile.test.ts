@@ -10,7 +10,6 @@ import { sideText, verdictText } from '../../../public/console/reconcile-report'
 import { inBatches, toLines } from '../../../public/console/reconcile-send';
 import { csvCell, csvOf } from '../../../public/console/save-csv';
 import { blankComments } from '../../../src/http/page-files';
-import { toBrowserModule } from '../../../src/http/routes/shared-modules';
 import { createDayCalendar } from '../../../src/queries/day-calendar';
 import { createBucketDigest } from '../../../src/queries/digest';
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
@@ -152,13 +151,6 @@ describe('batches', () => {
     const [line] = toLines([push('A')], 'run');
     expect(JSON.parse(line?.text ?? '')).toEqual({ ...push('A'), key: 'run/1' });
   });
-});
-
-test('a module that is shared may require shared ones only', () => {
-  expect(() => toBrowserModule('m', 'const a = require("node:fs");')).toThrow('node:fs');
-  const text = toBrowserModule('m', 'exports.a = a;\nconst d = require("../domain/decide");\n');
-  expect(text).toContain('import * as import_0 from "./decide.js";');
-  expect(text).toContain('export { export_a as a };');
 });
 
 test('comments on lines of their own are blank lines where they are served, and nothing else is', () => {

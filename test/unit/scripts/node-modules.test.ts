@@ -10,8 +10,9 @@ const ROOT = resolve(__dirname, '../../..');
 function evaluate(expression: string): unknown {
   const load = (name: string) => `await import(${JSON.stringify(join(ROOT, 'scripts/lib', name))})`;
   const script = `(async () => {
-    const { lockSubset } = ${load('lock-subset.mjs')};
-    const { FOR_THE_BUILD, hasWanted } = ${load('node-modules.mjs')};
+    const { lockSubset, withArchives } = ${load('lock-subset.mjs')};
+    const { BUILDS } = ${load('build.mjs')};
+    const { DEV_MODULES, hasWanted } = ${load('node-modules.mjs')};
     console.log(JSON.stringify(${expression}));
   })();`;
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
@@ -74,15 +75,39 @@ test.each([
   expect(evaluate(`{ run: ${run}, all: ${has(lock)} }`)).toEqual(expected);
 });
 
-test('what the sources import is what npm start installs', () => {
-  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const forTheBuild = evaluate('FOR_THE_BUILD') as string[];
-  expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(forTheBuild));
-  const there = [...Object.keys(manifest.dependencies), ...forTheBuild];
-  const imported = new Set(['src', 'workers', 'tools'].flatMap(packagesImportedIn));
-  expect(imported.size).toBeGreaterThan(20);
-  expect([...imported].filter((name) => !there.includes(name))).toEqual([]);
+test('each package names its archive, so that npm does not ask for its versions', () => {
+  const packages = {
+    '': {},
+    'node_modules/a': { version: '1.2.3' },
+    'node_modules/b/node_modules/@c/d': { version: '2.0.0-rc.1' },
+    'node_modules/alias': { version: '3.0.0', name: '@real/name' },
+    'node_modules/link': { link: true, resolved: 'folder' },
+  };
+  const { packages: named } = evaluate(
+    `withArchives({ packages: ${JSON.stringify(packages)} })`,
+  ) as { packages: Record<string, { resolved?: string }> };
+  expect(Object.values(named).map(({ resolved }) => resolved)).toEqual([
+    undefined,
+    'https://registry.invalid/a/-/a-1.2.3.tgz',
+    'https://registry.invalid/@c/d/-/d-2.0.0-rc.1.tgz',
+    'https://registry.invalid/@real/name/-/name-3.0.0.tgz',
+    'folder',
+  ]);
 });
+
+test.each(['start', 'bench'] as const)(
+  'what is built for npm %s imports installed packages only',
+  (name) => {
+    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const devModules = evaluate(`DEV_MODULES.${name}`) as string[];
+    expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(devModules));
+    const there = [...Object.keys(manifest.dependencies), ...devModules];
+    const folders = evaluate(`BUILDS.${name === 'start' ? 'start' : 'all'}`) as string[];
+    const imported = new Set(folders.flatMap(packagesImportedIn));
+    expect(imported.size).toBeGreaterThan(15);
+    expect([...imported].filter((it) => !there.includes(it))).toEqual([]);
+  },
+);
 
 function packagesImportedIn(folder: string): string[] {
   const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });

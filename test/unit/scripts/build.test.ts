@@ -1,0 +1,158 @@
+/** What the builds contain, when one is made again, and what the Docker image takes of them. */
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(__dirname, '../../..');
+const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'scripts'];
+const TOOLS = ['client', 'matterctl', 'local', 'harness', 'bench', 'chaos'];
+const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+/** The folders and files that one stage of the Dockerfile copies from the project. */
+const copiedBy = (stage: string) =>
+  [...stage.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+const [, BUILD_STAGE = '', FINAL_STAGE = ''] = DOCKERFILE.split(/^FROM /m);
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'matter-push-build-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Copies parts of the project, beside its node modules. */
+function project(names: readonly string[]): void {
+  for (const name of names) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+}
+
+function build(...args: string[]) {
+  const script = join(folder, 'scripts/build.mjs');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+    encoding: 'utf8',
+  });
+  return { status, text: stdout + stderr };
+}
+
+const filesIn = (name: string) =>
+  readdirSync(join(folder, name), { recursive: true, encoding: 'utf8' });
+
+test('the image is built from what the Dockerfile copies, and contains only what runs', () => {
+  project(copiedBy(BUILD_STAGE).filter((name) => name !== '.npmrc'));
+  expect(BUILD_STAGE).toContain('node scripts/build.mjs service');
+  expect(build('service')).toMatchObject({ status: 0 });
+  expect(readdirSync(join(folder, 'dist')).sort()).toEqual([
+    'browser',
+    'built-from',
+    'src',
+    'tools',
+    'workers',
+  ]);
+  expect(readdirSync(join(folder, 'dist/tools')).sort()).toEqual(['client', 'matterctl']);
+  expect(filesIn('dist').filter((name) => /bench|chaos|harness/.test(name))).toEqual([]);
+  for (const name of ['src/web.js', 'src/release.js', 'workers/main.js']) {
+    expect(existsSync(join(folder, 'dist', name))).toBe(true);
+  }
+  const tool = join(folder, 'dist/tools/matterctl/matterctl.js');
+  expect(readFileSync(tool, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  const help = spawnSync(process.execPath, [tool, '--help'], { encoding: 'utf8' });
+  expect(help).toMatchObject({ status: 0, stderr: '' });
+  // Getters would slow down each call from one module to another.
+  const exported = Object.getOwnPropertyDescriptors(require(join(folder, 'dist/src/domain/fold')));
+  expect(exported).toMatchObject({ fold: { value: expect.any(Function), enumerable: true } });
+});
+
+test('the image copies nothing that it does not need, and docker is given no more', () => {
+  expect(copiedBy(BUILD_STAGE).sort()).toEqual([
+    ...['.npmrc', 'package-lock.json', 'package.json', 'scripts/build.mjs', 'scripts/lib', 'src'],
+    ...['tools/client', 'tools/matterctl', 'tsconfig.json', 'workers'],
+  ]);
+  expect(copiedBy(FINAL_STAGE).sort()).toEqual(['examples/signing', 'public']);
+  const [all, ...others] = readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n');
+  expect(all).toBe('*');
+  const copied = [...copiedBy(BUILD_STAGE), ...copiedBy(FINAL_STAGE)];
+  expect(others.sort()).toEqual(copied.map((name) => `!${name}`).sort());
+});
+
+test('the image has the labels of this version, and matterctl on its PATH', () => {
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  const labels = Object.fromEntries(
+    [...FINAL_STAGE.matchAll(/org\.opencontainers\.image\.(\w+)="(.*)"/g)].map(
+      ([, name, value]) => [name, value],
+    ),
+  );
+  expect(labels).toEqual({
+    title: 'Matter Push',
+    description: manifest.description,
+    version: manifest.version,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: an argument of docker
+    revision: '${REVISION}',
+    licenses: manifest.license,
+  });
+  const tool = `dist/tools/matterctl/matterctl.js`;
+  expect(manifest.bin.matterctl).toBe(tool);
+  expect(BUILD_STAGE).toContain(`chmod +x ${tool}`);
+  expect(FINAL_STAGE).toContain(`ln -s /app/${tool} /usr/local/bin/matterctl`);
+});
+
+test('a build is made again when its sources differ, and a larger one does for a smaller one', () => {
+  project([...SETTINGS, 'src/domain', 'src/queries']);
+  for (const name of ['src', 'workers', ...TOOLS.map((it) => `tools/${it}`)]) {
+    mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, name, 'main.ts'), 'export const main = 1;\n');
+  }
+  writeFileSync(join(folder, 'src/old.ts'), 'export const old = 1;\n');
+  const built = (extent: string) => {
+    const { status, text } = build(extent);
+    expect({ status, text }).toEqual({ status: 0, text: expect.any(String) });
+    return !text.includes('The build is up to date');
+  };
+  expect([built('start'), built('start'), built('service')]).toEqual([true, false, false]);
+  appendFileSync(join(folder, 'tools/bench/main.ts'), '\nexport const more = 1;\n');
+  expect([built('start'), built('all'), built('start'), built('all')]).toEqual([
+    ...[false, true, false, false],
+  ]);
+  rmSync(join(folder, 'src/old.ts'));
+  appendFileSync(join(folder, 'tools/local/main.ts'), '\nexport const more = 1;\n');
+  expect([built('start'), built('all')]).toEqual([true, true]);
+  expect(existsSync(join(folder, 'dist/src/old.js'))).toBe(false);
+  writeFileSync(join(folder, 'dist/built-from'), 'cut short');
+  expect(built('start')).toBe(true);
+  writeFileSync(join(folder, 'src/main.ts'), 'export const = 1;\n');
+  expect(build('start')).toMatchObject({ status: 1 });
+  expect(build('start').text).toMatch(/The build failed: .*\n.*src\/main\.ts:1:13/);
+  expect(existsSync(join(folder, 'dist/src/main.js'))).toBe(true);
+});
+
+test('a module that the browser gets too may import such modules only', () => {
+  project(['scripts', 'tsconfig.json']);
+  mkdirSync(join(folder, 'src'));
+  const compiled = (text: string) => {
+    writeFileSync(join(folder, 'src/a.ts'), text);
+    writeFileSync(join(folder, 'src/b.ts'), 'export const b = 1;\n');
+    writeFileSync(join(folder, 'src/c.ts'), 'export type C = string;\nexport const c = 1;\n');
+    const script = `import('${join(folder, 'scripts/lib/browser-modules.mjs')}').then((it) =>
+      it.compileBrowserModules(require('esbuild').build, process.cwd(), 'out', ['a', 'b']));`;
+    const { stderr } = spawnSync(process.execPath, ['-e', script], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return stderr || readFileSync(join(folder, 'out/a.js'), 'utf8');
+  };
+  const types = "import type { C } from './c';\nexport type D = C;\n";
+  expect(compiled(`import { b } from './b';\n${types}export const a = b;\n`)).toContain(
+    'import { b } from "./b.js";',
+  );
+  expect(compiled("import { c } from './c';\nexport const a = c;\n")).toContain('is not shared');
+  expect(compiled("import fs from 'node:fs';\nexport const a = fs;\n")).toContain('node:fs');
+});
