@@ -180,7 +180,7 @@ describe('a key that may only ask', () => {
       secretId: key.keyId,
       scopes: ['query'],
       endsAt: expect.stringMatching(/Z$/),
-      rate: { perSecond: 100, burst: 20 },
+      rate: { perSecond: 20, burst: 20 },
     });
     expect(self.rate).toEqual({ perSecond: 500, burst: 1000 });
     expect(self.queryKeys).toContainEqual(

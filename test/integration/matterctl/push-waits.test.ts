@@ -65,7 +65,7 @@ test('an outage for all costs no line its tries: one tries now and then, and all
   expect(summary.retryReasons).toEqual({ DATABASE_UNAVAILABLE: 11 });
   expect(waits(stderr)).toHaveLength(1);
   expect(waits(stderr)[0]).toMatch(
-    /^Waiting.*: the service's database \(MongoDB\) does not answer \(503 DATABASE_UNAVAILABLE\)\. Trying again in \d+ s\.$/,
+    /^Waiting.*: the service's database \(MongoDB\) does not answer, or rejects writes \(503 DATABASE_UNAVAILABLE\)\. Trying again in \d+ s\.$/,
   );
   // Eight were under way together, though the last of them may arrive late. Then one at a time: the lowest.
   const ids = server.received.slice(0, 12).map(({ id }) => id);
