@@ -26,6 +26,9 @@ export async function connectMongo(
 ): Promise<Connection> {
   const connection = mongoose.createConnection(withoutOverrides(url), {
     useBigInt64: true,
+    // The server cuts long values in its error messages, also inside a character. With validation the
+    // driver fails over the message and hides the server's code and cause.
+    enableUtf8Validation: false,
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,

@@ -1,0 +1,37 @@
+/** What a search reports where the index that it names is missing: the server's own words. */
+import { randomBytes } from 'node:crypto';
+import type { Connection } from 'mongoose';
+import { matterModel } from '../../../src/storage/ledger/matter-model';
+import { createSearchMatters } from '../../../src/storage/ledger/search-matters';
+import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { testServers, withDatabase } from '../../support/service';
+
+let db: Connection;
+beforeAll(async () => {
+  const name = `t-${randomBytes(5).toString('hex')}`;
+  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  await matterModel(db).createCollection();
+});
+afterAll(async () => {
+  await db.dropDatabase();
+  await db.close();
+});
+
+const PREFIXES = [
+  'PR-',
+  '采购-',
+  '请'.repeat(128),
+  `a${'请'.repeat(127)}`,
+  '\u{10ffff}'.repeat(64),
+];
+test.each(PREFIXES)(
+  'an index that is missing is named, whatever is searched for: %s',
+  async (externalIdPrefix) => {
+    const search = createSearchMatters(nativeCollection(matterModel(db)));
+    const options = { newestFirst: false, limit: 10 };
+    const failure = await search('TEST', { externalIdPrefix }, options).catch(String);
+    expect(failure).toMatch(
+      /^MongoServerError: [\s\S]*hint provided does not correspond to an existing/,
+    );
+  },
+);
