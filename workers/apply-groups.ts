@@ -7,10 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { traceIdsOf, type WaitingPush } from '../src/queue/push';
 import { foldedLog } from '../src/runtime/folded-log';
 import type { Logger } from '../src/runtime/logger';
+import { errorText } from '../src/storage/driver-errors';
 import type { SettledPush } from '../src/storage/push-log/log';
 import type { LogLookups } from '../src/storage/push-log/lookups';
 import type { Metrics } from '../src/telemetry/metrics';
-import { failsWholeBatch, isContention, PartitionsLost } from './failures';
+import { failsWholeBatch, isContention, isFinal, PartitionsLost } from './failures';
 import { splitBehind, splitSettled, withFinalState } from './final-states';
 import { type Group, groupPushes } from './plan-batch';
 
@@ -34,7 +35,10 @@ export interface Applied {
 
 /** Tries of one group on its own before it is given up. */
 const MAX_TRIES = 4;
-/** Groups that are given up together once that time is over: one by one would hold up the partition. */
+/**
+ * Groups with contention that are given up together once that time is over: one by one would hold up the
+ * partition. Of any other error that lasts so long all groups are: the database rejects all of them.
+ */
 const FEW = 8;
 /** Traces in one line of the log. */
 const MAX_NAMED = 20;
@@ -96,9 +100,10 @@ async function applyTogether(applying: Applying, groups: readonly Group[]): Prom
   } catch (error) {
     await noteFailure(applying, error);
     metrics.retried();
-    const isOver = patience.isOver() && isContention(error);
-    if (isOver && groups.length <= FEW) return giveUpTogether(applying, groups, error);
-    foldedLog(logger)(SPLIT, { error: String(error), groups: groups.length });
+    const isOver = patience.isOver() && !isFinal(error);
+    const maxTogether = isContention(error) ? FEW : Number.POSITIVE_INFINITY;
+    if (isOver && groups.length <= maxTogether) return giveUpTogether(applying, groups, error);
+    foldedLog(logger)(SPLIT, { error: errorText(error), groups: groups.length });
     return applyInParts(applying, groups);
   }
 }
@@ -146,7 +151,7 @@ async function applyAlone(applying: Applying, group: Group): Promise<Applied> {
       known = joined(known, found);
       if (open.length === 0) return known;
       left = { ...group, pushes: open };
-      if (patience.isOver() || tries >= MAX_TRIES) {
+      if (isFinal(error) || patience.isOver() || tries >= MAX_TRIES) {
         return joined(known, { settled: [], unsettled: giveUp(logger, left, error) });
       }
       metrics.retried();
@@ -173,12 +178,12 @@ function giveUp(
   { systemCode, externalId, pushes }: Group,
   error: unknown,
 ): SettledPush[] {
-  const reason = isContention(error) ? 'DATABASE_UNAVAILABLE' : 'OPERATION_FAILED';
+  const reason = isFinal(error) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
   const traceIds = traceIdsOf(pushes).slice(0, MAX_NAMED);
   const traced = traceIds.length > 0 && { traceIds };
-  const line = { systemCode, externalId, error: String(error), ...traced };
+  const line = { systemCode, externalId, error: errorText(error), ...traced };
   foldedLog(logger)({ ...GIVEN_UP, reason }, line);
-  if (!isContention(error)) return withFinalState(pushes, { state: 'REFUSED', reason });
+  if (isFinal(error)) return withFinalState(pushes, { state: 'REFUSED', reason });
   const { open, skipped } = splitBehind(pushes, new Set(pushes.map(({ id }) => id)));
   return [...withFinalState(open, { state: 'REFUSED', reason }), ...skipped];
 }

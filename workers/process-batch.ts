@@ -8,6 +8,7 @@ import { ownerName, readOwner } from '../src/queue/owner';
 import type { Batch, Partitions } from '../src/queue/partitions';
 import type { WaitingPush } from '../src/queue/push';
 import type { Reply } from '../src/queue/replies';
+import { LeaseLost } from '../src/queue/worker-number';
 import { foldedLog } from '../src/runtime/folded-log';
 import type { Logger } from '../src/runtime/logger';
 import type { Finalize } from '../src/storage/push-log/finalize';
@@ -16,10 +17,17 @@ import type { Settlement } from '../src/storage/push-log/settlement';
 import type { SessionPool } from '../src/storage/sessions/session-pool';
 import type { Metrics } from '../src/telemetry/metrics';
 import { applyGroups } from './apply-groups';
-import { CommitConflict } from './failures';
+import { CommitConflict, PlanFailed } from './failures';
 import { splitBehindEarlier, withFinalState } from './final-states';
 import { type LoadDependencies, loadBatch } from './load-batch';
-import { type BatchPlan, type Group, groupPushes, planBatch } from './plan-batch';
+import {
+  type BatchPlan,
+  type Group,
+  groupPushes,
+  type Loaded,
+  type PlanSettings,
+  planBatch,
+} from './plan-batch';
 
 export interface BatchDependencies extends LoadDependencies {
   readonly pushLog: PushLog;
@@ -92,9 +100,19 @@ async function loadPlanCommit(
   const loaded = await loadBatch(deps, groups);
   const { newMatterId, concluded } = deps;
   const now = deps.clock();
-  const plan = planBatch(groups, loaded, { now, newMatterId, concluded });
+  const plan = planOrFail(groups, loaded, { now, newMatterId, concluded });
   if (plan.settled.length > 0) await commitPlan(deps, batch, { ...plan, now });
   return plan.settled;
+}
+
+/** @throws PlanFailed, or what `newMatterId` throws */
+function planOrFail(...of: [readonly Group[], Loaded, PlanSettings]): BatchPlan {
+  try {
+    return planBatch(...of);
+  } catch (cause) {
+    if (cause instanceof LeaseLost) throw cause;
+    throw new PlanFailed(String(cause), { cause });
+  }
 }
 
 /** Matters and entries in one transaction, each guarded: what was read must still be so. */

@@ -5,6 +5,7 @@ import type { Flow, FlowPush } from '../observability/processes/flow';
 import { PushError } from '../protocol/errors';
 import { foldedLog } from '../runtime/folded-log';
 import type { Logger } from '../runtime/logger';
+import { errorText } from '../storage/driver-errors';
 import type { Metrics } from '../telemetry/metrics';
 
 /** Characters of a path in the log: a caller may send a very long one. */
@@ -55,6 +56,5 @@ export function flowPushOf({ path, state }: Context, clock: Clock): FlowPush {
 
 const stackOf = (error: unknown) => (error instanceof Error ? error.stack : String(error));
 
-function causeOf({ cause }: PushError): string | undefined {
-  return cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined;
-}
+const causeOf = ({ cause }: PushError): string | undefined =>
+  cause === undefined ? undefined : errorText(cause);

@@ -77,13 +77,19 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'Unexpected; the log of the service has it under the requestId.',
     '意外错误，服务日志中可凭 requestId 查到。',
   ],
-  OPERATION_FAILED: ['The database rejected this write again and again.', '数据库反复拒绝该写入。'],
+  OPERATION_FAILED: [
+    'This document cannot be written: it is too large, or its matter was changed by hand.',
+    '该事项无法写入：内容过大，或库中的事项被人工改动。',
+  ],
   QUEUE_UNAVAILABLE: ['The queue does not answer.', '队列没有响应。'],
   QUEUE_MEMORY_FULL: [
     'The memory of the queue is full: what waits is still applied, nothing new is taken.',
     '队列内存已满：已排队的仍会生效，暂不接收新的推送。',
   ],
-  DATABASE_UNAVAILABLE: ['The database does not answer.', '数据库没有响应。'],
+  DATABASE_UNAVAILABLE: [
+    'The database does not answer, or rejects writes.',
+    '数据库没有响应，或拒绝写入。',
+  ],
   BACKLOG_FULL: [
     'It would wait too long behind others, as fast as pushes are written now.',
     '按当前写入速度，排队时间将过长。',

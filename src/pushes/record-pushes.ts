@@ -1,6 +1,7 @@
 /** Pushes on their way into the log and the queue: single ones, and those of a batch together. */
 import type { Clock } from '../concurrency/clock';
-import { PushError } from '../protocol/errors';
+import { PushError, type Reason } from '../protocol/errors';
+import { isCausedByDocument } from '../storage/driver-errors';
 import type { LogEntry } from '../storage/push-log/entry-model';
 import type { PushLog, UnloggedPush } from '../storage/push-log/log';
 import { type LogLookups, REPLAY_WINDOW } from '../storage/push-log/lookups';
@@ -25,7 +26,8 @@ export interface RecordDependencies {
  * Records pushes. Where the write of one fails, its entry is finalized in case it exists.
  *
  * @param timeout milliseconds
- * @returns by entry the DATABASE_UNAVAILABLE of those that are not recorded
+ * @returns by entry the error of those that are not recorded: OPERATION_FAILED if the document is the cause,
+ *   otherwise DATABASE_UNAVAILABLE
  */
 export async function recordPushes(
   deps: RecordDependencies,
@@ -35,12 +37,12 @@ export async function recordPushes(
   const written = deps.pushLog.appendAll(pushes);
   try {
     const failures = await databaseCall(written, timeout);
-    for (const entry of failures.keys()) giveUp(deps, entry);
     return new Map(
-      [...failures].map(([entry, cause]) => [
-        entry,
-        new PushError('DATABASE_UNAVAILABLE', { cause }),
-      ]),
+      [...failures].map(([entry, cause]) => {
+        const reason = isCausedByDocument(cause) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
+        giveUp(deps, entry, reason);
+        return [entry, new PushError(reason, { cause })];
+      }),
     );
   } catch (error) {
     if (!(error instanceof PushError)) throw error;
@@ -53,8 +55,12 @@ export async function recordPushes(
   }
 }
 
-function giveUp({ finalizer, clock }: RecordDependencies, { _id, state }: LogEntry): void {
-  const settlement = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' } as const;
+function giveUp(
+  { finalizer, clock }: RecordDependencies,
+  { _id, state }: LogEntry,
+  reason: Reason = 'DATABASE_UNAVAILABLE',
+): void {
+  const settlement = { state: 'REFUSED', reason } as const;
   if (state === 'QUEUED') void finalizer.finalize({ id: String(_id), settlement }, clock());
 }
 

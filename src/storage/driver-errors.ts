@@ -65,6 +65,33 @@ export function isUnconfirmed(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether a write failed because of the document itself: it is too large, or cannot be encoded. Another try
+ * gives the same error. Nothing else is known to be final for a push (decisions, "Success"): a server has
+ * hundreds of codes, and new versions add some.
+ */
+export function isCausedByDocument(error: unknown): boolean {
+  return (
+    error instanceof mongo.BSON.BSONError ||
+    // The driver checks the size of a document before it sends it.
+    error instanceof mongo.MongoInvalidArgumentError ||
+    isBeyondBuffer(error) ||
+    TOO_LARGE.has(codeOf(error))
+  );
+}
+
+/** A document that does not fit into the buffer in which the driver encodes it. */
+const isBeyondBuffer = (error: unknown): boolean =>
+  types.isNativeError(error) && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
+
+/** The error with the server's code and the name of the code, for the log. */
+export function errorText(error: unknown): string {
+  const code = codeOf(error);
+  if (code === undefined) return String(error);
+  const name = error instanceof mongo.MongoServerError ? error.codeName : undefined;
+  return `${String(error)} (code ${code}${name ? ` ${name}` : ''})`;
+}
+
 /** Whether the server never does what was asked, whoever asks and whenever. */
 export function isRejectedForGood(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && REJECTED_FOR_GOOD.has(codeOf(error));
@@ -150,6 +177,9 @@ const PASSING: Codes = new Set([
   ...[64, 79, 100, 10058], // confirmation
   11601, // interrupted
 ]);
+
+/** The document, or what an update makes of it, is over 16 MiB. */
+const TOO_LARGE: Codes = new Set([10334, 17419, 17420]);
 
 const REJECTED_FOR_GOOD: Codes = new Set([
   13, // Unauthorized

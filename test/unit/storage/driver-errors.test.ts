@@ -2,6 +2,8 @@
 import { mongo } from 'mongoose';
 import {
   errorsOfDocuments,
+  errorText,
+  isCausedByDocument,
   isConflict,
   isDuplicateKey,
   isOutage,
@@ -76,6 +78,31 @@ test.each([
   ...[91, 134, 189, 10107, 11600, 11602, 13435, 13436].map((code) => [code, 'a failover']),
 ] as const)('code %i without a label is an outage, and passes: %s', (code) => {
   expect([isOutage(server(Number(code))), isTransient(server(Number(code)))]).toEqual([true, true]);
+});
+
+test.each<[error: string, of: unknown, isFinal: boolean]>([
+  ['a document too large', server(10334), YES],
+  ['the result of an update too large', server(17419), YES],
+  ['the driver found the document too large', new mongo.MongoInvalidArgumentError('x'), YES],
+  [
+    'larger than the buffer for it',
+    Object.assign(new RangeError('x'), { code: 'ERR_OUT_OF_RANGE' }),
+    YES,
+  ],
+  ['a value that has no form in BSON', new mongo.BSON.BSONError('x'), YES],
+  ['an error in a bulk write', inBulkWrite(server(10334)), YES],
+  ...[2, 13, 121, 371, 8000, 12501, 14031, 999_999].map(
+    (code) => [`code ${code}`, server(code), NO] as [string, unknown, boolean],
+  ),
+  ['an error of ours', new TypeError('x'), NO],
+])('%s is caused by the document: %s', (_, error, isFinal) => {
+  expect(isCausedByDocument(error)).toBe(isFinal);
+});
+
+test('the text of an error has the code of the server and its name', () => {
+  const blocked = new mongo.MongoServerError({ message: 'no', code: 371, codeName: 'Blocked' });
+  expect(errorText(blocked)).toBe('MongoServerError: no (code 371 Blocked)');
+  expect(errorText(new TypeError('x'))).toBe('TypeError: x');
 });
 
 test.each([
