@@ -8,6 +8,7 @@ import { startMetrics } from './observability/metrics/start';
 import { type OwnRecord, openHeartbeat } from './observability/processes/open-heartbeat';
 import { startTracing } from './observability/tracing/start';
 import { openOperator } from './operator/open';
+import { claimNamespace } from './queue/database-claim';
 import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createPartitionStates } from './queue/partition-states';
 import { createPartitions, type Partitions } from './queue/partitions';
@@ -22,8 +23,9 @@ import { createLogger, type Logger } from './runtime/logger';
 import { outagesOf } from './runtime/outages';
 import { processName } from './runtime/process-name';
 import { MAX_WORKERS } from './storage/ledger/snowflake';
-import { connectMongo, pingMongo } from './storage/mongo';
+import { connectMongo, identifyDatabase, probeMongoWrite } from './storage/mongo';
 import { watchMongo } from './storage/mongo-outages';
+import { type SchemaWatch, watchSchema } from './storage/schema';
 import type { Metrics } from './telemetry/metrics';
 import type { Tracing } from './telemetry/tracing';
 
@@ -55,6 +57,8 @@ export interface Process {
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
   readonly mongo: Connection;
+  /** Whether the release step has prepared the database. */
+  readonly schema: SchemaWatch;
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
@@ -74,8 +78,8 @@ const WATCH_TIME = 20_000;
  * Starts what web and worker have in common, then what is their own. A start that fails releases
  * what it had opened.
  * @param serve starts the rest; returns the URL of a web
- * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL, REDIS_SHARDS or METRICS_PORT; nothing
- *   serves pushes yet then
+ * @throws ConfigError, DatabaseSetupError, or an Error naming REDIS_URL, REDIS_SHARDS, REDIS_NAMESPACE or
+ *   METRICS_PORT; nothing serves pushes yet then
  */
 export async function startProcess(
   type: 'web' | 'worker',
@@ -126,6 +130,13 @@ async function openBase(
 
   const keys = createRedisKeys(config.REDIS_NAMESPACE, config.REDIS_SHARDS);
   await agreeOnShards(redis, keys, config.REDIS_NAMESPACE);
+  const claim = await claimNamespace({
+    ...{ redis, keys, logger, namespace: config.REDIS_NAMESPACE },
+    read: () => identifyDatabase(mongo),
+  });
+  lifecycle.onStop('claim of the namespace', () => claim.stop());
+  const schema = await watchSchema(mongo, logger);
+  lifecycle.onStop('watch of the indexes', () => schema.stop());
   const redisTime = createRedisTime(redis, () => performance.now());
   await redisTime.now();
   const watching = startPollLoop(redisTime.now, WATCH_TIME, (error) => {
@@ -135,7 +146,7 @@ async function openBase(
   const limits = { pushes: config.PARTITION_LIMIT, bytes: config.PARTITION_BYTES };
   const partitions = createPartitions(redis, keys, limits, redisTime);
   const tellOfItself = openHeartbeat(type, { name, redis, keys, logger, lifecycle });
-  const started = { ...own, mongo, redis, keys, partitions, redisTime };
+  const started = { ...own, mongo, schema, redis, keys, partitions, redisTime };
   return {
     ...started,
     tellOfItself,
@@ -152,6 +163,7 @@ async function openMetrics(
     logger,
     lifecycle,
     mongo,
+    schema,
     redis,
     keys,
     redisTime,
@@ -172,7 +184,10 @@ async function openMetrics(
     port: config.METRICS_PORT,
     beside: [...(board ? [board] : []), operator],
     servers: {
-      pingDatabase: () => pingMongo(mongo),
+      pingDatabase: async () => {
+        schema.check();
+        await probeMongoWrite(mongo);
+      },
       pingQueue: () => probeWrite(redis, keys),
       pingPrimary: () => probePrimary(redis, keys),
       partitions: createPartitionStates(redis, keys),

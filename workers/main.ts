@@ -39,6 +39,7 @@ export const startWorker = (options: ProcessOptions): Promise<RunningProcess> =>
 
 async function openWorker(base: Process): Promise<object> {
   const { config, logger, lifecycle, redis, keys, partitions, metrics, tellOfItself } = base;
+  await base.schema.untilPrepared();
   const blocking = connectBlocking(config.REDIS_URL, logger);
   lifecycle.onStop('partition job connection', () => blocking.disconnect());
   const subscriber = connectSubscriber(config.REDIS_URL, logger, redis);
@@ -105,14 +106,14 @@ interface Committing {
   readonly workerName: string;
 }
 
-/** With a span for each batch, where TRACING is on. */
+/** With a span for each batch, where TRACING is on. Without the indexes of the database a batch fails, and is read again. */
 function processBatchOf(
-  { config, logger, mongo, partitions, metrics, tracing }: Process,
+  { config, logger, mongo, schema, partitions, metrics, tracing }: Process,
   { number, sessions, workerName }: Committing,
 ): ProcessBatch<Settlement> {
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
-  const processBatch = createProcessBatch({
+  const apply = createProcessBatch({
     ledger: createLedger(mongo),
     pushLog,
     partitions,
@@ -127,6 +128,10 @@ function processBatchOf(
     logger,
     metrics,
   });
+  const processBatch: typeof apply = async (batch) => {
+    schema.check();
+    return apply(batch);
+  };
   return tracing ? (batch) => tracing.batch(batch, () => processBatch(batch)) : processBatch;
 }
 

@@ -8,7 +8,7 @@ const PING_TIMEOUT = 2_000;
 const CACHE_TTL = 250;
 
 export interface HealthProbe {
-  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE or QUEUE_UNAVAILABLE */
+  /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, DATABASE_NOT_PREPARED or QUEUE_UNAVAILABLE */
   ready(): Promise<{ status: 'ready' }>;
   /** From now on not ready, so that no new callers are sent here. What comes is still served. */
   leave(): void;
@@ -22,9 +22,11 @@ export interface HealthProbe {
 export interface HealthSources {
   readonly isDatabaseUp: () => boolean;
   readonly isQueueUp: () => boolean;
-  /** Real round trips; of the queue by a write, which takes no memory. */
-  readonly pingDatabase: () => Promise<unknown>;
-  readonly pingQueue: () => Promise<unknown>;
+  /** Whether the release step has prepared the database. */
+  readonly isPrepared: () => boolean;
+  /** Round trips by a write; that of the queue takes no memory. */
+  readonly probeDatabase: () => Promise<unknown>;
+  readonly probeQueue: () => Promise<unknown>;
 }
 
 export function createHealthProbe(sources: HealthSources): HealthProbe {
@@ -33,12 +35,13 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
   const check = () => {
     if (draining) throw new PushError('SHUTTING_DOWN');
     if (!sources.isDatabaseUp()) throw new PushError('DATABASE_UNAVAILABLE');
+    if (!sources.isPrepared()) throw new PushError('DATABASE_NOT_PREPARED');
     if (!sources.isQueueUp()) throw new PushError('QUEUE_UNAVAILABLE');
   };
   const ping = async () => {
     await Promise.all([
-      databaseCall(sources.pingDatabase(), PING_TIMEOUT),
-      queueCall(sources.pingQueue(), PING_TIMEOUT),
+      databaseCall(sources.probeDatabase(), PING_TIMEOUT),
+      queueCall(sources.probeQueue(), PING_TIMEOUT),
     ]);
   };
   let last: { readonly since: number; readonly outcome: Promise<void> } | undefined;

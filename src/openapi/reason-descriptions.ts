@@ -90,6 +90,10 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'The database does not answer, or rejects writes.',
     '数据库没有响应，或拒绝写入。',
   ],
+  DATABASE_NOT_PREPARED: [
+    'The release step has not prepared the database, or its indexes are missing: tell the operators of the service.',
+    'release 步骤尚未准备数据库，或索引缺失，请联系服务的运维人员。',
+  ],
   BACKLOG_FULL: [
     'It would wait too long behind others, as fast as pushes are written now.',
     '按当前写入速度，排队时间将过长。',

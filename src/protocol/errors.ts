@@ -92,6 +92,11 @@ const REASONS = {
     '数据库暂不可用，请稍后重试',
     'the database is not available; try again later',
   ),
+  DATABASE_NOT_PREPARED: retryable(
+    503,
+    '数据库尚未准备，请运维执行 release 步骤',
+    'the database is not prepared: the release step has to be run',
+  ),
   BACKLOG_FULL: retryable(503, '积压过多，请稍后重试', 'too much is waiting; try again later'),
   PARTITION_FULL: retryable(
     503,

@@ -43,6 +43,8 @@ export interface RedisKeys {
   readonly probe: string;
   /** How many shards the queue was made with. */
   readonly shardCount: string;
+  /** The database that the namespace belongs to while processes run. */
+  readonly database: string;
 }
 
 /**
@@ -85,5 +87,6 @@ export function createRedisKeys(namespace: string, shards = 1): RedisKeys {
     processHeartbeats: `${tag}:process-heartbeats`,
     probe: `${tag}:probe`,
     shardCount: `${tag}:shards`,
+    database: `${tag}:database`,
   };
 }

@@ -29,6 +29,13 @@ export function isConflict(error: unknown): boolean {
   return codeOf(error) === WRITE_CONFLICT || isDuplicateKey(error);
 }
 
+/** Whether the collection does not exist yet. */
+export const isMissingCollection = (error: unknown): boolean =>
+  codeOf(error) === NAMESPACE_NOT_FOUND;
+
+/** Whether the collection that is to be created exists already. */
+export const isExistingCollection = (error: unknown): boolean => codeOf(error) === NAMESPACE_EXISTS;
+
 /** Whether a document under the same unique key is there. */
 export function isDuplicateKey(error: unknown): boolean {
   return codeOf(error) === DUPLICATE_KEY;
@@ -167,6 +174,8 @@ const AWAY: Codes = new Set([
   ...[134, 189, 10107, 13435, 13436], // its place in the set, and what the majority has
 ]);
 
+const NAMESPACE_NOT_FOUND = 26;
+const NAMESPACE_EXISTS = 48;
 const MAX_TIME_EXPIRED = 50;
 const WRITE_CONFLICT = 112;
 const DUPLICATE_KEY = 11_000;

@@ -47,11 +47,7 @@ export async function prepareDatabase(
   connection: Connection,
   settings: SchemaSettings,
 ): Promise<string[]> {
-  const makers = [
-    ...[matterModel, entryModel, bodyModel, countModel],
-    ...[clientModel, userModel, auditModel],
-  ];
-  await Promise.all(makers.map((make) => createCollection(make(connection))));
+  await Promise.all(modelsOf(connection).map(createCollection));
   const { dropped, isReplacing } = await bringUpToDate(connection, Date.now());
   const { retention, bodyRetention, concluded } = settings;
   await keepFor(entryModel(connection).collection, retention);
@@ -62,9 +58,32 @@ export async function prepareDatabase(
   return dropped;
 }
 
+/**
+ * By collection, the names of the indexes that every process of this version relies on, and watches (schema.ts): a later
+ * version must keep them in its first run, as it keeps REPLACED_INDEXES.
+ */
+export function expectedIndexes(
+  connection: Connection,
+): { readonly collection: string; readonly names: readonly string[] }[] {
+  const kept: readonly string[] = [entryModel, bodyModel, countModel].map(
+    (make) => make(connection).collection.name,
+  );
+  return modelsOf(connection).map(({ schema, collection: { name } }) => {
+    const own = schema.indexes().map(([, options]) => String((options as { name?: string }).name));
+    return { collection: name, names: kept.includes(name) ? [...own, RETENTION] : own };
+  });
+}
+
+const modelsOf = (connection: Connection): readonly CollectionModel[] =>
+  [
+    ...[matterModel, entryModel, bodyModel, countModel],
+    ...[clientModel, userModel, auditModel],
+  ].map((make) => make(connection));
+
 interface CollectionModel {
   readonly schema: { indexes(): (readonly [unknown, object])[] };
   readonly collection: {
+    readonly name: string;
     createIndexes(specifications: mongo.IndexDescription[]): Promise<unknown>;
   };
   createCollection(): Promise<unknown>;

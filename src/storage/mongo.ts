@@ -1,6 +1,7 @@
 /** The connection to the ledger's database and how writes on it are made sure. */
 import mongoose, { type Connection, type Model, type mongo } from 'mongoose';
 import { withoutOverrides } from '../runtime/mongo-url';
+import { isExistingCollection } from './driver-errors';
 
 /** Code 0 only after the database confirmed by majority and journal (decisions, "Success"). */
 export const CONFIRMED = { w: 'majority', journal: true } as const;
@@ -63,9 +64,41 @@ export function isMongoReady(connection: Connection): boolean {
   return connection.readyState === mongoose.ConnectionStates.connected;
 }
 
-/** A round trip to the database, for readiness. */
-export async function pingMongo(connection: Connection): Promise<void> {
-  await adminOf(connection).command({ ping: 1, maxTimeMS: 2_000 });
+/**
+ * Writes something small, for readiness: a server that answers reads may reject all writes (a quota, a right,
+ * setUserWriteBlockMode). The majority is not waited for: while it is late, pushes wait and are confirmed.
+ *
+ * @throws the driver's error
+ */
+export async function probeMongoWrite(connection: Connection): Promise<void> {
+  const at = { $set: { at: new Date() } };
+  const options = { upsert: true, maxTimeMS: 2_000, writeConcern: { w: 1 } };
+  await stateCollection(connection).updateOne({ _id: 'write probe' }, at, options);
+}
+
+/**
+ * The identity of the database. The server gives each collection an id of its own, so it is the same by every
+ * URL of the database, and another one in a copy that was restored elsewhere.
+ */
+export async function identifyDatabase(
+  connection: Connection,
+): Promise<{ readonly id: string; readonly name: string }> {
+  const { collectionName: collection } = stateCollection(connection);
+  const database = connection.getClient().db(connection.name);
+  const find = async () => {
+    const named = { name: collection };
+    const [found] = await database.listCollections<mongo.CollectionInfo>(named).toArray();
+    return found?.info?.uuid;
+  };
+  let uuid = await find();
+  if (!uuid) {
+    await database.createCollection(collection).catch((error) => {
+      if (!isExistingCollection(error)) throw error;
+    });
+    uuid = await find();
+  }
+  const hosts = connection.getClient().options.hosts.map(String).join(',');
+  return { id: String(uuid?.toString('hex')), name: `${hosts}/${connection.name}` };
 }
 
 /**

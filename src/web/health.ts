@@ -4,23 +4,26 @@ import { createHealthProbe, type HealthProbe } from '../http/health';
 import type { RedisKeys } from '../queue/keys';
 import { probePrimary } from '../queue/probe';
 import { isRedisReady, type RedisConnection } from '../queue/redis';
-import { isMongoReady, pingMongo } from '../storage/mongo';
+import { isMongoReady, probeMongoWrite } from '../storage/mongo';
+import type { SchemaWatch } from '../storage/schema';
 
 /** What a process needs of its servers. */
 export interface HealthServers {
   readonly mongo: Connection;
+  readonly schema: Pick<SchemaWatch, 'isPrepared'>;
   readonly redis: RedisConnection;
   /** Hears the replies. */
   readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
 }
 
-export function openHealth({ mongo, redis, subscriber, keys }: HealthServers): HealthProbe {
+export function openHealth({ mongo, schema, redis, subscriber, keys }: HealthServers): HealthProbe {
   return createHealthProbe({
     isDatabaseUp: () => isMongoReady(mongo),
     isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber),
-    pingDatabase: () => pingMongo(mongo),
+    isPrepared: schema.isPrepared,
+    probeDatabase: () => probeMongoWrite(mongo),
     // A full Redis is not this process' fault: callers are to hear of it, from a process that is there.
-    pingQueue: () => probePrimary(redis, keys),
+    probeQueue: () => probePrimary(redis, keys),
   });
 }

@@ -40,12 +40,15 @@ export const servicePaths = (): Record<string, Json> => ({
     'isReady',
     ['Readiness', '进程是否就绪'],
     [
-      'Whether the database and the queue can be used, and it does not drain. A queue whose memory is full is no reason: pushes are rejected for it. Its status tells, whatever HTTP_STATUS_MODE says.',
-      '数据库与队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
+      'Whether the database is prepared and takes writes, the queue can be used, and the process does not drain. A queue whose memory is full is no reason: pushes are rejected for it. Its status tells, whatever HTTP_STATUS_MODE says.',
+      '数据库已准备且可写、队列可用且未在停止时就绪；队列内存已满不影响就绪，推送会因此被拒绝。状态码不受 HTTP_STATUS_MODE 影响。',
     ],
     {
       200: told(['It may', '就绪'], 'ReadyAnswer', 'ready'),
-      ...rejections(['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'QUEUE_UNAVAILABLE'], false),
+      ...rejections(
+        ['SHUTTING_DOWN', 'DATABASE_UNAVAILABLE', 'DATABASE_NOT_PREPARED', 'QUEUE_UNAVAILABLE'],
+        false,
+      ),
     },
   ),
   [DOCUMENT_PATH]: open(

@@ -5,15 +5,16 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 function probe() {
-  const up = { database: true };
+  const up = { database: true, schema: true };
   const pingDatabase = jest.fn(async () => {});
   const pingQueue = jest.fn(async () => {});
   const isDatabaseUp = () => up.database;
   const health = createHealthProbe({
     isDatabaseUp,
     isQueueUp: () => true,
-    pingDatabase,
-    pingQueue,
+    isPrepared: () => up.schema,
+    probeDatabase: pingDatabase,
+    probeQueue: pingQueue,
   });
   return { up, health, pingDatabase, pingQueue };
 }
@@ -72,6 +73,9 @@ test('what is known without asking is told at once', async () => {
   up.database = false;
   await expect(health.ready()).rejects.toMatchObject({ reason: 'DATABASE_UNAVAILABLE' });
   up.database = true;
+  up.schema = false;
+  await expect(health.ready()).rejects.toMatchObject({ reason: 'DATABASE_NOT_PREPARED' });
+  up.schema = true;
   health.drain();
   await expect(health.ready()).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
   expect(pingDatabase).toHaveBeenCalledTimes(1);

@@ -14,7 +14,8 @@ export interface Pushing {
 
 /** What is rejected with these lies in the service, for all lines alike. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  DATABASE_UNAVAILABLE: "the service's database (MongoDB) does not answer",
+  DATABASE_UNAVAILABLE: "the service's database (MongoDB) does not answer, or rejects writes",
+  DATABASE_NOT_PREPARED: "the service's database is not prepared: the release step has to be run",
   QUEUE_UNAVAILABLE: "the service's queue (Redis) does not answer, or takes no writes",
   QUEUE_MEMORY_FULL: "the service's queue (Redis) is at its maxmemory",
   BACKLOG_FULL:
