@@ -72,10 +72,10 @@ async function waitWhile<T>(
 /**
  * What an idle service keeps: BullMQ's settings, counter, events, the mark of its last look for
  * stalled jobs and the one that wakes an idle worker; the leases of the worker numbers; the heartbeats of
- * the processes and workers, and how the partitions are numbered; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
+ * the processes and workers, how the partitions are numbered, and the database of the namespace; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|shards|(workers|worker-heartbeats|sweep|partitioning):\\d+|(worker|first-uses|rate|rejections):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|shards|database|(workers|worker-heartbeats|sweep|partitioning):\\d+|(worker|first-uses|rate|rejections):.*)$`,
 );
 
 /**
