@@ -166,7 +166,7 @@ async function read(request: IncomingMessage): Promise<Received> {
     key: headers['x-idempotency-key']?.toString(),
     timestamp: Number(time),
     isSigned:
-      headers['x-signature'] === signature && Math.abs(Date.now() / 1000 - Number(time)) < 5,
+      headers['x-signature'] === signature && Math.abs(Date.now() / 1000 - Number(time)) < 300,
     at: Date.now(),
     gone: goneOf(socket),
   };

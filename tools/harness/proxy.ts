@@ -102,11 +102,13 @@ export class TcpProxy {
   /**
    * Cuts every connection in the middle of what its client sends next, and one whose client sends
    * nothing for half a second as it is: afterwards none of them is left.
+   *
+   * @param timeout milliseconds in place of the half second
    */
-  async cutMidCommand(): Promise<void> {
+  async cutMidCommand(timeout = CUT_TIMEOUT): Promise<void> {
     const cut = [...this.links];
     for (const link of cut) link.cutNext();
-    await Promise.race([Promise.all(cut.map(({ closed }) => closed)), sleep(CUT_TIMEOUT)]);
+    await Promise.race([Promise.all(cut.map(({ closed }) => closed)), sleep(timeout)]);
     for (const link of cut) link.reset();
   }
 

@@ -1,4 +1,4 @@
-/** Whatever a signed caller sends, it is an answer in the envelope, in time, and the books agree. */
+/** Whatever a signed caller sends, it is an answer in the envelope, and the books agree. */
 import fc from 'fast-check';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
@@ -16,8 +16,6 @@ afterAll(() => service.stop());
 
 /** Of each endpoint and kind of body: 9 x 2 x 17 are some 300 requests. */
 const RUNS = 17;
-/** Milliseconds: the caller's wait for a write, and a second. */
-const IN_TIME = 11_000;
 
 /** Few enough that pushes meet on one matter. */
 const ids = fc.oneof(fc.constantFrom('C-1', 'C-2', 'C-3'), fc.string({ unit: 'binary' }));
@@ -66,9 +64,7 @@ test.each(CASES)('%s takes or rejects %s, and never fails', async (path, _kind, 
   const isPush = PUSHES.has(path);
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
-      const began = performance.now();
       const { code, reason, requestId, data } = await send(service, { path, body });
-      expect(performance.now() - began).toBeLessThan(IN_TIME);
       expect([reason, code < 500]).toEqual([reason, true]);
       if (!isPush) return;
       pushes += 1;

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
@@ -14,6 +13,7 @@ import { CHECKS, type Check } from '../../../tools/matterctl/doctor/check';
 import { matterctl } from '../../support/cli-tool';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
+import { until } from '../../support/wait';
 
 /** What a gateway does with what passes through it. */
 interface Gateway {
@@ -146,6 +146,14 @@ test('nobody listens, or somebody else does', async () => {
 });
 
 describe('the client', () => {
+  /** Clients are read anew at times: whatever its answer is, it is about this one then. */
+  const untilKnown = (clientId: string, secret: string) =>
+    until('the client to be known', async () => {
+      const path = '/api/open/clients/me';
+      const { reason } = await service.push('', {}, { clientId, secret, path });
+      return reason !== 'SIGNATURE_MISMATCH';
+    });
+
   test.each<[string, string, object]>([
     ['is disabled', 'client', { enabled: false }],
     ['has no system code', 'client', { systemCode: null }],
@@ -157,8 +165,7 @@ describe('the client', () => {
     const { secret } = await admin.create({ clientId, systemCode: 'DOC' });
     const clients = service.db.collection<{ _id: string }>('clients');
     await clients.updateOne({ _id: clientId }, { $set: change });
-    // Known within a tenth of a second.
-    await sleep(200);
+    await untilKnown(clientId, secret ?? '');
     const checks = await examine(service.urlOf(), clientId, secret ?? '');
     expect(failuresOf(checks)).toEqual([failing]);
   });
@@ -168,7 +175,7 @@ describe('the client', () => {
     const admin = createClientAdmin(service.db, keyRing, Date.now);
     const { secret } = await admin.create({ clientId: 'c-paused', systemCode: 'DOC' });
     await admin.pause('c-paused', 'the night run');
-    await sleep(200);
+    await untilKnown('c-paused', secret ?? '');
     const checks = await examine(service.urlOf(), 'c-paused', secret ?? '');
     expect(failuresOf(checks)).toEqual(['round trip']);
     const [last] = checks.slice(-1);

@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import type { OperatorEntryView } from '../../../src/protocol/log-entry';
 import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
@@ -401,18 +400,20 @@ describe('log tail', () => {
       title: 'seen',
     });
     await has(requestId);
-    await sleep(2_500);
+    const next = await service.push('delete', { externalId: 'H-4' });
+    await has(next.requestId);
     started.kill('SIGINT');
     const [code] = await once(started, 'exit');
     expect({ code, stderr: stderr() }).toEqual({ code: 130, stderr: '' });
     expect(times(stdout(), requestId)).toBe(1);
-    expect(lines(stdout())).toHaveLength(2);
+    expect(lines(stdout())).toHaveLength(3);
     expect(stdout()).toMatch(new RegExp(`${requestId}  upsert +- +CREATED +\\d+ ms +TEST/H-4\n`));
   });
 
   test('--follow tells a push that stays queued, and again when it is settled', async () => {
-    const { has, stdout } = follow('-n', '0', '--external-id', 'H-5', '--system-code', 'TEST');
-    await sleep(1_500);
+    const before = await service.push('delete', { externalId: 'H-5' });
+    const { has, stdout } = follow('-n', '1', '--external-id', 'H-5', '--system-code', 'TEST');
+    await has(before.requestId);
     const entries = entryModel(service.db).collection;
     const { Types } = entryModel(service.db).base;
     const requestId = createRequestIds()(Date.now());
@@ -437,7 +438,7 @@ describe('log tail', () => {
       { $set: { state: 'PERSISTED', result: 'CREATED', settledAt: new Date() } },
     );
     await has('CREATED');
-    expect(lines(stdout())).toHaveLength(2);
+    expect(lines(stdout())).toHaveLength(3);
     await entries.deleteOne({ _id });
   });
 
@@ -452,7 +453,6 @@ describe('log tail', () => {
     proxy.close();
     await until('the note', async () => stderr().includes('The database is away'));
     const { requestId } = await service.push('delete', { externalId: 'H-1' });
-    await sleep(3_000);
     await proxy.open();
     await has(requestId);
     await until('the other note', async () => stderr().includes('The database is back.'));

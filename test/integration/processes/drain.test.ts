@@ -5,7 +5,7 @@ import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
 /** Milliseconds that it serves on. */
-const DRAIN_DELAY = 6_000;
+const DRAIN_DELAY = 10_000;
 
 let service: Service;
 let web: AppProcess;

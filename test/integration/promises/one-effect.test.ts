@@ -1,5 +1,6 @@
 /** Promise 3: a push takes effect at most once, however often it is taken up. */
 
+import type { ClientSession } from 'mongoose';
 import pino from 'pino';
 import type { Operation } from '../../../src/domain/operation';
 import { ownerText } from '../../../src/queue/owner';
@@ -206,16 +207,35 @@ test('a push that was settled as expired is never applied later', async () => {
   expect(await stored('SETTLED')).toBeNull();
 });
 
+/**
+ * Holds a matter as a transaction does. The server ends each after five seconds, so another begins whenever a
+ * worker has failed.
+ */
+function hold(externalId: string) {
+  let session: ClientSession | undefined;
+  const release = async () => {
+    await session?.abortTransaction();
+    await session?.endSession();
+  };
+  const again = async () => {
+    await release();
+    session = rig.db.getClient().startSession();
+    session.startTransaction();
+    const touch = { $set: { summary: 'held' } };
+    await matterModel(rig.db).updateOne({ externalId }, touch, { session });
+    return true;
+  };
+  return { again, release };
+}
+
 test('a matter that somebody else holds is answered as retryable, and its neighbours go on', async () => {
   await rig.newWorker()(batchOf([await rig.queued('HELD', upsert('held'))]));
-  const holder = rig.db.getClient().startSession();
-  holder.startTransaction();
-  const touch = { $set: { summary: 'held' } };
-  await matterModel(rig.db).updateOne({ externalId: 'HELD' }, touch, { session: holder });
   const held = await rig.queued('HELD', status('DONE'));
   const free = await rig.queued('FREE', upsert('free'));
-  const replies = await rig.newWorker()(batchOf([held, free]));
-  await holder.abortTransaction();
+  const { again, release } = hold('HELD');
+  await again();
+  const replies = await rig.newWorker(undefined, undefined, again)(batchOf([held, free]));
+  await release();
   const ends = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(ends.get(held.id)).toEqual({ state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' });
   expect(ends.get(free.id)).toMatchObject({ state: 'PERSISTED', outcome: 'CREATED' });
@@ -226,21 +246,15 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   const names = Array.from({ length: 100 }, (_, n) => `MANY-${n}`);
   const pushes = await Promise.all(names.map((name) => rig.queued(name, upsert(name))));
   pushes.splice(37, 0, await rig.queued('HELD-ONE', upsert('after')));
-  // Last: the server lets nobody hold anything for more than five seconds.
-  const holder = rig.db.getClient().startSession();
-  holder.startTransaction();
-  await matterModel(rig.db).updateOne(
-    { externalId: 'HELD-ONE' },
-    { $set: { title: 'held' } },
-    { session: holder },
-  );
+  const { again, release } = hold('HELD-ONE');
+  await again();
   const settle = jest.spyOn(rig.pushLog, 'settle');
   // Else its patience would end before it is halved down to the one.
-  const replies = await patiently(() => rig.newWorker()(batchOf(pushes)));
+  const worker = rig.newWorker(undefined, undefined, again);
+  const replies = await patiently(() => worker(batchOf(pushes)));
   const commits = settle.mock.calls.length;
   settle.mockRestore();
-  await holder.abortTransaction();
-  await holder.endSession();
+  await release();
   const persisted = replies.filter(({ settlement }) => settlement.state === 'PERSISTED');
   expect(persisted).toHaveLength(100);
   // Seven halvings of a hundred, the tries of the one, and its end.

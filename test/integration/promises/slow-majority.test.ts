@@ -19,7 +19,9 @@ let set: ReplicaSet;
 let rig: BatchRig;
 let followers: mongo.MongoClient[] = [];
 beforeAll(async () => {
-  set = await startReplicaSet({ dir, members: 3, parameters: { enableTestCommands: 1 } });
+  // What a test holds in a transaction, the server does not end meanwhile.
+  const parameters = { enableTestCommands: 1, transactionLifetimeLimitSeconds: 600 };
+  set = await startReplicaSet({ dir, members: 3, parameters });
   const primary = await set.primary();
   const others = set.members.filter((member) => member !== primary);
   followers = others.map(({ url }) => new mongo.MongoClient(url));

@@ -31,7 +31,7 @@ test('writes go on once there is a primary again', async () => {
       );
   await isWritten();
   // The only member comes back as primary once it may, by an election of its own.
-  const stepDown = { replSetStepDown: 2, force: true };
+  const stepDown = { replSetStepDown: 5, force: true };
   await db.getClient().db('admin').command(stepDown);
   const rejected = await Promise.all(Array.from({ length: 20 }, isWritten));
   expect(rejected).toContain(false);

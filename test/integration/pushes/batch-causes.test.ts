@@ -21,13 +21,17 @@ const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-batches-'));
 let redis: RunningServer;
 let mongo: RunningServer;
 let service: Service;
+/** A web whose callers do not wait for long. */
+let hasty: { url: string };
 beforeAll(async () => {
   [redis, mongo] = await Promise.all([
     startRedis({ dir: path.join(dir, 'redis') }),
     startMongo({ dir: path.join(dir, 'mongo') }),
   ]);
-  const env = { BATCH_TIMEOUT: '4s', PUSH_TIMEOUT: '4s', PARTITION_LIMIT: String(ROOM) };
+  const env = { PARTITION_LIMIT: String(ROOM) };
   service = await startService({ processes: true, redisUrl: redis.url, mongoUrl: mongo.url, env });
+  const web = await service.startWeb({ BATCH_TIMEOUT: '8s', PUSH_TIMEOUT: '8s' });
+  hasty = { url: String(web.url) };
 });
 afterAll(async () => {
   await service?.stop();
@@ -174,9 +178,9 @@ describe('of a batch as a whole', () => {
     const target = '/api/open/matters/batch';
     const caller = await connectRaw(service.urlOf());
     caller.send(rawPush({ clientId, secret, target, body, sent: body.slice(0, -20) }));
-    await sleep(100);
-    caller.socket.destroy();
     await send([upsert('C-3')]);
+    caller.socket.destroy();
+    await send([upsert('C-4')]);
     expect(await entriesOf(/^C-[12]$/)).toEqual([]);
   });
 });
@@ -218,7 +222,7 @@ describe('while no worker goes on', () => {
   test('a full partition, the lines behind it, and the deadline: each says what it met', async () => {
     stopWorkers();
     const same = Array.from({ length: ROOM + 2 }, (_, n) => upsert('P-1', { title: `${n}` }));
-    const answer = await send([...same, upsert('P-2'), '{']);
+    const answer = await send([...same, upsert('P-2'), '{'], hasty);
     // As of the push alone whose partition is full.
     const headers = { 'retry-after': '1' };
     expect(answer).toMatchObject({ status: 207, retryable: true, headers });
@@ -238,10 +242,13 @@ describe('while no worker goes on', () => {
 
   test('too many pushes wait already: BACKLOG_FULL for the batch, before any work', async () => {
     stopWorkers();
-    const waiting = service.push('upsert', { matterType: 'NOTICE', externalId: 'B-0', title: 't' });
+    const notice = { matterType: 'NOTICE', externalId: 'B-0', title: 't' };
+    const waiting = service.push('upsert', notice, hasty);
     await until('it to be recorded', async () => (await entriesOf(/^B-0$/)).length === 1);
+    // A tenth of the deadline: until then a wait is nothing unusual.
     await sleep(1_000);
-    const answer = await send(Array.from({ length: 300 }, (_, n) => upsert(`B-${n + 1}`)));
+    const lines = Array.from({ length: 300 }, (_, n) => upsert(`B-${n + 1}`));
+    const answer = await send(lines, hasty);
     expect(answer).toMatchObject({
       code: 503,
       reason: 'BACKLOG_FULL',
@@ -287,7 +294,7 @@ describe('while no worker goes on', () => {
 
 describe('while a server is away', () => {
   const batch = (name: string) =>
-    send([upsert(`${name}-1`), upsert(`${name}-1`), upsert(`${name}-2`)]);
+    send([upsert(`${name}-1`), upsert(`${name}-1`), upsert(`${name}-2`)], hasty);
 
   test('the queue: nothing is applied, and the next batch is', async () => {
     redis.kill('SIGKILL');

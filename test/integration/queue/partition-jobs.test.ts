@@ -308,7 +308,7 @@ test('a batch that is too much for a slow database is tried with fewer pushes, u
   const took: number[] = [];
   for (let n = 0; n < 10; n += 1) await append('SLOW');
   const applied = start({
-    processingTimeout: 300,
+    processingTimeout: 1_000,
     apply: async (pushes) => {
       took.push(pushes);
       if (pushes > 3) await new Promise(() => undefined);

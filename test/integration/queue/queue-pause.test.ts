@@ -86,7 +86,7 @@ test('its rejections are in the push log, at most ten a second', async () => {
   const began = Date.now();
   let sent = 0;
   await until('some of them in the log', async () => {
-    const crowd = Array.from({ length: 50 }, () => send(0, 'CROWD'));
+    const crowd = Array.from({ length: 500 }, () => send(0, 'CROWD'));
     sent += (await Promise.all(crowd)).filter(isPaused).length;
     return (await recorded()) > 0;
   });
@@ -107,10 +107,15 @@ test('what it has queued is applied all the same', async () => {
     entryModel(service.db).findOne({ externalId: 'QUEUED', state: 'QUEUED' }).lean(),
   );
   await queue('pause', 'tester');
-  // What a web process knows of the clients is no older than that.
-  await sleep(1_500);
-  expect(await send(0)).toMatchObject({ reason: 'CLIENT_PAUSED' });
+  // Those that are sent before the web process knows of the pause wait for the worker.
+  const sent: Promise<Answer>[] = [];
+  await until('the web process to notice', async () => {
+    const answer = send(0);
+    sent.push(answer);
+    return (await Promise.race([answer, sleep(200)]))?.reason === 'CLIENT_PAUSED';
+  });
   worker?.kill('SIGCONT');
+  await Promise.all(sent);
   expect(await queued).toMatchObject({ code: 0, data: { outcome: 'CREATED' } });
 });
 

@@ -23,7 +23,6 @@ beforeAll(async () => {
   service = await startService({
     processes: true,
     redisUrl: server.url,
-    env: { PUSH_TIMEOUT: '15s', DRAIN_TIMEOUT: '31s' },
   });
 });
 afterEach(() => redis.config('SET', 'maxmemory', '0'));
@@ -48,10 +47,10 @@ const todo = (externalId: string, size = 0) => ({
 });
 
 /** Pushes of 64 KiB that wait in the partitions, 4 MiB of them: no worker is there. */
-async function letWait(prefix: string): Promise<Promise<Answer>[]> {
+async function letWait(prefix: string, url = service.urlOf()): Promise<Promise<Answer>[]> {
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   const waiting = Array.from({ length: 64 }, (_, n) =>
-    service.push('upsert', todo(`${prefix}-${n}`, 60 * KIB)),
+    service.push('upsert', todo(`${prefix}-${n}`, 60 * KIB), { url }),
   );
   await until('the pushes to wait', async () => (await lengths(keys)) >= 64);
   return waiting;
@@ -87,8 +86,9 @@ test('pushes are rejected at once and by name, and what waits is applied by a wo
 });
 
 test('a worker that is at work goes on, also with pushes that nobody waits for any more', async () => {
+  const { url } = await service.startWeb({ PUSH_TIMEOUT: '3s' });
   for (const worker of service.workers) worker.kill('SIGSTOP');
-  const waiting = await letWait('DEAD');
+  const waiting = await letWait('DEAD', url);
   const codes = (await Promise.all(waiting)).map(({ code }) => code);
   expect(new Set(codes)).toEqual(new Set([504]));
   // Something else fills it, and goes on doing so.

@@ -42,6 +42,8 @@ const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: '
 const crowd = (count: number) =>
   Promise.all(Array.from({ length: count }, (_, n) => service.push('upsert', todo(`C-${n}`))));
 
+const secondsSince = (began: number) => (Date.now() - began) / 1_000;
+
 const SERVERS = [
   {
     server: 'redis',
@@ -64,6 +66,7 @@ const SERVERS = [
 test.each(SERVERS)(
   'an outage of $server has one line where it begins and one where it ends, in each process',
   async ({ server, reason, kill, restart }) => {
+    const began = Date.now();
     const before = new Map(processes().map((one) => [one, linesOf(one).length]));
     const since = (one: Service['webs'][number]) => linesOf(one).slice(before.get(one));
     const mentions = (one: Service['webs'][number], text: string) =>
@@ -95,13 +98,14 @@ test.each(SERVERS)(
       expect(Number.isInteger(end?.lastedMs)).toBe(true);
     }
     const [web, worker] = processes().map(since);
-    expect(web?.length).toBeLessThan(rejected / 10);
+    // Some lines a second, and not one for each rejection.
+    expect(web?.length).toBeLessThan(rejected / 10 + secondsSince(began));
     const counted = web?.map(({ reason: of, untold }) => (of === reason ? (untold as number) : 0));
-    expect(counted?.some((untold) => untold > 100)).toBe(true);
+    expect(counted?.some((untold) => untold > 10)).toBe(true);
     // Nobody asked the worker for anything: it says no more than that its server was away.
     expect(worker?.map(({ msg }) => msg)).toEqual(
       expect.arrayContaining([`${server} is away`, `${server} is back`]),
     );
-    expect(worker?.length).toBeLessThan(20);
+    expect(worker?.length).toBeLessThan(20 + secondsSince(began));
   },
 );

@@ -133,6 +133,7 @@ test('a large batch that is held as a whole comes to its end in few tries, befor
   const names = Array.from({ length: 200 }, (_, n) => `LARGE-${n}`);
   const worker = rig.newWorker();
   await worker(batchOf(await Promise.all(names.map((name) => rig.queued(name, upsert('one'))))));
+  await admin().command({ setParameter: 1, transactionLifetimeLimitSeconds: 600 });
   const dead = rig.db.getClient().startSession();
   dead.startTransaction();
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
@@ -145,6 +146,7 @@ test('a large batch that is held as a whole comes to its end in few tries, befor
   const tries = (await started()) - before;
   await dead.abortTransaction();
   await dead.endSession();
+  await admin().command({ setParameter: 1, transactionLifetimeLimitSeconds: LIMIT });
   const REFUSED_FOR_NOW = { state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' };
   expect(replies.map(({ settlement }) => settlement)).toEqual(held.map(() => REFUSED_FOR_NOW));
   // One by one it is twice as many as there are groups, and takes longer than a batch has.
@@ -159,11 +161,12 @@ describe('a worker that was killed between its writes and its commit', () => {
       mongoUrl: mongo.url,
       env: { PUSH_TIMEOUT: '3s' },
     });
+    await service.startWeb({ PUSH_TIMEOUT: '120s' });
   });
   afterAll(() => service.stop());
 
-  const push = (externalId: string, title = 'x') =>
-    service.push('upsert', { matterType: 'TODO', externalId, title });
+  const push = (externalId: string, title = 'x', web = 0) =>
+    service.push('upsert', { matterType: 'TODO', externalId, title }, { url: service.urlOf(web) });
   const commitsUnderWay = () =>
     admin()
       .aggregate([{ $currentOp: {} }, { $match: { 'command.commitTransaction': 1 } }])
@@ -186,7 +189,7 @@ describe('a worker that was killed between its writes and its commit', () => {
     await service.startWorker();
 
     // More than one in each partition, so that some are behind what is held.
-    const others = Array.from({ length: 24 }, (_, n) => push(`NEIGHBOUR-${n}`));
+    const others = Array.from({ length: 24 }, (_, n) => push(`NEIGHBOUR-${n}`, 'x', 1));
     const codes = (await Promise.all(others)).map(({ code }) => code);
     expect(await lost).toMatchObject({ code: 504, retryable: true });
     expect((await stateOf('HELD')).open).toBe(1);

@@ -43,6 +43,17 @@ async function flood({ socket }: RawCaller, bytes: number): Promise<void> {
   }
 }
 
+/** Until what was sent waits, since nobody takes it. */
+function untilStuck({ socket }: RawCaller): Promise<unknown> {
+  let before = -1;
+  return until('the sender to be stuck', async () => {
+    const waiting = socket.writableLength;
+    const isStuck = waiting > 0 && socket.bytesWritten === before;
+    before = socket.bytesWritten;
+    return isStuck;
+  });
+}
+
 test('no request is made of it, and no more than a mebibyte is read', async () => {
   const caller = await connectRaw(server.url);
   caller.send(TWO_READINGS);
@@ -61,7 +72,7 @@ test('while an answer before it is under way, nothing is read', async () => {
   caller.send(GOOD + TWO_READINGS);
   await until('both requests', async () => parsed.length === 2);
   const isOver = flood(caller, 64 * MIB);
-  await sleep(300);
+  await untilStuck(caller);
   expect(parsed).toHaveLength(2);
   expect(handled).toHaveLength(1);
   expect(parsed[0]?.bytesRead).toBeLessThan(MIB);

@@ -20,6 +20,7 @@ import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import { createRequestIds } from '../../../src/storage/push-log/request-id';
 import { aMatter } from '../../support/builders';
 import { connectRaw, rawPush } from '../../support/raw-http';
+import { until } from '../../support/wait';
 
 const LIMIT = 100_000;
 const CLIENT: KnownClient = {
@@ -37,6 +38,11 @@ const ledger = {
   pause: async (_n: number): Promise<unknown> => undefined,
   reading: 0,
 };
+/** Milliseconds for each part of an answer. */
+const LONG = 120_000;
+let timeout = LONG;
+/** Requests whose client was looked up: a list takes its place then. */
+let lookedUp = 0;
 const rejected: LogEntry[] = [];
 const used: string[] = [];
 let ready: () => void = () => undefined;
@@ -47,14 +53,17 @@ beforeAll(async () => {
   const newRequestId = createRequestIds();
   const checkReady = () => ready();
   const auth: HmacAuthDependencies = {
-    findClient: async (id) => CLIENTS.find(({ clientId }) => clientId === id),
+    findClient: async (id) => {
+      lookedUp += 1;
+      return CLIENTS.find(({ clientId }) => clientId === id);
+    },
     mostSecrets: () => 2,
     logRejection: (_clientId, entry) => rejected.push(entry()),
     noteUse: ({ clientId, secretId }) => void used.push(`${clientId} ${secretId}`),
     checkReady,
     newRequestId,
     clock: Date.now,
-    timeout: 1_000,
+    timeout: LONG,
   };
   const open = async function* () {
     ledger.reading += 1;
@@ -77,7 +86,12 @@ beforeAll(async () => {
   app.use(koaError(answers));
   app.use(koaRespond(answers));
   app.use(koaStreamedHmacAuth(auth, orphansList(LIMIT)));
-  app.use(orphansRoute({ find, checkReady, timeout: 1_000 }));
+  const limits = {
+    get timeout() {
+      return timeout;
+    },
+  };
+  app.use(orphansRoute(Object.assign(limits, { find, checkReady })));
   server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
@@ -85,6 +99,7 @@ afterAll(() => server.close());
 beforeEach(() => {
   Object.assign(ledger, { open: 3, pause: async () => undefined });
   ready = () => undefined;
+  [timeout, lookedUp] = [LONG, 0];
   rejected.length = 0;
   used.length = 0;
 });
@@ -136,10 +151,9 @@ async function linesOf(
   return { status: res.statusCode ?? 0, rows, last };
 }
 
-const until = async (condition: () => boolean) => {
-  for (let tries = 0; !condition() && tries < 200; tries += 1) await sleep(10);
-  expect(condition()).toBe(true);
-};
+const untilLookedUp = (count: number) => until(`${count} requests`, async () => lookedUp >= count);
+const untilTaken = () => until('its place', async () => (await send('').answer()).last.code === 0);
+const untilClosed = () => until('the end of the read', async () => ledger.reading === 0);
 
 test('what is open and not listed comes out, and the envelope is the last line', async () => {
   const { status, rows, last } = await send('"HD-000001"\n"HD-X"\n').answer();
@@ -247,7 +261,7 @@ test('one list of a client and three in all at a time, rejected before they are 
   const first = ['oa', 'erp', 'crm'].map((clientId) =>
     send('"HD-1"', { clientId, unfinished: true }),
   );
-  await sleep(50);
+  await untilLookedUp(first.length);
   for (const clientId of ['oa', 'hr', 'nobody']) {
     const rejection = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
     expect(rejection).toMatchObject({
@@ -267,7 +281,7 @@ test('an id that nobody has is as busy as one that a client has, and takes no pl
   const first = ids.map((clientId) =>
     send('"HD-1"', { clientId, secret: 'whatever', unfinished: true }),
   );
-  await sleep(50);
+  await untilLookedUp(first.length);
   for (const clientId of ids) {
     const { last } = await send('"HD-1"', { clientId, secret: 'whatever' }).answer();
     expect(last).toMatchObject({ code: 503, reason: 'TOO_MANY_QUERIES' });
@@ -282,24 +296,27 @@ test('an id that nobody has is as busy as one that a client has, and takes no pl
 
 test('an upload that is broken off gives its place back and reads nothing', async () => {
   const { req } = send('"HD-1"', { unfinished: true });
-  await sleep(50);
+  await untilLookedUp(1);
   req.destroy();
-  await sleep(50);
-  expect((await send('').answer()).last).toMatchObject({ code: 0 });
+  await untilTaken();
+  expect(ledger.reading).toBe(0);
 });
 
 test('an upload behind another answer that is broken off gives its place back', async () => {
-  ledger.pause = () => sleep(500);
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  ledger.pause = () => held;
   const { port } = server.address() as AddressInfo;
   const caller = await connectRaw(`http://127.0.0.1:${port}`);
   const unsigned = { clientId: 'oa', secret: 'whatever', body: '"HD-1"', sent: '"' };
   caller.send(rawPush({ clientId: 'erp', secret: 'secret', body: '' }) + rawPush(unsigned));
-  await sleep(100);
+  await untilLookedUp(2);
   expect(await send('').answer()).toMatchObject({ status: 503 });
   caller.socket.resetAndDestroy();
-  await sleep(50);
-  ledger.pause = async () => undefined;
-  expect((await send('').answer()).last).toMatchObject({ code: 0 });
+  goOn();
+  await untilTaken();
 });
 
 describe('while the answer is under way', () => {
@@ -321,12 +338,19 @@ describe('while the answer is under way', () => {
   });
 
   test('a database that falls silent ends it after its time', async () => {
-    Object.assign(ledger, {
-      open: 5_000,
-      pause: (n: number) => (n === 700 ? sleep(1_500) : undefined),
+    let speak = () => {};
+    const silence = new Promise<void>((resolve) => {
+      speak = resolve;
     });
+    const pause = (n: number) => {
+      if (n !== 700) return undefined;
+      return silence;
+    };
+    Object.assign(ledger, { open: 5_000, pause });
+    timeout = 500;
     expect((await send('').answer()).last).toMatchObject({ reason: 'DATABASE_UNAVAILABLE' });
-    await until(() => ledger.reading === 0);
+    speak();
+    await untilClosed();
   });
 
   test('a process that stops says so', async () => {
@@ -350,7 +374,7 @@ describe('while the answer is under way', () => {
     await new Promise((resolve) => res.once('data', resolve));
     expect(ledger.reading).toBe(1);
     res.destroy();
-    await until(() => ledger.reading === 0);
+    await untilClosed();
     ledger.open = 3;
     expect((await send('').answer()).last).toMatchObject({ code: 0 });
   });
@@ -370,6 +394,6 @@ describe('while the answer is under way', () => {
     expect(read).toBeLessThan(500_000);
     expect(ledger.reading).toBe(1);
     res.destroy();
-    await until(() => ledger.reading === 0);
+    await untilClosed();
   });
 });

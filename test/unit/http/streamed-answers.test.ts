@@ -30,7 +30,7 @@ async function open(handler: RequestListener, headers = 'Content-Length: 10'): P
 }
 
 describe('a body', () => {
-  const receive = (taken: string[], timeout = 1_000, fail?: Error) => {
+  const receive = (taken: string[], timeout = 120_000, fail?: Error) => {
     let settle: (end: unknown) => void;
     const end = new Promise<unknown>((resolve) => {
       settle = resolve;
@@ -47,8 +47,7 @@ describe('a body', () => {
 
   test('is given piece by piece', async () => {
     const taken: string[] = [];
-    // Time enough for the second piece on a slow machine.
-    const { handler, end } = receive(taken, 10_000);
+    const { handler, end } = receive(taken);
     const socket = await open(handler, 'Content-Length: 8');
     socket.write('abc');
     await until('the first piece', async () => taken.length > 0);
@@ -76,7 +75,7 @@ describe('a body', () => {
     const { handler, end } = receive(taken);
     const socket = await open(handler, 'Transfer-Encoding: chunked');
     socket.write('5\r\nabcde\r\n');
-    await sleep(50);
+    await until('the first piece', async () => taken.length > 0);
     socket.write('5\r\nfghij\r\n');
     expect(await end).toMatchObject({ reason: 'BODY_TOO_LARGE' });
     expect(taken.join('')).toBe('abcde');
@@ -84,7 +83,7 @@ describe('a body', () => {
 
   test('that cannot be taken fails with the reason', async () => {
     const fail = new Error('broken');
-    const { handler, end } = receive([], 1_000, fail);
+    const { handler, end } = receive([], undefined, fail);
     const socket = await open(handler);
     socket.write('abc');
     expect(await end).toBe(fail);
@@ -100,7 +99,7 @@ describe('a body', () => {
       answer += chunk;
     });
     socket.write('x'.repeat(3_000_000));
-    while (!answer.includes('true')) await sleep(10);
+    await until('the answer', async () => answer.includes('true'));
   });
 });
 
@@ -127,8 +126,7 @@ describe('an answer', () => {
     };
     const socket = await open(answer(endless(), 200), 'Content-Length: 0');
     socket.pause();
-    for (let tries = 0; !closed && tries < 500; tries += 1) await sleep(10);
-    expect(closed).toBe(true);
+    await until('the end of what it was read from', async () => closed);
   });
 
   test('that is long in the making is not', async () => {
@@ -143,7 +141,7 @@ describe('an answer', () => {
     socket.on('data', (chunk) => {
       text += chunk;
     });
-    for (let tries = 0; !text.includes('done') && tries < 300; tries += 1) await sleep(10);
+    await until('the last line', async () => text.includes('done'));
     expect(text).toContain('"two"\n');
     expect(text).toContain('"data":"done"');
   });

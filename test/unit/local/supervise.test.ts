@@ -1,4 +1,5 @@
 import { supervise } from '../../../tools/local/supervise';
+import { until } from '../../support/wait';
 
 /** Something that runs until the test ends it. */
 function runner() {
@@ -31,10 +32,7 @@ async function startSupervised(clock: { now: number }) {
   const crash = async () => {
     const count = launched.length;
     launched.at(-1)?.end('signal SIGKILL');
-    const until = Date.now() + 3_000;
-    while (launched.length === count && gaveUp.length === 0 && Date.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until('its end to be seen', async () => launched.length > count || gaveUp.length > 0);
   };
   return { supervised, launched, lines, gaveUp, crash };
 }

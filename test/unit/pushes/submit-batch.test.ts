@@ -2,7 +2,7 @@
  * The way of a batch: it waits with what it has to answer with, and not the JSON that it was read from; and it goes
  * in parts where it has to, each line behind the one of its matter.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Types } from 'mongoose';
@@ -129,10 +129,10 @@ describe('in parts', () => {
     });
     return { happened, sent, ends, results: submit(requestOf(lines)) };
   }
-  /** Until so many things happened, and then a moment for what must not happen. */
+  /** Until so many things happened, and then some turns of the event loop for what must not happen. */
   async function flush(happened: readonly unknown[], count: number): Promise<void> {
     await until(`${count} steps`, async () => happened.length >= count);
-    await sleep(20);
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
   }
   function once(act: () => void): () => void {
     let isDone = false;

@@ -16,12 +16,14 @@ const INTERVAL = 1_000;
 /**
  * Polls until it is stopped; a server that is away for a while is told once and waited for.
  *
+ * @param interval milliseconds between polls
  * @throws what `poll` throws, but for failures of the database or the service that pass
  */
 export async function keepPolling(
   poll: () => Promise<void>,
   stderr: Tool['stderr'],
   stop: AbortSignal,
+  interval = INTERVAL,
 ): Promise<void> {
   let failures = 0;
   let away = 'database';
@@ -36,7 +38,7 @@ export async function keepPolling(
       if (failures === 0) stderr.write(`The ${away} is away: ${(error as Error).message}\n`);
       failures += 1;
     }
-    const wait = failures === 0 ? INTERVAL : backoff(failures);
+    const wait = failures === 0 ? interval : backoff(failures);
     // Rejects only when stopped, and then the loop ends.
     await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
   }
