@@ -10,8 +10,8 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
-  // Services run in the process of jest: a worker for each core, so that the suite itself exceeds no time limit.
-  maxWorkers: availableParallelism(),
+  // Services run in the process of jest: one worker more than cores, since some files wait for other processes.
+  maxWorkers: availableParallelism() + 1,
   globalSetup: '<rootDir>/test/support/shared-host.ts',
   globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
