@@ -27,11 +27,13 @@ export interface BatchRig {
    * @param afterLoad runs once, between the batch's first read of the ledger and its write
    * @param afterLookup runs once, after the batch's first look for final states
    * @param isHeld whether it still holds the partitions of the batch
+   * @param everyLoad runs after each read of the ledger
    */
   newWorker(
     afterLoad?: () => Promise<unknown>,
     afterLookup?: () => Promise<unknown>,
     isHeld?: (batch: Batch) => Promise<boolean>,
+    everyLoad?: () => Promise<unknown>,
   ): ReturnType<typeof createProcessBatch>;
   /** Records a push in the log, as a web process does, and gives it as a batch would read it. */
   queued(
@@ -64,7 +66,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
   return {
     db,
     pushLog,
-    newWorker: (afterLoad, afterLookup, isHeld = async () => true) => {
+    newWorker: (afterLoad, afterLookup, isHeld = async () => true, everyLoad) => {
       const number = workers++;
       const ledger = createLedger(db);
       let interrupt = afterLoad;
@@ -78,6 +80,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
             const now = interrupt;
             interrupt = undefined;
             await now?.();
+            await everyLoad?.();
             return found;
           },
         },

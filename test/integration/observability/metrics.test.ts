@@ -308,7 +308,11 @@ describe('a port', () => {
     const { port } = new URL(String(service.metricsUrls[0]));
     // Past the proxies: they stand still while this process waits.
     const { mongoUrl, redisUrl } = testServers();
-    const servers = { MONGO_URL: withDatabase(mongoUrl, 'none'), REDIS_URL: redisUrl };
+    const servers = {
+      MONGO_URL: withDatabase(mongoUrl, 'none'),
+      REDIS_URL: redisUrl,
+      REDIS_NAMESPACE: `${service.env.REDIS_NAMESPACE}-none`,
+    };
     const env = { ...process.env, ...service.env, ...servers, PORT: '0', METRICS_PORT: port };
     for (const script of ['dist/src/web.js', 'dist/workers/main.js']) {
       const file = path.join(PROJECT, script);

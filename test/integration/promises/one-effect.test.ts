@@ -209,7 +209,7 @@ test('a push that was settled as expired is never applied later', async () => {
 
 /**
  * Holds a matter as a transaction does. The server ends each after five seconds, so another begins whenever a
- * worker has failed.
+ * worker has read the matter.
  */
 function hold(externalId: string) {
   let session: ClientSession | undefined;
@@ -223,7 +223,6 @@ function hold(externalId: string) {
     session.startTransaction();
     const touch = { $set: { summary: 'held' } };
     await matterModel(rig.db).updateOne({ externalId }, touch, { session });
-    return true;
   };
   return { again, release };
 }
@@ -233,8 +232,8 @@ test('a matter that somebody else holds is answered as retryable, and its neighb
   const held = await rig.queued('HELD', status('DONE'));
   const free = await rig.queued('FREE', upsert('free'));
   const { again, release } = hold('HELD');
-  await again();
-  const replies = await rig.newWorker(undefined, undefined, again)(batchOf([held, free]));
+  const worker = rig.newWorker(undefined, undefined, undefined, again);
+  const replies = await worker(batchOf([held, free]));
   await release();
   const ends = new Map(replies.map(({ id, settlement }) => [id, settlement]));
   expect(ends.get(held.id)).toEqual({ state: 'REFUSED', reason: 'DATABASE_UNAVAILABLE' });
@@ -247,10 +246,9 @@ test('a group in trouble among a hundred is found in a few steps, not in one per
   const pushes = await Promise.all(names.map((name) => rig.queued(name, upsert(name))));
   pushes.splice(37, 0, await rig.queued('HELD-ONE', upsert('after')));
   const { again, release } = hold('HELD-ONE');
-  await again();
   const settle = jest.spyOn(rig.pushLog, 'settle');
   // Else its patience would end before it is halved down to the one.
-  const worker = rig.newWorker(undefined, undefined, again);
+  const worker = rig.newWorker(undefined, undefined, undefined, again);
   const replies = await patiently(() => worker(batchOf(pushes)));
   const commits = settle.mock.calls.length;
   settle.mockRestore();
