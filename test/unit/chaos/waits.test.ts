@@ -22,8 +22,8 @@ const holding = (...names: readonly string[]) =>
 
 test('a wait for the queue ends when the run is given up', async () => {
   const given = new AbortController();
-  const looks = jest.fn(async () => [PARTITION]);
-  const cluster = { ...holding(PARTITION), lookup: { keys: looks } } as unknown as Cluster;
+  const cluster = holding(PARTITION);
+  const looks = jest.spyOn(cluster.lookup, 'keys');
   const settled = settle(cluster, { entries: true, signal: given.signal });
   const ended = expect(settled).rejects.toThrow();
   await until('a second look', async () => looks.mock.calls.length > 1);
