@@ -313,14 +313,17 @@ inBrowser('the reference page in a browser', { isFault: () => true }, (rig) => {
     const port = String(await freePort());
     let web: AppProcess | undefined;
     try {
+      const url = `http://${HOST}:${port}`;
+      // Under another name than its own the service would not show the secret.
+      const own = { PORT: port, PUBLIC_URL: url, DOCS_DEMO: 'on', DATA_DIR: folder };
       web = await startApp({
         name: 'web',
         script: join(projectRoot(), 'dist/src/web.js'),
-        env: { ...process.env, ...service().env, PORT: port, DOCS_DEMO: 'on', DATA_DIR: folder },
+        env: { ...process.env, ...service().env, ...own },
         logFile: join(folder, 'web.log'),
         drainMs: 300_000,
       });
-      const { page } = await open('en', `http://${HOST}:${port}`);
+      const { page } = await open('en', url);
       await page.click('.try button.main');
       await page.waitForSelector('.answer.good');
     } finally {

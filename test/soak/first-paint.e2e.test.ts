@@ -10,7 +10,7 @@ const LOOKS = 3;
 withChromium('the first paint', ({ launch, remove }) => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ workers: 0, metrics: true });
+    service = await startService({ processes: true, workers: 0, metrics: true });
   });
   afterAll(async () => {
     await service?.stop();

@@ -61,7 +61,10 @@ describe.each([['sentinel'], ['cluster']])('%s', (form) => {
         : ofCluster(await startRedisCluster(ground, access));
     // Of a Cluster each node has some of the shards.
     const env = { PUSH_TIMEOUT: '4s', REDIS_SHARDS: form === 'cluster' ? '8' : '1' };
-    service = await startService({ redisUrl: group.url, webs: 2, workers: 2, env });
+    service = await startService({
+      processes: true,
+      ...{ redisUrl: group.url, webs: 2, workers: 2, env },
+    });
   });
   afterAll(async () => {
     await service?.stop();

@@ -23,7 +23,10 @@ beforeAll(async () => {
   ground = makeGround('shards');
   cluster = await startRedisCluster(ground);
   const env = { PUSH_TIMEOUT: '4s', REDIS_SHARDS: String(SHARDS) };
-  service = await startService({ redisUrl: cluster.url, workers: 2, env, metrics: true });
+  service = await startService({
+    processes: true,
+    ...{ redisUrl: cluster.url, workers: 2, env, metrics: true },
+  });
 });
 afterAll(async () => {
   await service?.stop();

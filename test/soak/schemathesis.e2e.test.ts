@@ -88,7 +88,7 @@ function schemathesis(args: readonly string[], env: NodeJS.ProcessEnv): Promise<
 function tryAll(): void {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({ processes: true });
   });
   afterAll(() => service?.stop());
 

@@ -61,7 +61,7 @@ let service: Service;
 
 beforeAll(async () => {
   cpSync(EXAMPLES, copy, { recursive: true });
-  service = await startService();
+  service = await startService({ processes: true });
 });
 afterAll(async () => {
   await service?.stop();

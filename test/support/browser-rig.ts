@@ -71,7 +71,7 @@ function withService(
   options: BrowserOptions,
   declare: (rig: BrowserRig) => Prepare,
 ): void {
-  const { host = 'portal.test', start = startService } = options;
+  const { host = 'portal.test', start = startProcesses } = options;
   let service: Service;
   let browser: Browser;
   const opened: WatchedPage[] = [];
@@ -114,3 +114,7 @@ function withService(
     }
   });
 }
+
+/** Processes of its own: a browser beside them needs the process of jest. */
+const startProcesses = (options: ServiceOptions = {}) =>
+  startService({ processes: true, ...options });
