@@ -1,5 +1,6 @@
 /** The first look of a browser that has nothing of the service yet: what is painted, and when. */
 import type { Page } from 'puppeteer-core';
+import { INSIDE_HOST } from '../support/browser';
 import { withChromium } from '../support/browser-rig';
 import { type Service, startService } from '../support/service';
 
@@ -16,13 +17,13 @@ withChromium('the first paint', ({ launch, remove }) => {
     await service?.stop();
     remove();
   });
-  const at = (url: string | undefined, path: string) =>
-    `http://${HOST}:${new URL(String(url)).port}${path}`;
+  const at = (url: string | undefined, path: string, host = HOST) =>
+    `http://${host}:${new URL(String(url)).port}${path}`;
 
   test.each<[string, () => string, string]>([
     ['the console', () => at(service.urlOf(), '/console'), '.entrance'],
     ['the reference page', () => at(service.urlOf(), '/docs'), 'main'],
-    ["the operator's screen", () => at(service.metricsUrls[0], '/'), '.servers'],
+    ["the operator's screen", () => at(service.metricsUrls[0], '/', INSIDE_HOST), '.servers'],
   ])(
     '%s loads exactly the modules that it names, and each of them once',
     async (title, url, seen) => {

@@ -6,12 +6,12 @@ import type { Page } from 'puppeteer-core';
 import { clientModel } from '../../src/storage/directory/client-model';
 import { startProxy, type TcpProxy } from '../../tools/harness/proxy';
 import { axeFindings, tooWide } from '../support/axe';
-import type { WatchedPage } from '../support/browser';
+import { INSIDE_HOST, type WatchedPage } from '../support/browser';
 import { type BrowserOptions, inBrowser } from '../support/browser-rig';
 import { fillIn, press, shows, textOf } from '../support/console-page';
 import { startService, testServers } from '../support/service';
 
-const HOST = 'inside.test';
+const HOST = INSIDE_HOST;
 const TOKEN = 'a-token-of-more-than-32-characters-0';
 /** What must stay text wherever it stands. */
 const HOSTILE = {

@@ -1,5 +1,5 @@
 /** All three pages below a path of a proxy, which takes it away before it asks the service. */
-import { elsewhere, type Watched, type WatchedPage } from '../support/browser';
+import { elsewhere, INSIDE_HOST, type Watched, type WatchedPage } from '../support/browser';
 import { complaintsOf, entering, fillIn, goTo, mend, press, shows } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { type PrefixProxy, startPrefixProxy } from '../support/prefix-proxy';
@@ -12,10 +12,10 @@ const OPTIONS = { metrics: true, env: { OPERATOR_TOKEN: TOKEN } };
 
 inConsole('below a path of a proxy', OPTIONS, ({ service, key, load }) => {
   const proxies: PrefixProxy[] = [];
-  const below = async (target: string) => {
+  const below = async (target: string, host = HOST) => {
     const proxy = await startPrefixProxy(PREFIX, target);
     proxies.push(proxy);
-    return `http://${HOST}:${proxy.port}${PREFIX}`;
+    return `http://${host}:${proxy.port}${PREFIX}`;
   };
   let outside: string;
   let inside: string;
@@ -90,6 +90,6 @@ inConsole('below a path of a proxy', OPTIONS, ({ service, key, load }) => {
 
   return async ({ urlOf, metricsUrls }) => {
     outside = await below(urlOf());
-    inside = await below(String(metricsUrls[0]));
+    inside = await below(String(metricsUrls[0]), INSIDE_HOST);
   };
 });

@@ -3,6 +3,7 @@ import type { Browser } from 'puppeteer-core';
 import {
   type Chromium,
   elsewhere,
+  INSIDE_HOST,
   isFault,
   openPage,
   prepareChromium,
@@ -80,7 +81,8 @@ function withService(
     opened.push(one);
     return one;
   };
-  const named = (url: string | undefined) => `http://${host}:${new URL(String(url)).port}`;
+  const named = (url: string | undefined, name = host) =>
+    `http://${name}:${new URL(String(url)).port}`;
   // Before those of `declare`: what they take away is there as long as the service is.
   afterAll(async () => {
     await browser?.close();
@@ -90,7 +92,7 @@ function withService(
   const prepare = declare({
     service: () => service,
     url: () => named(service.urlOf()),
-    insideUrl: () => named(service.metricsUrls[0]),
+    insideUrl: () => named(service.metricsUrls[0], INSIDE_HOST),
     newPage,
     load: async (url) => {
       const one = await newPage();

@@ -12,9 +12,11 @@ const START_MS = 180_000;
 export const PAGE_MS = 120_000;
 /** Milliseconds for one thing to be seen: no wait of a page may outlast its test. */
 export const SEEN_MS = 120_000;
+/** An address that leads to this machine, too: the internal port accepts no names. It is no secure context. */
+export const INSIDE_HOST = '10.20.30.40';
 /** Everything but the names that a test maps is unknown to it: it cannot reach any other place. */
 const rulesFor = (name: string) =>
-  `--host-resolver-rules=MAP ${name} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`;
+  `--host-resolver-rules=MAP ${name} 127.0.0.1,MAP ${INSIDE_HOST} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1`;
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--no-proxy-server'];
 
 export interface Chromium {
