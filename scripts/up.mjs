@@ -6,19 +6,10 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from './lib/build.mjs';
-import { takeLock, waitForLock, whoHolds } from './lib/lock.mjs';
-import { installModules } from './lib/node-modules.mjs';
+import { takeLock, whoHolds } from './lib/lock.mjs';
 import { SetupError, say } from './lib/progress.mjs';
-import { chooseServers } from './lib/servers.mjs';
+import { SETUPS, setUp } from './lib/set-up.mjs';
 
-/** What each command needs: which node modules, and which build. */
-const SETUPS = {
-  start: { modules: 'start', extent: 'start' },
-  test: { modules: 'all', extent: 'all' },
-  bench: { modules: 'bench', extent: 'all' },
-  chaos: { modules: 'bench', extent: 'all' },
-};
 const LOWEST_NODE = [20, 19];
 const root = realpathSync(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -31,23 +22,6 @@ function checkNode() {
     `Node ${wantMajor}.${wantMinor} or newer is needed, this is ${process.versions.node}. ` +
       'Install a current Node and run the command again.',
   );
-}
-
-/** Two commands may start at once in one folder; only one of them installs and builds. */
-async function prepare(mode) {
-  const lock = await waitForLock(root, 'prepare', () => say('Waiting for another set-up here'));
-  try {
-    const given = mode === 'start' ? process.env : {};
-    const needed = { mongo: !given.MONGO_URL, redis: !given.REDIS_URL };
-    const { modules, extent } = SETUPS[mode];
-    const built = installModules(root, modules).then(() => build(root, extent));
-    // Side by side, and both to their end: no half of an install is left running by a failure.
-    for (const step of await Promise.allSettled([built, chooseServers(root, needed)])) {
-      if (step.status === 'rejected') throw step.reason;
-    }
-  } finally {
-    lock.release();
-  }
 }
 
 async function main() {
@@ -66,7 +40,8 @@ async function main() {
       `Matter Push already runs in this folder: ${holder}. Stop that one first.`,
     );
   }
-  await prepare(mode);
+  const given = mode === 'start' ? process.env : {};
+  await setUp(root, mode, { mongo: !given.MONGO_URL, redis: !given.REDIS_URL });
   const { run } = await import(entryOf(mode, mode === 'bench' ? benchmarkIn(args) : undefined));
   if (typeof run !== 'function') throw new SetupError(NO_BENCHMARK);
   process.exitCode = await run({ root, args, announce: (text) => lock?.tell(text), say });

