@@ -6,7 +6,7 @@
  * A quarter of the suite's time went into loading mongoose, bullmq and zod again and again.
  */
 const { isBuiltin } = require('node:module');
-const { join } = require('node:path');
+const { dirname, join, resolve } = require('node:path');
 const { compileFunction } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
 
@@ -33,9 +33,11 @@ module.exports = class OneRealmRuntime extends JestRuntime {
     return super.requireModule(from, moduleName, options, isRequireActual);
   }
 
-  /** The file of a package that is asked for by its name, or of the build by its path. */
+  /** The file of a package that is asked for by its name, of the build by its path, or of a script. */
   #sharedFile(from, moduleName) {
     if (moduleName?.startsWith(DIST)) return moduleName;
+    // An ES module, which only Node's own loader takes.
+    if (moduleName?.endsWith('.mjs')) return resolve(dirname(from), moduleName);
     if (!moduleName || /^[./]/.test(moduleName) || isBuiltin(moduleName)) return undefined;
     if (NOT_SHARED.test(moduleName)) return undefined;
     return this._resolution.resolveCjs(from, moduleName);

@@ -98,10 +98,10 @@ test('the order is rejected exactly where no order of all pushes would do', () =
       expect(rules.length === 0).toBe(isRight);
       for (const rule of rules) expect(['real-time', 'placeable']).toContain(rule);
     }),
-    { numRuns: 600 },
+    { numRuns: 250 },
   );
   // It says something only while both occur.
-  expect(Math.min(verdicts.right, verdicts.wrong)).toBeGreaterThan(60);
+  expect(Math.min(verdicts.right, verdicts.wrong)).toBeGreaterThan(25);
 });
 
 test('no state that a push without an effect can have met is overlooked', () => {
@@ -116,7 +116,7 @@ test('no state that a push without an effect can have met is overlooked', () => 
       }
       expectComplete(states, op, { from, to: Math.min(from + width, states.length - 1) });
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 

@@ -99,7 +99,7 @@ function isFound(spoil: (evidence: Evidence, pick: number) => Evidence | undefin
       fc.pre(spoiled !== undefined);
       expect(check(spoiled)).not.toEqual([]);
     }),
-    { numRuns: 60, maxSkipsPerRun: 50 },
+    { numRuns: 30, maxSkipsPerRun: 50 },
   );
 }
 
@@ -110,7 +110,7 @@ test('an honest service is never accused', () => {
     fc.property(runs, (evidence) => {
       expect(check(evidence)).toEqual([]);
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 

@@ -53,22 +53,28 @@ const rowOf = ({ requestId, clientId, operation, externalId, idempotencyKey }: E
   ({ requestId, clientId, operation, externalId, idempotencyKey }) as FailedRow;
 
 /** What is persisted mends all that failed of its matter before; so does, of what names none, the same push. */
-const isFailed = (it: Entry) =>
-  ['REFUSED', 'EXPIRED'].includes(it.state) &&
-  !log.slice(log.indexOf(it)).some((later) => later.state === 'PERSISTED' && isOf(later, it));
-const isOf = (later: Entry, it: Entry) =>
-  it.externalId === null ? keyOf(later) === keyOf(it) : later.externalId === it.externalId;
+function failedOf(): Entry[] {
+  const mended = new Set<string>();
+  const [byId, byKey] = [(id: string) => `id ${id}`, (it: Entry) => `key ${keyOf(it)}`];
+  const failed = log.toReversed().filter((it) => {
+    const { externalId } = it;
+    if (it.state === 'PERSISTED') mended.add(byId(String(externalId))).add(byKey(it));
+    const name = externalId === null ? byKey(it) : byId(externalId);
+    return ['REFUSED', 'EXPIRED'].includes(it.state) && !mended.has(name);
+  });
+  return failed.reverse();
+}
 
 /** As the service searches its log, by what a plan asks for. */
 function search(question: Body) {
   const { externalId, requestId, idempotencyKey, reason } = question;
   const { stillFailed, oldestFirst, limit, cursor = 0 } = question;
   const { from, to } = question;
-  const all = oldestFirst ? log : [...log].reverse();
+  const some = stillFailed ? failedOf() : log;
+  const all = oldestFirst ? some : some.toReversed();
   const found = all.filter(
     (it) =>
       (idempotencyKey === undefined || it.idempotencyKey === idempotencyKey) &&
-      (!stillFailed || isFailed(it)) &&
       (!Array.isArray(reason) || it.reason === null || reason.includes(it.reason)) &&
       (externalId === undefined || it.externalId === externalId) &&
       (requestId === undefined || it.requestId === requestId) &&

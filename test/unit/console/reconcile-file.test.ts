@@ -89,7 +89,7 @@ describe('a CSV file', () => {
         const read = recordsOf(text, step).map(([, cells]) => cells);
         expect(read).toEqual(written.filter((row) => row.some((it) => it !== '')));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -284,7 +284,7 @@ describe('times', () => {
       fc.property(values, zones, (value, zone) => {
         expect(parseInstant(value, zone)).toBe(parseHere(value, zone));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -315,7 +315,7 @@ describe('times', () => {
         if (!text.endsWith('Z')) expect(text).toBe(formatHere(instant, zone));
         expect(parseHere(text, zone)).toBe(instant);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 });
@@ -360,9 +360,9 @@ describe('bodies', () => {
         else expect(JSON.stringify(sorted(read))).toEqual(JSON.stringify(sorted(here.data)));
         if (here.success) passed += 1;
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
-    expect(passed).toBeGreaterThan(200);
+    expect(passed).toBeGreaterThan(50);
   });
 });
 

@@ -75,7 +75,7 @@ describe('a line of a push file', () => {
       fc.property(texts, fc.constantFrom(1, 2), (text, number) => {
         expect(ofFile(text, number)).toBe(ofService(text, number));
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 

@@ -249,7 +249,7 @@ test.each(['externalId', 'title', 'summary', 'pcUrl', 'bizType', 'priority', 'bi
         const body = { matterType: 'NOTICE', title: 't', [field]: text };
         expect(problems('UpsertBody', body).length > 0).toBe(rejected?.(body).includes(field));
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   },
 );

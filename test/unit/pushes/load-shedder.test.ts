@@ -89,10 +89,9 @@ test('a rejection says when to come again, and is retryable', () => {
   service.run(10_000, { a: 600 });
   const [rejection] = service.seen.rejected;
   expect(rejection).toMatchObject({ reason: 'BACKLOG_FULL', code: 503, retryable: true });
-  for (const { retryAfter } of service.seen.rejected) {
-    expect(retryAfter).toBeGreaterThanOrEqual(1);
-    expect(retryAfter).toBeLessThanOrEqual(TIMEOUT / 2_000);
-  }
+  const waits = service.seen.rejected.map(({ retryAfter }) => Number(retryAfter));
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(1);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(TIMEOUT / 2_000);
 });
 
 test('where the service slows down to a tenth, only what came at first is late', () => {

@@ -107,7 +107,7 @@ test('what is missing is called required', () => {
   expect(problems({ SECRET_KEYS: '' })).toEqual(['SECRET_KEYS']);
 });
 
-test.each([
+test.each<[string, string[], string[]]>([
   ['PORT', ['0', '65535'], ['-1', '65536', '3000.5', 'x', ' ', '0x10', '1e3']],
   ['BODY_LIMIT', ['1024', '16777216'], ['1023', '16777217']],
   ['SIGNATURE_GRACE', ['0', 'off', '30s', '10m'], ['on', '-1', '11m', 'OFF']],
@@ -128,6 +128,27 @@ test.each([
   ],
   ['SECRET_KEYS', [KEY, `${KEY},${OLD_KEY}`, ` ${KEY} , ${OLD_KEY} `], ['k1', `k1:${KEY}`, ',']],
   ['PORTAL_TIME_ZONE', ['UTC', 'Europe/Berlin'], ['Shanghai', '+8 hours']],
+  ['REDIS_NAMESPACE', ['a', 'A_b-9', 'x'.repeat(64)], ['a b', 'x'.repeat(65), 'a:b']],
+  ['CONCLUDED_STATUSES', ['DONE', 'DONE, A_1'], ['DRAFT', 'done', ',', 'TWO WORDS']],
+  ['BATCH_MAX_ITEMS', ['1', '1000'], ['0', '1001']],
+  ['BATCH_BODY_LIMIT', ['1024', '16777216'], ['1023', '16777217']],
+  ['BATCH_TIMEOUT', ['100ms', '30s'], ['99', '121s', 'soon']],
+  ['RATE_BURST', ['1', '1000000'], ['0', '1000001']],
+  ['QUERY_KEY_RATE', ['1', '1000000'], ['0', '1000001']],
+  ['QUERY_KEY_BURST', ['1', '1000000'], ['0', '1000001']],
+  ['PUSH_BODY_RETENTION', ['0', '7d', '3650d'], ['3651d', '-1']],
+  ['MAX_IN_FLIGHT', ['1', '100000'], ['0', '100001']],
+  ['PARTITION_LIMIT', ['1', '1000000'], ['0', '1000001']],
+  ['PARTITION_BYTES', ['1048576', '17179869184'], ['1048575', '17179869185']],
+  ['BATCH_LIMIT', ['1', '1000'], ['0', '1001']],
+  ['DRAIN_DELAY', ['0', '9s'], ['121s', 'x']],
+  ['DRAIN_TIMEOUT', ['36s', '300s'], ['301s', '999ms']],
+  ['METRICS_PORT', ['0', '65535'], ['-1', '65536']],
+  ['PUBLIC_URL', ['https://h/path', 'http://h:1'], ['h', 'ftp://h', 'https://h/?a=1']],
+  ...['IDEMPOTENT_REPLAY', 'TRACING', 'DOCS_PAGE', 'CONSOLE_PAGE', 'DOCS_DEMO', 'LOG_REQUESTS'].map(
+    (name) => [name, ['on', 'off'], ['ON', 'true', '1']] as [string, string[], string[]],
+  ),
+  ['LOG_LEVEL', ['fatal', 'silent', 'info'], ['loud', 'INFO']],
 ])('%s takes %j, not %j', (name, good, bad) => {
   for (const value of good) expect([value, problems({ [name]: value })]).toEqual([value, []]);
   for (const value of bad) expect([value, problems({ [name]: value })]).toEqual([value, [name]]);

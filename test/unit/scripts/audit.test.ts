@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { auditAdvisories, auditLockfile } from '../../../scripts/lib/audit-project.mjs';
 
 const ROOT = resolve(__dirname, '../../..');
 const HASH = `sha512-${'A'.repeat(86)}==`;
@@ -36,25 +37,53 @@ function project(files: Readonly<Record<string, unknown>> = {}, entry: object = 
   });
 }
 
-function audit(mode: string, env: NodeJS.ProcessEnv = process.env) {
-  const script = join(ROOT, 'scripts/audit.mjs');
-  const options = { encoding: 'utf8', env } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, mode, folder], options);
-  return { status, text: stdout + stderr };
-}
+describe('the command', () => {
+  function audit(mode: string, env: NodeJS.ProcessEnv = process.env) {
+    const script = join(ROOT, 'scripts/audit.mjs');
+    const options = { encoding: 'utf8', env } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, mode, folder], options);
+    return { status, stdout, stderr };
+  }
+
+  test('says what it has checked, and exits with 0', () => {
+    project();
+    const stdout = '1 packages: locked, hashed, exact\n';
+    expect(audit('lockfile')).toEqual({ status: 0, stdout, stderr: '' });
+  });
+
+  test('names the problems, and exits with 1', () => {
+    project({}, { link: true });
+    const stderr = 'node_modules/a: is a link to a folder\n';
+    expect(audit('lockfile')).toEqual({ status: 1, stdout: '', stderr });
+  });
+
+  test('exits with 75 where the registry gives no advisories', () => {
+    project({ 'npm-cli.js': 'console.log("oops")' });
+    const env = { ...process.env, npm_execpath: join(folder, 'npm-cli.js') };
+    const stdout = 'SKIPPED: advisories: oops\n';
+    expect(audit('advisories', env)).toEqual({ status: 75, stdout, stderr: '' });
+  });
+
+  test('knows no other audit', () => {
+    expect(audit('others')).toMatchObject({ status: 2, stdout: '' });
+  });
+});
 
 describe('the lockfile', () => {
+  const problems = () => auditLockfile(folder).problems;
+
   test('of this project, and one without fault, passes', () => {
     project();
-    expect(audit('lockfile')).toEqual({ status: 0, text: '1 packages: locked, hashed, exact\n' });
+    expect(problems()).toEqual([]);
     for (const name of ['package.json', 'package-lock.json', 'Dockerfile', '.ci', 'scripts']) {
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     }
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
     expect(Object.keys(packages).length).toBeGreaterThan(400);
-    expect(audit('lockfile').text).toBe(
-      `${Object.keys(packages).length - 1} packages: locked, hashed, exact\n`,
-    );
+    expect(auditLockfile(folder)).toEqual({
+      problems: [],
+      fine: `${Object.keys(packages).length - 1} packages: locked, hashed, exact`,
+    });
   });
 
   test.each<[string, object, string]>([
@@ -69,9 +98,7 @@ describe('the lockfile', () => {
     ['an install script', { hasInstallScript: true }, 'node_modules/a: has an install script'],
   ])('a package with %s fails', (_what, entry, problem) => {
     project({}, entry);
-    const { status, text } = audit('lockfile');
-    expect(text).toContain(problem);
-    expect(status).toBe(1);
+    expect(problems()).toContainEqual(expect.stringContaining(problem));
   });
 
   test.each<[string, Record<string, unknown>, string]>([
@@ -86,9 +113,7 @@ describe('the lockfile', () => {
     ['the CI', { '.ci/run': 'npm install\n' }, '.ci/run:1: installs past the lockfile: npm in'],
   ])('%s fails', (_what, files, problem) => {
     project(files);
-    const { status, text } = audit('lockfile');
-    expect(text).toContain(problem);
-    expect(status).toBe(1);
+    expect(problems()).toContainEqual(expect.stringContaining(problem));
   });
 
   test('every line that installs past it is named, and no other', () => {
@@ -119,7 +144,7 @@ describe('the lockfile', () => {
       '// what npm installs',
     ];
     project({ 'scripts/x.mjs': [...fine, ...loose].join('\n') });
-    expect(audit('lockfile').text.trimEnd().split('\n')).toEqual(
+    expect(problems()).toEqual(
       loose.map((line, index) => {
         return `scripts/x.mjs:${fine.length + index + 1}: installs past the lockfile: ${line}`;
       }),
@@ -132,15 +157,14 @@ describe('the lockfile', () => {
     const explained = { ...EXPLAINED, ...scripted, ...loose };
     const files = { 'scripts/audit-explained.json': explained, 'scripts/x.mjs': 'npm install a' };
     project(files, { hasInstallScript: true });
-    expect(audit('lockfile').status).toBe(0);
+    expect(problems()).toEqual([]);
     project({ ...files, 'scripts/x.mjs': 'npm install a\nnpm install b' });
-    expect(audit('lockfile').text).toContain(
-      'scripts/x.mjs:2: installs past the lockfile: npm install b',
-    );
+    expect(problems()).toEqual(['scripts/x.mjs:2: installs past the lockfile: npm install b']);
     project({ ...files, 'scripts/x.mjs': '' });
-    const { text } = audit('lockfile');
-    expect(text).toContain('node_modules/a: is explained, and has no install script');
-    expect(text).toContain('scripts/x.mjs: npm install a: is explained, and is not there');
+    expect(problems()).toEqual([
+      'node_modules/a: is explained, and has no install script',
+      'scripts/x.mjs: npm install a: is explained, and is not there',
+    ]);
   });
 });
 
@@ -158,31 +182,29 @@ describe('the advisories', () => {
   /** With an npm that answers this. */
   function auditWith(answer: unknown, advisories = {}) {
     project({ 'scripts/audit-explained.json': { ...EXPLAINED, advisories } });
-    const npm = join(folder, 'npm-cli.js');
     plant({ 'npm-cli.js': `console.log(${JSON.stringify(JSON.stringify(answer))})` });
-    return audit('advisories', { ...process.env, npm_execpath: npm });
+    process.env.npm_execpath = join(folder, 'npm-cli.js');
+    return auditAdvisories(folder);
   }
 
   test('none: passes', () => {
-    expect(auditWith({ vulnerabilities: {} }).status).toBe(0);
+    expect(auditWith({ vulnerabilities: {} })).toMatchObject({ problems: [], noted: [] });
   });
 
   test('one: fails once, by its id, however many packages are affected', () => {
-    const { status, text } = auditWith(found);
-    expect(text).toBe(`${ID}: high, a: does harm\n`);
-    expect(status).toBe(1);
+    expect(auditWith(found)).toMatchObject({ problems: [`${ID}: high, a: does harm`] });
   });
 
   test('one that is explained: passes, and is shown with its explanation', () => {
-    const { status, text } = auditWith(found, { [ID]: 'is never called here' });
-    expect(text).toContain('Explained: is never called here');
-    expect(status).toBe(0);
+    const noted = [`${ID}: high, a: does harm. Explained: is never called here`];
+    const audited = auditWith(found, { [ID]: 'is never called here' });
+    expect(audited).toMatchObject({ problems: [], noted });
   });
 
   test('one that is gone: its explanation must go too', () => {
-    const { status, text } = auditWith({ vulnerabilities: {} }, { [ID]: 'was never called' });
-    expect(text).toContain(`${ID}: is explained, and is not found any more`);
-    expect(status).toBe(1);
+    const problems = [`${ID}: is explained, and is not found any more`];
+    const audited = auditWith({ vulnerabilities: {} }, { [ID]: 'was never called' });
+    expect(audited).toMatchObject({ problems });
   });
 
   test.each([
@@ -190,6 +212,6 @@ describe('the advisories', () => {
     [{ error: { code: 'ENOTFOUND', summary: 'no network' } }, 'no network'],
     ['oops', '"oops"'],
   ])('nobody to ask: neither passed nor failed, and said so', (answer, why) => {
-    expect(auditWith(answer)).toEqual({ status: 75, text: `SKIPPED: advisories: ${why}\n` });
+    expect(auditWith(answer)).toEqual({ skipped: why });
   });
 });

@@ -16,11 +16,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 type Change = (copy: typeof DOCUMENT) => void;
 
-/** Of copies of the document, each after a change, in one run: it takes seconds to start. */
-function lint(changes: readonly Change[]) {
-  const files = changes.map((change, index) => {
+/** Copies of the document, each after its changes, in one run: it takes a second to start. */
+function lint(copies: readonly (readonly Change[])[]) {
+  const files = copies.map((changes, index) => {
     const copy = structuredClone(DOCUMENT);
-    change(copy);
+    for (const change of changes) change(copy);
     const file = join(folder, `${index}.json`);
     writeFileSync(file, JSON.stringify(copy));
     return file;
@@ -32,12 +32,6 @@ function lint(changes: readonly Change[]) {
   });
   return { status, told: (stdout + stderr).trim().split('\n') };
 }
-
-test(
-  'nothing is to be said of it',
-  () => expect(lint([() => undefined])).toEqual({ status: 0, told: [''] }),
-  TIMEOUT,
-);
 
 /** Of the example, as anybody may change it. */
 type Loose = Record<string, Record<string, Record<string, unknown>>>;
@@ -67,18 +61,28 @@ const FAULTS: [what: string, change: Change, line: string][] = [
   ],
 ];
 
-describe('what is wrong is found', () => {
+describe('of two documents in one run', () => {
   let found: ReturnType<typeof lint>;
   beforeAll(() => {
-    found = lint(FAULTS.map(([, change]) => change));
+    found = lint([[], FAULTS.map(([, change]) => change)]);
   }, TIMEOUT);
+  const toldOf = (file: string) => found.told.filter((one) => one.startsWith(`${file}: `));
 
-  test.each(FAULTS.map(([what, , line], index) => [what, index, line] as const))(
-    '%s',
-    (_what, index, line) => {
+  test('nothing is to be said of the one as it is', () => {
+    expect(toldOf('0.json')).toEqual([]);
+  });
+
+  test.each(FAULTS.map(([what, , line]) => [what, line] as const))(
+    'in the one with faults %s is found',
+    (_what, line) => {
       expect(found.status).toBe(1);
-      const told = found.told.filter((one) => one.startsWith(`${index}.json: `));
-      expect(told.join('\n')).toContain(line);
+      expect(toldOf('1.json').join('\n')).toContain(line);
     },
   );
+
+  test('every line belongs to a fault', () => {
+    expect(found.told.filter((one) => !FAULTS.some(([, , line]) => one.includes(line)))).toEqual(
+      [],
+    );
+  });
 });

@@ -29,6 +29,8 @@ interface Worker {
   most: number | undefined;
   /** By partition, when it is let go of; undefined: it is kept. In the order in which they came. */
   readonly held: Map<number, number | undefined>;
+  /** Partitions that it is letting go of: mostly none, so that a step of time has nothing to look at. */
+  leaving: number;
 }
 
 interface Idle {
@@ -78,7 +80,7 @@ export class Pool {
       const nextLook = this.now + this.random.whole(0, this.pace.lookEvery);
       const name = `worker-${this.names}`;
       const share = createSharer(name);
-      this.workers.push({ name, share, nextLook, most: undefined, held: new Map() });
+      this.workers.push({ name, share, nextLook, most: undefined, held: new Map(), leaving: 0 });
     }
   }
 
@@ -140,13 +142,16 @@ export class Pool {
     for (const [partition, leaving] of [...worker.held].slice(0, letGo)) {
       if (leaving !== undefined) continue;
       worker.held.set(partition, this.now + this.random.whole(0, this.pace.batch));
+      worker.leaving += 1;
     }
   }
 
-  private letGo({ held }: Worker): void {
-    for (const [partition, leaving] of held) {
+  private letGo(worker: Worker): void {
+    if (worker.leaving === 0) return;
+    for (const [partition, leaving] of worker.held) {
       if (leaving === undefined || leaving > this.now) continue;
-      held.delete(partition);
+      worker.held.delete(partition);
+      worker.leaving -= 1;
       this.waiting.push({ partition, since: this.now });
     }
   }

@@ -153,7 +153,7 @@ interface Tries {
 
 /** @throws Error where two operations cannot be told apart: the callers of the run are at fault */
 export function collectOperations(history: History, timeZone: string): SentOperations {
-  const parse = createReader(timeZone);
+  const parse = readerOf(timeZone);
   const tries = new Map<number, Tries>();
   for (const attempt of history.attempts) {
     const known = tries.get(attempt.operation) ?? { first: attempt, unanswered: [] };
@@ -181,10 +181,20 @@ function identityOf(entry: Pick<LogEntry, 'clientId' | 'operation' | 'bodyHash'>
   return [entry.clientId, entry.operation, entry.bodyHash].join('\n');
 }
 
-function createReader(timeZone: string) {
+type Reader = (attempt: Attempt) => ParsedBody | undefined;
+/** By the time zone: making the schemas takes longer than to read a hundred bodies. */
+const readers = new Map<string, Reader>();
+
+function readerOf(timeZone: string): Reader {
+  const reader = readers.get(timeZone) ?? createReader(timeZone);
+  readers.set(timeZone, reader);
+  return reader;
+}
+
+function createReader(timeZone: string): Reader {
   // Whether an instant lay too far ahead was for the web process to say, at its time.
   const parsers = createBodyParsers({ timeZone, clock: () => Number.POSITIVE_INFINITY });
-  return ({ name, body }: Attempt): ParsedBody | undefined => {
+  return ({ name, body }) => {
     try {
       return parsers[name](JSON.parse(body)).data;
     } catch {

@@ -1,0 +1,62 @@
+/** What the two audits of a project find in its folder. Node built-ins only. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { judgeAdvisories } from './audit-advisories.mjs';
+import { installProblems, lockProblems, rangeProblems } from './audit-lockfile.mjs';
+import { npmCommand } from './node-modules.mjs';
+
+const INSTALLERS = [
+  'package.json',
+  'Dockerfile',
+  'docker-compose.yml',
+  'Procfile',
+  '.ci',
+  'scripts',
+];
+const EXPLANATIONS = 'scripts/audit-explained.json';
+
+const read = (folder, name) => readFileSync(join(folder, name), 'utf8');
+const explanations = (folder) => JSON.parse(read(folder, EXPLANATIONS));
+
+/** @param {string} folder @returns {{ problems: string[], fine: string }} fine: what to say where there is none */
+export function auditLockfile(folder) {
+  const explained = explanations(folder);
+  const lock = JSON.parse(read(folder, 'package-lock.json'));
+  const problems = [
+    ...lockProblems(lock, explained.installScripts),
+    ...rangeProblems(JSON.parse(read(folder, 'package.json'))),
+    ...installProblems(installers(folder), explained.looseInstalls),
+  ];
+  const count = Object.keys(lock.packages ?? {}).length - 1;
+  return { problems, fine: `${count} packages: locked, hashed, exact` };
+}
+
+/** Texts of the repository that may install something, with their paths; what quotes them may not. */
+function installers(folder) {
+  return INSTALLERS.filter((name) => existsSync(join(folder, name))).flatMap((name) => {
+    const inside = statSync(join(folder, name)).isFile() ? [name] : filesIn(folder, name);
+    return inside.filter((path) => path !== EXPLANATIONS).map((path) => [path, read(folder, path)]);
+  });
+}
+
+const filesIn = (folder, name) =>
+  readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+
+/**
+ * @param {string} folder
+ * @returns {{ problems: string[], noted: string[], fine: string } | { skipped: string }} skipped: why the registry
+ *   gave no answer
+ */
+export function auditAdvisories(folder) {
+  const [command, ...first] = npmCommand();
+  const options = { cwd: folder, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, timeout: 120_000 };
+  const { stdout, error } = spawnSync(command, [...first, 'audit', '--json'], options);
+  const answer = stdout || String(error?.message ?? '');
+  const verdict = judgeAdvisories(answer, explanations(folder).advisories);
+  return 'skipped' in verdict
+    ? verdict
+    : { ...verdict, fine: 'nothing unexplained is known against them' };
+}
