@@ -10,6 +10,7 @@ import { entryModel } from '../../src/storage/push-log/entry-model';
 import { type ConsoleKey, makeConsoleKey } from '../support/console-key';
 import { askToSend, fillIn, mend, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { todo } from '../support/push-bodies';
 import { until } from '../support/wait';
 
 const RANGE = 'range=week&lang=en';
@@ -17,7 +18,7 @@ const NOT_ACCEPTED = 'The key is not accepted: it has ended, was revoked, or is 
 
 inConsole('keys, pauses and two tabs in a browser', {}, ({ service, key, open, enter, ctl }) => {
   const upsert = (externalId: string, more: object = {}) =>
-    service().push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
+    service().push('upsert', todo(externalId, { title: 'Approve', ...more }));
 
   const endNow = ({ clientId, keyId }: ConsoleKey) =>
     clientModel(service().db).updateOne(

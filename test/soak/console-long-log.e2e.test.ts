@@ -1,10 +1,8 @@
-/** The console's pushes in a browser where the log is long, and what is asked for is rare and far back in it. */
-import { Types } from 'mongoose';
 import { nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
-import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { aLogEntry } from '../support/log-entries';
 import type { Service } from '../support/service';
 
 const RANGE = 'range=week&lang=en';
@@ -15,21 +13,13 @@ const BATCH = 10_000;
 
 /** Written an hour ago, one each millisecond. Two were ignored as stale: one is far back, one much further. */
 async function plantLog({ db, clientId }: Service): Promise<void> {
-  const newId = createRequestIds();
   const start = Date.now() - 3_600_000;
   const entryOf = (n: number): LogEntry => {
     const at = new Date(start - n);
     const result = n === ENTRIES - 1 || n === STALE_AT ? 'STALE_IGNORED' : 'UPDATED';
-    return {
-      ...{ _id: new Types.ObjectId(newId(start - n)), clientId, systemCode: 'TEST' },
-      ...{
-        operation: n % 2 ? 'upsert' : 'status',
-        externalId: `L-${n}`,
-        bodyHash: '',
-        bodySize: 0,
-      },
-      ...{ receivedAt: at, deadlineAt: at, settledAt: at, state: 'PERSISTED', result },
-    };
+    const operation = n % 2 ? 'upsert' : 'status';
+    const ended = { settledAt: at, state: 'PERSISTED', result } as const;
+    return aLogEntry({ clientId, operation, externalId: `L-${n}`, ...ended }, start - n);
   };
   const collection = nativeCollection<LogEntry>(entryModel(db));
   for (let at = 0; at < ENTRIES; at += BATCH) {

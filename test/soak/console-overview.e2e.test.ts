@@ -1,14 +1,12 @@
-/** The console's overview in a browser: two days of which every number is known, and the ledger. */
-import { Types } from 'mongoose';
 import pino from 'pino';
 import { dayAt, hourAt } from '../../src/protocol/time';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { createPushCounts } from '../../src/storage/push-log/push-counts';
-import { createRequestIds } from '../../src/storage/push-log/request-id';
 import { resultOf } from '../../src/storage/push-log/settlement';
 import { press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
 import { seedLedger } from '../support/ledger-seed';
+import { aLogEntry } from '../support/log-entries';
 import type { Service } from '../support/service';
 
 const ZONE = 'Asia/Shanghai';
@@ -44,14 +42,8 @@ async function plantCounts({ db }: Service): Promise<void> {
 
 /** Failed ones, one of which is mended, and ones that wait, of those the last two from now on: no worker ends them. */
 async function plantLog({ db }: Service): Promise<void> {
-  const idOf = createRequestIds();
-  const entry = (at: number, externalId: string, more: Partial<LogEntry>): LogEntry => ({
-    _id: new Types.ObjectId(idOf(at)),
-    ...{ clientId: 'tester', systemCode: 'TEST', operation: 'upsert', externalId },
-    ...{ bodyHash: '-', bodySize: 0, receivedAt: new Date(at), deadlineAt: new Date(at) },
-    state: 'QUEUED',
-    ...more,
-  });
+  const entry = (at: number, externalId: string, more: Partial<LogEntry>) =>
+    aLogEntry({ externalId, ...more }, at);
   const failed = resultOf({ state: 'REFUSED', reason: 'VALIDATION_FAILED' });
   const written = { state: 'PERSISTED', result: 'CREATED' } as const;
   const noon = THE_DAY.start + 12 * HOUR;

@@ -10,6 +10,7 @@ import { formatLocal, hourAt } from '../../src/protocol/time';
 import { createPushCounts } from '../../src/storage/push-log/push-counts';
 import { fillIn, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { todo } from '../support/push-bodies';
 import type { Answer } from '../support/pusher';
 import type { Service } from '../support/service';
 import { until } from '../support/wait';
@@ -30,7 +31,7 @@ async function plant(service: Service): Promise<Planted> {
   const { push, clientId, secret } = service;
   const upsert = (externalId: string, more: object = {}, idempotencyKey = '') =>
     push(
-      ...(['upsert', { matterType: 'TODO', externalId, title: 'old', ...more }] as const),
+      ...(['upsert', todo(externalId, { title: 'old', ...more })] as const),
       idempotencyKey ? { idempotencyKey } : {},
     );
   const sourceUpdatedAt = Date.now();

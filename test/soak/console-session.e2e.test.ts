@@ -3,6 +3,7 @@ import type { HTTPRequest, Page } from 'puppeteer-core';
 import { makeConsoleKey } from '../support/console-key';
 import { entering, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { todo } from '../support/push-bodies';
 import { until } from '../support/wait';
 
 const DAY = 86_400_000;
@@ -13,7 +14,7 @@ const TURNED = `\u202e${HOSTILE}`;
 inConsole('a tab of the console', {}, (rig) => {
   const { service, key, url, newPage, visit, entered, ctl } = rig;
   const upsert = (externalId: string, more: object = {}) =>
-    service().push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
+    service().push('upsert', todo(externalId, { title: 'Approve', ...more }));
   /** What the page asks is let through, or answered by the test. */
   const between = async (page: Page, answer: (request: HTTPRequest) => boolean) => {
     await page.setRequestInterception(true);

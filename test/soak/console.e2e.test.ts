@@ -7,6 +7,7 @@ import { axeFindings, tooWide } from '../support/axe';
 import { makeConsoleKey } from '../support/console-key';
 import { complaintsOf, fillIn, goTo, mend, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { todo } from '../support/push-bodies';
 import { until } from '../support/wait';
 
 const RANGE = 'range=week';
@@ -20,7 +21,7 @@ const HOSTILE = {
 
 inConsole('the console in a browser', {}, ({ service, key, visit, entered, ctl }) => {
   const upsert = (externalId: string, more: object = {}) =>
-    service().push('upsert', { matterType: 'TODO', externalId, title: 'Approve', ...more });
+    service().push('upsert', todo(externalId, { title: 'Approve', ...more }));
 
   test('entered by a link, the key is in no address, in no store of the browser, and in no request', async () => {
     const { page, requests } = await entered();

@@ -11,6 +11,7 @@ import {
   startRedisCluster,
 } from '../../tools/harness/redis-cluster';
 import { makeGround, type TestGround } from '../support/ground';
+import { todo } from '../support/push-bodies';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/wait';
 
@@ -33,8 +34,7 @@ afterAll(async () => {
   await ground.clear(cluster ? [cluster] : []);
 });
 
-const push = (externalId: string) =>
-  service.push('upsert', { matterType: 'TODO', externalId, title: 'x' });
+const push = (externalId: string) => service.push('upsert', todo(externalId));
 const codesOf = async (keys: readonly string[]) =>
   new Set((await Promise.all(keys.map(push))).map(({ code }) => code));
 const areServed = async (keys: readonly string[]) => [...(await codesOf(keys))].join() === '0';

@@ -1,6 +1,6 @@
 /** A worker's batch without its process: the function that applies pushes, on the real database. */
 import { randomBytes } from 'node:crypto';
-import { type Connection, Types } from 'mongoose';
+import type { Connection } from 'mongoose';
 import pino from 'pino';
 import type { Operation } from '../../src/domain/operation';
 import type { Batch } from '../../src/queue/partitions';
@@ -16,6 +16,8 @@ import { createLogLookups } from '../../src/storage/push-log/lookups';
 import { SessionPool } from '../../src/storage/sessions/session-pool';
 import { NO_METRICS } from '../../src/telemetry/metrics';
 import { createProcessBatch } from '../../workers/process-batch';
+import { aPush } from './builders';
+import { aLogEntry } from './log-entries';
 import { testServers, withDatabase } from './service';
 
 export interface BatchRig {
@@ -109,35 +111,18 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
       return (batch) => apply({ ...batch, session: own.idOf(0) });
     },
     queued: async (externalId, operation, more) => {
-      const _id = new Types.ObjectId();
-      const now = new Date();
       const { idempotencyKey, idempotencyFingerprint } = more ?? {};
-      await pushLog.append({
-        _id,
-        clientId: 'tester',
-        systemCode: 'TEST',
-        operation: operation.op,
-        externalId,
-        bodyHash: '',
-        bodySize: 0,
-        receivedAt: now,
-        deadlineAt: new Date(now.getTime() + 60_000),
-        state: 'QUEUED',
+      const now = Date.now();
+      const deadline = now + 60_000;
+      const entry = aLogEntry({
+        ...{ operation: operation.op, externalId, deadlineAt: new Date(deadline) },
         ...(idempotencyKey && { idempotencyKey }),
         ...(idempotencyFingerprint && { idempotencyFingerprint }),
       });
-      const id = String(_id);
-      const deadline = now.getTime() + 60_000;
-      const push = {
-        id,
-        clientId: 'tester',
-        systemCode: 'TEST',
-        externalId,
-        operation,
-        replyTo: 'ingress',
-        bodyHash: '',
-      };
-      return { ...push, deadline, queuedAt: now.getTime(), ...more };
+      await pushLog.append(entry);
+      const id = String(entry._id);
+      const push = aPush({ id, clientId: 'tester', systemCode: 'TEST', externalId, operation });
+      return { ...push, deadline, queuedAt: now, ...more };
     },
     close: async () => {
       await Promise.all(sessions.map((one) => one.end()));

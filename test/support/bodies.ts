@@ -1,11 +1,10 @@
-/** Bodies as callers send them, and what the contract says to them. */
+/** What the contract says to bodies. */
 
 import type { OperationName } from '../../src/domain/operation';
 import { fieldErrors } from '../../src/protocol/json-body';
 import { createBodyParsers, type ParsedBody } from '../../src/protocol/requests';
 import { NOW } from './builders';
-
-export type Body = Readonly<Record<string, unknown>>;
+import type { Body } from './push-bodies';
 
 export const CONTRACT = { timeZone: 'Asia/Shanghai', clock: () => NOW };
 

@@ -3,6 +3,7 @@ import type { DecisionContext } from '../../src/domain/decide';
 import type { Matter, Party, PartyRef, PartyRole } from '../../src/domain/matter';
 import type { Delete, Reopen, Status, Upsert } from '../../src/domain/operation';
 import type { QueuedPush } from '../../src/queue/push';
+import type { KnownClient } from '../../src/storage/directory/clients';
 
 /** 2024-06-01T00:00:00Z, the "now" of the tests. */
 export const NOW = 1_717_200_000_000;
@@ -94,5 +95,11 @@ export const aPush = (over: Partial<QueuedPush> = {}): QueuedPush => ({
   operation: anUpsert(),
   replyTo: 'web-1',
   bodyHash: 'hash',
+  ...over,
+});
+
+export const aClient = (over: Partial<KnownClient> = {}): KnownClient => ({
+  ...{ clientId: 'oa', type: 'CONFIDENTIAL', enabled: true, systemCode: 'OA' },
+  secrets: [{ id: 'one', secret: 'secret' }],
   ...over,
 });

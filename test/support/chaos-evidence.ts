@@ -21,8 +21,9 @@ import type {
   FaultKind,
   LinePlace,
 } from '../../tools/chaos/history';
-import { aBody, type Body, CONTRACT } from './bodies';
+import { aBody, CONTRACT } from './bodies';
 import { NOW } from './builders';
+import type { Body } from './push-bodies';
 
 /** One try. Without times it is sent and answered before the next one is sent. */
 export interface Try {

@@ -1,5 +1,5 @@
 /** The small fixed ledger of the golden tests: pushes that are the same every time. */
-import type { Body } from './bodies';
+import { type Body, todo } from './push-bodies';
 
 /** A push with every field. */
 export const FULL: Body = {
@@ -26,13 +26,9 @@ export const FULL: Body = {
   ],
 };
 
-export const todo = (externalId: string, more: Body = {}): Body => ({
-  matterType: 'TODO',
-  externalId,
-  title: `title of ${externalId}`,
-  bizType: 'expense',
-  ...more,
-});
+/** The TODO of an expense. */
+export const expense = (externalId: string, more: Body = {}): Body =>
+  todo(externalId, { title: `title of ${externalId}`, bizType: 'expense', ...more });
 
 /** One after the other; named after what becomes of each. */
 export const PUSHES: readonly (readonly [string, string, Body, string?])[] = [
@@ -44,13 +40,13 @@ export const PUSHES: readonly (readonly [string, string, Body, string?])[] = [
     { ...FULL, title: '报销单 2', sourceUpdatedAt: '2024-06-02T08:00:00Z' },
   ],
   ['upsert STALE', 'upsert', { ...FULL, title: 'older' }],
-  ['upsert with warnings', 'upsert', todo('G-2', { partys: [], bizStatus: 'ODD' })],
+  ['upsert with warnings', 'upsert', expense('G-2', { partys: [], bizStatus: 'ODD' })],
   [
     'status',
     'status',
     { externalId: 'G-1', bizStatus: 'DONE', sourceUpdatedAt: '2024-06-03T08:00:00Z' },
   ],
   ['reopen', 'reopen', { externalId: 'G-1', sourceUpdatedAt: '2024-06-04T08:00:00Z' }],
-  ['upsert of another', 'upsert', todo('G-3')],
+  ['upsert of another', 'upsert', expense('G-3')],
   ['delete', 'delete', { externalId: 'G-3' }],
 ];

@@ -6,6 +6,7 @@ import {
   createMatterPushClient,
   MatterPushError,
 } from '../../tools/client/matter-push-client';
+import { todo } from './push-bodies';
 import type { Service } from './service';
 import { until } from './wait';
 
@@ -26,7 +27,7 @@ const AT_ONCE = 5_000;
 
 const upsert = (externalId: string, more: object = {}): BatchPush => ({
   operation: 'upsert',
-  body: { matterType: 'TODO', externalId, title: `Approve ${externalId}`, ...more },
+  body: todo(externalId, { title: `Approve ${externalId}`, ...more }),
 });
 const many = (count: number, name: string, more: object = {}) =>
   Array.from({ length: count }, (_, n) => upsert(`${name}-${n}`, more));
@@ -94,13 +95,12 @@ async function pushBroken({ push }: Service): Promise<void> {
 
 async function pushPaused({ db, env, clientId, push }: Service): Promise<void> {
   const admin = createClientAdmin(db, createKeyRing([env.SECRET_KEYS ?? '']), Date.now);
-  const send = (n: number) =>
-    push('upsert', { matterType: 'TODO', externalId: `PAUSED-${n}`, title: 'x' });
+  const send = (n: number) => push('upsert', todo(`PAUSED-${n}`));
   await admin.pause(clientId, 'month end');
   await until('the pause', async () => (await send(0)).reason === 'CLIENT_PAUSED');
   for (let n = 1; n < PLANTED.paused; n += 1) await send(n);
   await admin.resume(clientId);
-  const after = { matterType: 'TODO', externalId: 'RESUMED', title: 'x' };
+  const after = todo('RESUMED');
   await until('the end of the pause', async () => (await push('upsert', after)).code === 0);
 }
 
@@ -108,7 +108,7 @@ async function pushPaused({ db, env, clientId, push }: Service): Promise<void> {
 async function pushUnconfirmed({ workers, push }: Service): Promise<void> {
   for (const worker of workers) worker.kill('SIGSTOP');
   const sent = Array.from({ length: PLANTED.timedOut }, (_, n) =>
-    push('upsert', { matterType: 'TODO', externalId: `LATE-${n}`, title: 'x' }),
+    push('upsert', todo(`LATE-${n}`)),
   );
   await Promise.all(sent);
   for (const worker of workers) worker.kill('SIGCONT');

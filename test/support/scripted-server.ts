@@ -40,10 +40,9 @@ export interface ScriptedServer {
   replyToBatch: (lines: readonly Received[], nth: number) => Reply | undefined;
   /** What /readyz says. */
   isReady: boolean;
-  close(): Promise<void>;
 }
 
-function answer(response: ServerResponse, status: number, body: object, headers = {}): void {
+export function answer(response: ServerResponse, status: number, body: object, headers = {}): void {
   response.writeHead(status, headers).end(JSON.stringify({ requestId: 'r1', ...body }));
 }
 
@@ -56,23 +55,35 @@ export const reject =
 export const drop: Reply = (response) => response.destroy();
 export const hang: Reply = () => {};
 
-export async function startScriptedServer(): Promise<ScriptedServer> {
+const NEW: Pick<ScriptedServer, 'reply' | 'replyToBatch' | 'isReady'> = {
+  ...{ reply: () => ok, replyToBatch: () => undefined, isReady: true },
+};
+
+/** One for all tests of a file: it runs while they do, and each finds it as if it were new. */
+export function useScriptedServer(): ScriptedServer {
   const server = createServer((request, response) => void serve(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   const scripted: ScriptedServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get url() {
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
     received: [],
     batches: [],
-    reply: () => ok,
-    replyToBatch: () => undefined,
-    isReady: true,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    ...NEW,
   };
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  beforeEach(() => {
+    scripted.received.length = 0;
+    scripted.batches.length = 0;
+    Object.assign(scripted, NEW);
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === '/readyz') {
       const code = scripted.isReady ? 0 : 503;

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
 import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/partition-jobs';
 import { findLeftovers } from '../../../tools/chaos/leftovers';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -23,9 +24,7 @@ describe('after pushes to a service', () => {
 
   test('nothing is left', async () => {
     const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
-    const pushes = Array.from({ length: 50 }, (_, n) =>
-      service.push('upsert', { matterType: 'TODO', externalId: `K-${n % 5}`, title: 'x' }),
-    );
+    const pushes = Array.from({ length: 50 }, (_, n) => service.push('upsert', todo(`K-${n % 5}`)));
     expect((await Promise.all(pushes)).map(({ code }) => code)).toEqual(Array(50).fill(0));
     await until('nothing', async () => (await findLeftovers({ lookup, keys })).length === 0);
     expect((await lookup.keys(`${keys.bullPrefix(0)}:*`)).length).toBeGreaterThan(3);

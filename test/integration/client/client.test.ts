@@ -9,6 +9,7 @@ import {
   type MatterPushClient,
   MatterPushError,
 } from '../../../tools/client/matter-push-client';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 
 let service: Service;
@@ -24,20 +25,18 @@ afterAll(async () => {
 
 const connect = (url: string) =>
   createMatterPushClient({ url, clientId: service.clientId, secret: service.secret });
-const todo = (externalId: string) =>
-  ({
-    matterType: 'TODO',
-    externalId,
+const assigned = (externalId: string) =>
+  todo(externalId, {
     title: `审批 ${externalId}`,
-    parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }],
-  }) as const;
+    parties: [{ username: 'alice', partyRole: 'ASSIGNEE' as const }],
+  });
 const logOf = async (externalId: string) => {
   const { entries } = await client.query('push-logs/query', { externalId, includeBody: true });
   return [...entries].reverse();
 };
 
 test('every operation is answered with what became of it', async () => {
-  const created = await client.upsert(todo('ALL'), { idempotencyKey: 'ALL/1' });
+  const created = await client.upsert(assigned('ALL'), { idempotencyKey: 'ALL/1' });
   expect(created).toEqual({
     matterId: expect.stringMatching(/^\d+$/),
     externalId: 'ALL',
@@ -47,7 +46,7 @@ test('every operation is answered with what became of it', async () => {
     tries: 1,
   });
   const { matterId } = created;
-  expect(await client.upsert(todo('ALL'), { idempotencyKey: 'ALL/1' })).toMatchObject({
+  expect(await client.upsert(assigned('ALL'), { idempotencyKey: 'ALL/1' })).toMatchObject({
     ...{ matterId, outcome: 'CREATED', replayed: true },
   });
   const odd = await client.status({ externalId: 'ALL', bizStatus: 'ODD' });
@@ -72,7 +71,7 @@ test('a notice without an id gets one', async () => {
 });
 
 test('a rejection is an error that says everything', async () => {
-  const bad = client.upsert({ ...todo('BAD'), title: '', pcUrl: 'javascript:0' });
+  const bad = client.upsert({ ...assigned('BAD'), title: '', pcUrl: 'javascript:0' });
   await expect(bad).rejects.toBeInstanceOf(MatterPushError);
   await expect(bad).rejects.toMatchObject({
     ...{ code: 400, reason: 'VALIDATION_FAILED', retryable: false, tries: 1 },
@@ -85,7 +84,7 @@ test('a rejection is an error that says everything', async () => {
 });
 
 test('a dry run passes or is rejected, and nothing is written', async () => {
-  expect(await client.verify('upsert', todo('DRY'))).toEqual({
+  expect(await client.verify('upsert', assigned('DRY'))).toEqual({
     ...{ valid: true, externalId: 'DRY', warnings: [] },
   });
   await expect(client.verify('status', { externalId: '' })).rejects.toMatchObject({
@@ -99,7 +98,7 @@ test('a dry run passes or is rejected, and nothing is written', async () => {
 });
 
 test('the answers to queries have types', async () => {
-  await client.upsert(todo('TYPED'));
+  await client.upsert(assigned('TYPED'));
   const { matters, missing } = await client.query('matters/get', { externalIds: ['TYPED', 'NO'] });
   expect([matters.map(({ title, phase }) => [title, phase]), missing]).toEqual([
     [['审批 TYPED', 'OPEN']],
@@ -139,7 +138,7 @@ test('answers that got lost are asked for again: one effect', async () => {
   const { server, url } = await startLossyProxy(2);
   const lossy = connect(url);
   try {
-    const result = await lossy.upsert(todo('LOST'));
+    const result = await lossy.upsert(assigned('LOST'));
     expect(result).toMatchObject({ outcome: 'CREATED', replayed: true, tries: 3 });
     const matters = await matterModel(service.db).find({ externalId: 'LOST' }).lean();
     expect(matters).toHaveLength(1);
@@ -158,7 +157,7 @@ test('answers that got lost are asked for again: one effect', async () => {
 
 test('the pushes of a matter are applied in the order of the calls, whatever else goes on', async () => {
   const ids = ['O-1', 'O-2', 'O-3', 'O-4', 'O-5'];
-  await Promise.all(ids.map((id) => client.upsert(todo(id))));
+  await Promise.all(ids.map((id) => client.upsert(assigned(id))));
   const calls = Array.from({ length: 150 }, (_, n) =>
     client.status({ externalId: String(ids[n % ids.length]), externalStatusCode: String(n) }),
   );

@@ -4,13 +4,13 @@ import type { PartitionView } from '../../../src/queue/view';
 import type { Status } from '../../../src/status/look';
 import { matterctl } from '../../support/cli-tool';
 import { expectGolden, fieldsOf, normalised, shapeOf } from '../../support/golden';
-import { FULL, PUSHES, todo } from '../../support/golden-ledger';
+import { expense, FULL, PUSHES } from '../../support/golden-ledger';
 import { samplesIn } from '../../support/prometheus';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
-const HELD = todo('HELD');
+const HELD = expense('HELD');
 const ENGLISH = { headers: { 'Accept-Language': 'en' } };
 let service: Service;
 let redis: Redis;
@@ -154,7 +154,7 @@ function unconfirmed(more: object = {}): Promise<Answer> {
   let n = 0;
   return until('a push that is not confirmed', async () => {
     n += 1;
-    const answer = await service.push('upsert', todo(`LATE-${n}`), {
+    const answer = await service.push('upsert', expense(`LATE-${n}`), {
       ...more,
       url: service.urlOf(1),
     });
@@ -167,7 +167,7 @@ function bodyOf({ headers, ...body }: Answer): unknown {
 }
 
 test('a signature that was used for something else', async () => {
-  await service.push('upsert', todo('REUSED'));
+  await service.push('upsert', expense('REUSED'));
   const timestamp = String(Math.floor(Date.now() / 1000) - 4);
   const body = { externalId: 'REUSED' };
   expect(await service.push('reopen', body, { timestamp })).toMatchObject({ code: 0 });

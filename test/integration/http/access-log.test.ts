@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -31,7 +32,6 @@ const lineOf = (requestId: string) =>
     return lines[0];
   });
 
-const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
 const ms = expect.any(Number);
 
 test('a push: who, what became of it, and how long each stage took', async () => {

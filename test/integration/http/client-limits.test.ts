@@ -1,6 +1,7 @@
 /** A client's own rate: in force on a running web process within a second, told in the headers, and gone. */
 import { clientModel } from '../../../src/storage/directory/client-model';
 import { matterctl } from '../../support/cli-tool';
+import { todo } from '../../support/push-bodies';
 import type { Answer, PushOptions } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
@@ -24,7 +25,7 @@ const ctl = (...args: string[]) => matterctl([...args, '--json'], { env: service
 const limit = async (...args: string[]) =>
   JSON.parse((await ctl('client', 'limit', service.clientId, ...args)).stdout).limit;
 const send = (key: string, options: Partial<PushOptions> = {}) =>
-  service.push('upsert', { matterType: 'TODO', externalId: key, title: 'x' }, options);
+  service.push('upsert', todo(key), options);
 const policyOf = ({ headers }: Answer) => headers['ratelimit-policy'];
 /** An answer, whatever it is, that tells this policy. */
 const untilPolicy = (policy: string | undefined) =>

@@ -1,15 +1,9 @@
-/**
- * The web process's client directory: ids that nobody has cost what known ones cost, one broken record
- * harms nobody else, and what operators change is believed within a second.
- */
-import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import pino from 'pino';
 import { type ClientRecord, clientModel } from '../../../src/storage/directory/client-model';
 import { createClientDirectory, mintSecret } from '../../../src/storage/directory/clients';
 import { createKeyRing, type KeyRing } from '../../../src/storage/directory/sealing';
-import { connectMongo } from '../../../src/storage/mongo';
-import { testServers, withDatabase } from '../../support/service';
+import { dropDatabase, newDatabase } from '../../support/database';
 import { sink } from '../../support/sink';
 
 const ring = createKeyRing([`t:${Buffer.alloc(32, 3).toString('base64')}`]);
@@ -17,13 +11,9 @@ const START = 1_800_000_000_000;
 
 let db: Connection;
 beforeAll(async () => {
-  const name = `t-${randomBytes(5).toString('hex')}`;
-  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  db = await newDatabase();
 });
-afterAll(async () => {
-  await db.dropDatabase();
-  await db.close();
-});
+afterAll(() => dropDatabase(db));
 beforeEach(() => clientModel(db).deleteMany({}));
 afterEach(() => jest.restoreAllMocks());
 

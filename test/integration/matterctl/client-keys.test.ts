@@ -1,5 +1,3 @@
-/** Keys: when a secret was used last, and a new master key without a pause. */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mongoose';
 import pino from 'pino';
@@ -11,9 +9,9 @@ import { resealSecrets } from '../../../src/storage/directory/reseal';
 import { rotateSecret } from '../../../src/storage/directory/rotate-secret';
 import { createKeyRing, keyIdOf } from '../../../src/storage/directory/sealing';
 import { createSecretUses, readSecretUses } from '../../../src/storage/directory/secret-uses';
-import { connectMongo } from '../../../src/storage/mongo';
 import { matterctl } from '../../support/cli-tool';
-import { type Service, startService, testServers, withDatabase } from '../../support/service';
+import { dropDatabase, newDatabase } from '../../support/database';
+import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
 const logger = pino({ level: 'silent' });
@@ -27,14 +25,10 @@ const clock = Date.now;
 describe('in a database of its own', () => {
   let db: Connection;
   beforeAll(async () => {
-    const name = `t-${randomBytes(5).toString('hex')}`;
-    db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+    db = await newDatabase();
   });
   beforeEach(() => db.dropDatabase());
-  afterAll(async () => {
-    await db.dropDatabase();
-    await db.close();
-  });
+  afterAll(() => dropDatabase(db));
 
   const add = async (clientId: string, ring = OLD) => {
     const admin = createClientAdmin(db, ring, clock);

@@ -10,6 +10,7 @@ import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { toRecord } from '../../../src/storage/ledger/matter-record';
 import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { aMatter } from '../../support/builders';
 import { matterctl } from '../../support/cli-tool';
 
 const KEYS = `k1:${Buffer.alloc(32).toString('base64')}`;
@@ -152,37 +153,15 @@ describe('users', () => {
 });
 
 describe('matters', () => {
-  const matter = (matterId: bigint, systemCode: string, more: Partial<Matter> = {}): Matter => ({
-    matterId,
-    systemCode,
-    externalId: `K-${matterId}`,
-    matterType: 'TODO',
-    title: '报销',
-    summary: null,
-    content: null,
-    pcUrl: null,
-    mobileUrl: null,
-    bizType: null,
-    priority: null,
-    bizStatus: 'PENDING',
-    phase: 'OPEN',
-    priorityRank: 1,
-    deadlineAt: Date.UTC(2026, 0, 31, 10),
-    initiatorExtId: null,
-    initiatorUsername: null,
-    externalStatusCode: null,
-    externalStatusLabel: null,
-    sourceUpdatedAt: Date.UTC(2026, 0, 1),
-    payloadJson: '{"a":1}',
-    parties: [{ username: 'li.lei', partyRole: 'ASSIGNEE', displayName: '李雷', unread: true }],
-    pastHandlers: [],
-    deleted: false,
-    createdAt: Date.UTC(2026, 0, 2),
-    updatedAt: Date.UTC(2026, 0, 3),
-    deletedAt: null,
-    revision: 2,
-    ...more,
-  });
+  const matter = (matterId: bigint, systemCode: string, more: Partial<Matter> = {}) =>
+    aMatter({
+      ...{ matterId, systemCode, externalId: `K-${matterId}`, title: '报销' },
+      ...{ deadlineAt: Date.UTC(2026, 0, 31, 10), sourceUpdatedAt: Date.UTC(2026, 0, 1) },
+      ...{ createdAt: Date.UTC(2026, 0, 2), updatedAt: Date.UTC(2026, 0, 3), revision: 2 },
+      payloadJson: '{"a":1}',
+      parties: [{ username: 'li.lei', partyRole: 'ASSIGNEE', displayName: '李雷', unread: true }],
+      ...more,
+    });
   const BIG = 9_007_199_254_740_993n;
 
   beforeAll(async () => {

@@ -1,54 +1,24 @@
 /** matterctl push in batches, against a service that sheds, drops, cuts answers and confirms in part. */
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { matterctl } from '../../support/cli-tool';
+import { usePushRun } from '../../support/push-run';
 import {
   drop,
   ok,
   type Received,
   type Reply,
   reject,
-  type ScriptedServer,
-  SECRET,
-  startScriptedServer,
+  useScriptedServer,
 } from '../../support/scripted-server';
 
-let server: ScriptedServer;
-let folder: string;
-let file: string;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'matterctl-'));
-  file = join(folder, 'in.ndjson');
-  await writeFile(join(folder, 'secret'), SECRET);
-  server.received.length = 0;
-  server.batches.length = 0;
-  server.isReady = true;
-  server.reply = () => ok;
-  server.replyToBatch = () => undefined;
-});
-afterEach(() => rm(folder, { recursive: true }));
+const server = useScriptedServer();
+const run = usePushRun(server);
+const { write, push } = run;
 
 const status = (id: string, n: number) => ({ op: 'status', body: { externalId: id, n } });
-const write = (...lines: unknown[]) =>
-  writeFile(
-    file,
-    lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
-  );
 /** Of seven matters. */
 const writeMany = (count: number) =>
   write(...Array.from({ length: count }, (_, n) => status(`K${n % 7}`, n)));
-const push = (...more: string[]) =>
-  matterctl([
-    ...['push', file, '--client-id', 'oa', '--secret-file', join(folder, 'secret')],
-    ...['--url', server.url, '--json', ...more],
-  ]);
 const sizes = () => server.batches.map(({ length }) => length);
 const numberOf = ({ text }: Received) => Number(JSON.parse(text).n);
 /** Of each of the seven matters, its lines as they came, each where it came first. */
@@ -75,7 +45,7 @@ test('lines go in signed batches, in order per matter, each with its own key and
   expect(sizes().length).toBeLessThan(20);
   expect(new Set(server.received.map(({ key }) => key)).size).toBe(1_000);
   expectOrder(1_000);
-  expect(existsSync(`${file}.checkpoint`)).toBe(false);
+  expect(existsSync(`${run.file}.checkpoint`)).toBe(false);
 });
 
 test.each<[string, Reply]>([
@@ -120,7 +90,7 @@ test('of a 207 what failed for good is in the failure file, what is retryable go
   const settled = [1, 3, ...Array.from({ length: 30 }, (_, n) => 10 + n)];
   const places = settled.map((n) => Number(last.get(n)));
   expect(places).toEqual([...places].sort((a, b) => a - b));
-  const failed = readFileSync(`${file}.failed.ndjson`, 'utf8').trimEnd().split('\n');
+  const failed = readFileSync(`${run.file}.failed.ndjson`, 'utf8').trimEnd().split('\n');
   expect(failed.map((line) => JSON.parse(line).line).sort()).toEqual([2, 4]);
 });
 

@@ -1,50 +1,23 @@
 /** matterctl push where the service stands still: no line fails for it, and the run says why it waits. */
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { matterctl } from '../../support/cli-tool';
+import { usePushRun } from '../../support/push-run';
 import {
   drop,
   ok,
   type Received,
   type Reply,
   reject,
-  type ScriptedServer,
-  SECRET,
-  startScriptedServer,
+  useScriptedServer,
 } from '../../support/scripted-server';
 
-let server: ScriptedServer;
-let folder: string;
-let file: string;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'matterctl-'));
-  file = join(folder, 'in.ndjson');
-  await writeFile(join(folder, 'secret'), SECRET);
-  server.received.length = 0;
-  server.isReady = true;
-  server.reply = () => ok;
-});
-afterEach(() => rm(folder, { recursive: true }));
+const server = useScriptedServer();
+const run = usePushRun(server, '--batch', '1');
+const { push } = run;
 
 const write = (count: number) =>
-  writeFile(
-    file,
-    Array.from(
-      { length: count },
-      (_, n) => `${JSON.stringify({ op: 'status', body: { externalId: `K${n}` } })}\n`,
-    ).join(''),
+  run.write(
+    ...Array.from({ length: count }, (_, n) => ({ op: 'status', body: { externalId: `K${n}` } })),
   );
-const push = (...more: string[]) =>
-  matterctl([
-    ...['push', file, '--client-id', 'oa', '--secret-file', join(folder, 'secret')],
-    ...['--url', server.url, '--json', '--batch', '1', ...more],
-  ]);
 const waits = (stderr: string) => stderr.split('\n').filter((line) => line.startsWith('Waiting'));
 /** Rejects until so many requests came, as one server does that is away for all. */
 const untilNth =
@@ -138,8 +111,10 @@ test('a wait has an end: the run ends then, no line has failed, and the next run
   expect(first.stderr).toMatch(
     /\nmatterctl: given up after \d+ s: an operator has paused the client oa .*; the same command goes on from here\n$/,
   );
-  expect(existsSync(`${file}.failed.ndjson`)).toBe(false);
-  expect(JSON.parse(readFileSync(`${file}.checkpoint`, 'utf8'))).toMatchObject({ doneThrough: 0 });
+  expect(existsSync(`${run.file}.failed.ndjson`)).toBe(false);
+  expect(JSON.parse(readFileSync(`${run.file}.checkpoint`, 'utf8'))).toMatchObject({
+    doneThrough: 0,
+  });
   server.reply = () => ok;
   expect(JSON.parse((await push()).stdout)).toMatchObject({ lines: 20, ok: 20, failed: 0 });
 });

@@ -1,114 +1,26 @@
 /** matterctl push against a service that limits, fails, drops and loses answers. */
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { hostname, tmpdir } from 'node:os';
+import { utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
-import { sign } from '../../../src/protocol/signature';
 import { matterctl } from '../../support/cli-tool';
+import { usePushRun } from '../../support/push-run';
+import {
+  answer,
+  drop,
+  ok,
+  type Reply,
+  reject,
+  useScriptedServer,
+} from '../../support/scripted-server';
 
-interface Received {
-  readonly path: string;
-  readonly text: string;
-  readonly id: string;
-  readonly key: string;
-  readonly isSigned: boolean;
-}
-
-type Reply = (response: ServerResponse) => void;
-
-const SECRET = 's3cret';
-const ok: Reply = (response) => answer(response, 200, { code: 0, data: { outcome: 'UPDATED' } });
-const reject =
-  (status: number, reason: string, retryable: boolean, headers = {}): Reply =>
-  (response) =>
-    answer(
-      response,
-      status,
-      { code: status, message: 'no', reason, retryable, requestId: 'r1' },
-      headers,
-    );
-const drop: Reply = (response) => response.destroy();
-
-function answer(response: ServerResponse, status: number, body: object, headers = {}): void {
-  response.writeHead(status, headers).end(JSON.stringify({ requestId: 'r', ...body }));
-}
-
-const received: Received[] = [];
-let reply: (push: Received, nth: number) => Reply | Promise<Reply>;
-const server = createServer((request, response) => void serve(request, response));
-let url: string;
-let folder: string;
-let file: string;
-let secretFile: string;
-
-async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { headers } = request;
-  if (request.url === '/readyz') {
-    answer(response, 200, { code: 0, data: { status: 'ready' } });
-    return;
-  }
-  const raw = await buffer(request);
-  const [client, time] = [String(headers['x-client-id']), String(headers['x-timestamp'])];
-  const push = {
-    path: String(request.url),
-    text: raw.toString(),
-    id: String(JSON.parse(raw.toString()).externalId),
-    key: String(headers['x-idempotency-key']),
-    isSigned:
-      headers['x-signature'] === sign(SECRET, client, time, raw) &&
-      Math.abs(Date.now() / 1000 - Number(time)) < 5,
-  };
-  received.push(push);
-  const nth = received.filter(({ key }) => key === push.key).length;
-  (await reply(push, nth))(response);
-}
-
-beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'matterctl-'));
-  file = join(folder, 'in.ndjson');
-  secretFile = join(folder, 'secret');
-  await writeFile(secretFile, `${SECRET}\n`);
-  received.length = 0;
-  reply = () => ok;
-});
-afterEach(() => rm(folder, { recursive: true }));
+const server = useScriptedServer();
+const run = usePushRun(server, '--batch', '1');
+const { write, push } = run;
 
 const status = (id: string, n = 0) => ({ op: 'status', body: { externalId: id, n } });
-const write = (...lines: unknown[]) =>
-  writeFile(
-    file,
-    lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
-  );
-const push = (...more: string[]) =>
-  matterctl([
-    'push',
-    file,
-    '--client-id',
-    'erp',
-    '--secret-file',
-    secretFile,
-    '--url',
-    url,
-    '--json',
-    '--batch',
-    '1',
-    ...more,
-  ]);
 const failures = () =>
-  readFileSync(`${file}.failed.ndjson`, 'utf8')
+  readFileSync(`${run.file}.failed.ndjson`, 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
@@ -126,16 +38,16 @@ test('every push is signed over the bytes that were sent, on its own path, with 
     outcomes: { UPDATED: 2 },
     finished: true,
   });
-  expect(received.map(({ isSigned }) => isSigned)).toEqual([true, true]);
-  expect(received.map(({ path }) => path)).toEqual([
+  expect(server.received.map(({ isSigned }) => isSigned)).toEqual([true, true]);
+  expect(server.received.map(({ path }) => path)).toEqual([
     '/api/open/matters/upsert',
     '/api/open/matters/status',
   ]);
-  expect(received[0]?.text).toBe('{"externalId":"A","title":"报销单 😀"}');
-  expect(received[0]?.key).toMatch(/^[\w-]{12}-1$/);
-  expect(received[1]?.key).toBe('mine');
-  expect(existsSync(`${file}.checkpoint`)).toBe(false);
-  expect(existsSync(`${file}.failed.ndjson`)).toBe(false);
+  expect(server.received[0]?.text).toBe('{"externalId":"A","title":"报销单 😀"}');
+  expect(server.received[0]?.key).toMatch(/^[\w-]{12}-1$/);
+  expect(server.received[1]?.key).toBe('mine');
+  expect(existsSync(`${run.file}.checkpoint`)).toBe(false);
+  expect(existsSync(`${run.file}.failed.ndjson`)).toBe(false);
 });
 
 test('what is retryable is tried again with the same key, and the lines behind it wait', async () => {
@@ -146,9 +58,9 @@ test('what is retryable is tried again with the same key, and the lines behind i
     (response: ServerResponse) => void response.writeHead(502).end('<html>bad gateway</html>'),
   ];
   const settled: string[] = [];
-  reply = (received, nth) => {
-    const trouble = received.text.includes('"n":1') ? troubles[nth - 1] : undefined;
-    if (!trouble) settled.push(received.text);
+  server.reply = ({ text }, nth) => {
+    const trouble = text.includes('"n":1') ? troubles[nth - 1] : undefined;
+    if (!trouble) settled.push(text);
     return trouble ?? ok;
   };
   await write(status('A', 1), status('A', 2), status('B', 3), status('A', 4));
@@ -157,13 +69,13 @@ test('what is retryable is tried again with the same key, and the lines behind i
   expect(settled.filter((text) => text.includes('"A"'))).toEqual(
     [1, 2, 4].map((n) => JSON.stringify(status('A', n).body)),
   );
-  expect(received.every(({ isSigned }) => isSigned)).toBe(true);
+  expect(server.received.every(({ isSigned }) => isSigned)).toBe(true);
 });
 
 test('a 429 slows the whole client down, and costs no retries', async () => {
   let limitedAt = 0;
   const during: number[] = [];
-  reply = ({ id }, nth) => {
+  server.reply = ({ id }, nth) => {
     if (limitedAt > 0) during.push(Date.now() - limitedAt);
     if (id !== 'K2' || nth > 1) return ok;
     limitedAt = Date.now();
@@ -178,8 +90,8 @@ test('a 429 slows the whole client down, and costs no retries', async () => {
 
 test('an answer that got lost is asked for again, not applied again', async () => {
   const applied: string[] = [];
-  reply = ({ key }, nth) => {
-    if (nth === 1) applied.push(key);
+  server.reply = ({ key }, nth) => {
+    if (nth === 1) applied.push(String(key));
     if (nth === 1) return drop;
     return (response) =>
       answer(
@@ -196,7 +108,7 @@ test('an answer that got lost is asked for again, not applied again', async () =
 });
 
 test('what fails for good is reported, does not stop the rest, and can be pushed again', async () => {
-  reply = ({ text }) => (text.includes('"n":1') ? reject(400, 'UNKNOWN_USER', false) : ok);
+  server.reply = ({ text }) => (text.includes('"n":1') ? reject(400, 'UNKNOWN_USER', false) : ok);
   await write(status('A', 1), status('A', 2), { op: 'merge', body: {} }, '{oops', status('B', 3));
   const first = await push();
   expect(first.exitCode).toBe(1);
@@ -220,19 +132,19 @@ test('what fails for good is reported, does not stop the rest, and can be pushed
     expect.objectContaining({ text: '{oops', line: 4, reason: 'MALFORMED_LINE' }),
   ]);
 
-  reply = () => ok;
-  const keyBefore = received.find(({ text }) => text.includes('"n":1'))?.key;
-  const source = file;
-  file = `${source}.failed.ndjson`;
-  const mended = readFileSync(file, 'utf8').replace(
+  server.reply = () => ok;
+  const keyBefore = server.received.find(({ text }) => text.includes('"n":1'))?.key;
+  const source = run.file;
+  run.file = `${source}.failed.ndjson`;
+  const mended = readFileSync(run.file, 'utf8').replace(
     '{oops',
     '{\\"op\\":\\"reopen\\",\\"body\\":{}}',
   );
-  await writeFile(file, mended);
+  await writeFile(run.file, mended);
   const second = JSON.parse((await push()).stdout);
   expect(second).toMatchObject({ ok: 2, failed: 1 });
   expect(second.failuresFile).toBe(`${source}.failed.2.ndjson`);
-  expect(received.slice(-2)).toEqual(
+  expect(server.received.slice(-2)).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ key: keyBefore }),
       expect.objectContaining({ path: '/api/open/matters/reopen', text: '{}' }),
@@ -241,12 +153,12 @@ test('what fails for good is reported, does not stop the rest, and can be pushed
 });
 
 describe('a second run on the same file', () => {
-  const lock = () => `${file}.checkpoint.lock`;
+  const lock = () => `${run.file}.checkpoint.lock`;
 
   test('is told which process has it, and since when; the first goes on', async () => {
     await write(status('A'), status('B'));
     let second: Awaited<ReturnType<typeof push>> | undefined;
-    reply = async () => {
+    server.reply = async () => {
       second ??= await push();
       return ok;
     };
@@ -290,7 +202,7 @@ test('lines that were accepted with warnings are counted, by kind and field', as
   ];
   const warned: Reply = (response) =>
     answer(response, 200, { code: 0, data: { outcome: 'UPDATED', warnings } });
-  reply = ({ id }) => (id === 'C' ? ok : warned);
+  server.reply = ({ id }) => (id === 'C' ? ok : warned);
   await write(status('A'), status('B'), status('C'));
   expect(JSON.parse((await push('--restart')).stdout)).toMatchObject({
     ok: 3,
@@ -300,7 +212,7 @@ test('lines that were accepted with warnings are counted, by kind and field', as
 });
 
 test('a line that stays without an answer is given up after its retries', async () => {
-  reply = ({ id }) => (id === 'A' ? drop : ok);
+  server.reply = ({ id }) => (id === 'A' ? drop : ok);
   await write(status('B'), status('A'));
   const { exitCode, stdout } = await push('--retries', '2', '--concurrency', '1');
   expect(exitCode).toBe(1);
@@ -317,21 +229,19 @@ test.each([
   ],
   ['a wrong address', reject(404, 'PATH_NOT_FOUND', false), 'rejects every push: 404 PATH_NOT'],
 ])('%s ends the run at once instead of failing every line', async (_name, rejection, message) => {
-  reply = () => rejection;
+  server.reply = () => rejection;
   await write(...Array.from({ length: 500 }, (_, index) => status(`K${index}`)));
   const { exitCode, stderr, stdout } = await push('--concurrency', '4');
   expect(exitCode).toBe(1);
   expect(stderr).toContain(message);
   expect(stderr).toContain('the same command goes on from here');
   expect(JSON.parse(stdout)).toMatchObject({ failed: 0, finished: false });
-  expect(received.length).toBeLessThanOrEqual(4);
+  expect(server.received.length).toBeLessThanOrEqual(4);
 });
 
 test('nobody listening ends the run with a clear error', async () => {
   await write(status('A'));
-  url = url.replace(/\d+$/, '1');
-  const { exitCode, stderr } = await push('--retries', '1');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { exitCode, stderr } = await push('--retries', '1', '--url', 'http://127.0.0.1:1');
   expect(exitCode).toBe(1);
   expect(stderr).toMatch(/the service at \S+:1 cannot be reached \(.*ECONNREFUSED/);
 });
@@ -341,15 +251,15 @@ test('Ctrl-C waits for what is under way; the next run goes on with the same run
     op: 'merge',
     body: {},
   });
-  reply = async () => {
-    if (received.length === 20) process.emit('SIGINT', 'SIGINT');
+  server.reply = async () => {
+    if (server.received.length === 20) process.emit('SIGINT', 'SIGINT');
     await new Promise((resolve) => setTimeout(resolve, 5));
     return ok;
   };
   const first = await push('--concurrency', '3');
   expect(first.exitCode).toBe(130);
   expect(first.stderr).toContain('interrupted; the same command goes on from here');
-  const sentFirst = received.length;
+  const sentFirst = server.received.length;
   expect(JSON.parse(first.stdout)).toMatchObject({ ok: sentFirst, finished: false });
   expect(sentFirst).toBeLessThan(30);
 
@@ -358,12 +268,12 @@ test('Ctrl-C waits for what is under way; the next run goes on with the same run
   const summary = JSON.parse(second.stdout);
   expect(summary).toMatchObject({ lines: 61, ok: 60, failed: 1, finished: true });
   expect(summary.resumed).toBeGreaterThanOrEqual(sentFirst);
-  expect(new Set(received.map(({ text }) => text)).size).toBe(60);
-  expect(received).toHaveLength(60);
-  expect(new Set(received.map(({ key }) => key.replace(/-\d+$/, ''))).size).toBe(1);
+  expect(new Set(server.received.map(({ text }) => text)).size).toBe(60);
+  expect(server.received).toHaveLength(60);
+  expect(new Set(server.received.map(({ key }) => key?.replace(/-\d+$/, ''))).size).toBe(1);
   expect(failures()).toHaveLength(1);
   for (let id = 0; id < 7; id += 1) {
-    const order = received
+    const order = server.received
       .filter((one) => one.id === `K${id}`)
       .map(({ text }) => JSON.parse(text).n);
     expect(order).toEqual([...order].sort((a, b) => a - b));
@@ -372,23 +282,32 @@ test('Ctrl-C waits for what is under way; the next run goes on with the same run
 
 test('a checkpoint of another input is not used, unless told to start over', async () => {
   await write(status('A'), status('B'));
-  reply = () => {
+  server.reply = () => {
     process.emit('SIGINT', 'SIGINT');
     return ok;
   };
   await push('--concurrency', '1');
   await write(status('A'), status('C'));
-  reply = () => ok;
+  server.reply = () => ok;
   const rejected = await push();
   expect(rejected.exitCode).toBe(1);
   expect(rejected.stderr).toContain('the input file has changed; --restart ignores it');
-  expect(received).toHaveLength(1);
+  expect(server.received).toHaveLength(1);
   expect(JSON.parse((await push('--restart')).stdout)).toMatchObject({ ok: 2, resumed: 0 });
 });
 
 test('standard input is pushed too, and a person gets a table', async () => {
-  const failed = join(folder, 'failed');
-  const args = ['push', '-', '--client-id', 'erp', '--secret-file', secretFile, '--url', `${url}/`];
+  const failed = join(run.folder, 'failed');
+  const args = [
+    'push',
+    '-',
+    '--client-id',
+    'erp',
+    '--secret-file',
+    run.secretFile,
+    '--url',
+    `${server.url}/`,
+  ];
   const { exitCode, stdout } = await matterctl([...args, '--batch', '1', '--failures', failed], {
     stdin: `${JSON.stringify(status('A'))}\n${JSON.stringify({ op: 'upsert', body: {} })}`,
   });
@@ -405,7 +324,7 @@ test.each([
   [['--conurrency', '3'], 'Did you mean --concurrency'],
 ])('%j is wrong usage', async (more, message) => {
   await write(status('A'));
-  const args = more.map((arg) => (arg === 'in.ndjson' ? file : arg));
+  const args = more.map((arg) => (arg === 'in.ndjson' ? run.file : arg));
   const { exitCode, stderr } = await push(...args);
   expect(exitCode).toBe(2);
   expect(stderr).toContain(message);

@@ -4,6 +4,7 @@ import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { bodyModel } from '../../../src/storage/push-log/body-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { matterctl } from '../../support/cli-tool';
+import { todo } from '../../support/push-bodies';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
@@ -13,7 +14,7 @@ let service: Service;
 const lost = new Map<string, Answer>();
 
 const upsert = (externalId: string, more: object = {}, options?: Parameters<Service['push']>[2]) =>
-  service.push('upsert', { matterType: 'TODO', externalId, title: externalId, ...more }, options);
+  service.push('upsert', todo(externalId, { title: externalId, ...more }), options);
 const lose = async (name: string, sending: Promise<Answer>) => {
   const answer = await sending;
   expect(answer.reason).toBe('CONFIRMATION_TIMEOUT');

@@ -8,6 +8,7 @@ import { startPartitioning } from '../../../src/queue/partitioning';
 import type { Status } from '../../../src/status/look';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { matterctl } from '../../support/cli-tool';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
 
 const SHARDS = 4;
@@ -17,9 +18,7 @@ let service: Service;
 beforeAll(async () => {
   const env = { REDIS_SHARDS: String(SHARDS), PUSH_TIMEOUT: '1500ms' };
   service = await startService({ workers: 0, env });
-  const lost = Array.from({ length: PUSHES }, (_, n) =>
-    service.push('upsert', { matterType: 'TODO', externalId: `S-${n}`, title: 'x' }),
-  );
+  const lost = Array.from({ length: PUSHES }, (_, n) => service.push('upsert', todo(`S-${n}`)));
   for (const { reason } of await Promise.all(lost)) expect(reason).toBe('CONFIRMATION_TIMEOUT');
 });
 afterAll(async () => {

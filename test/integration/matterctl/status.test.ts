@@ -11,6 +11,7 @@ import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
 import { matterctl } from '../../support/cli-tool';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -40,7 +41,6 @@ const seen = <T>(what: string, find: (status: Status) => T | undefined | false) 
   until(what, async () => find(await look()));
 const admin = () =>
   createClientAdmin(service.db, createKeyRing([String(service.env.SECRET_KEYS)]), Date.now);
-const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
 const nameOf = (type: string, { pid }: { readonly pid: number }) => `${type}-${hostname()}-${pid}`;
 
 test('servers, and every process by the name that its log has', async () => {

@@ -14,12 +14,11 @@ import {
   samplesIn,
   selectorsIn,
 } from '../../support/prometheus';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers, withDatabase } from '../../support/service';
 import { until } from '../../support/wait';
 
 const PROJECT = path.resolve(__dirname, '../../..');
-const todo = (externalId: string, title = 'x') => ({ matterType: 'TODO', externalId, title });
-
 let mongo: TcpProxy;
 let redisProxy: TcpProxy;
 let service: Service;
@@ -176,7 +175,9 @@ test('pushes and queries are counted by operation, outcome and reason, and their
 
 test('partitions that nobody serves are seen, and what is shed or not confirmed', async () => {
   service.workers[0]?.kill('SIGSTOP');
-  const crowd = Array.from({ length: 14 }, (_, n) => service.push('upsert', todo('CROWD', `${n}`)));
+  const crowd = Array.from({ length: 14 }, (_, n) =>
+    service.push('upsert', todo('CROWD', { title: `${n}` })),
+  );
   // A look takes five seconds where a process stands still, so long as they wait: the first one must see them.
   await until('the crowd to wait', async () => {
     const waiting = await entryModel(service.db).countDocuments({
@@ -223,7 +224,7 @@ test('conflicts with somebody else, and retries, are counted', async () => {
   };
   const fighting = fight();
   await until('a conflict', async () => {
-    await service.push('upsert', todo('FOUGHT', String(Math.random())));
+    await service.push('upsert', todo('FOUGHT', { title: String(Math.random()) }));
     const retries = (await value('matter_push_retries_total')) ?? 0;
     return retries > 0 && Number(await value('matter_push_guard_conflicts_total')) > 0;
   });

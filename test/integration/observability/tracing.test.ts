@@ -6,6 +6,7 @@ import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { freePort } from '../../../tools/local/ports';
 import { matterctl } from '../../support/cli-tool';
 import { type CollectedSpan, type Collector, startCollector } from '../../support/collector';
+import { todo } from '../../support/push-bodies';
 import type { Answer, PushOptions } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
@@ -40,11 +41,7 @@ const tracingTo = (url: string) => ({
   OTEL_BSP_SCHEDULE_DELAY: '50',
 });
 const upsert = (service: Service, externalId: string, headers: PushOptions['headers'] = {}) =>
-  service.push(
-    'upsert',
-    { matterType: 'TODO', externalId, title: `SAID ${externalId}` },
-    { headers },
-  );
+  service.push('upsert', todo(externalId, { title: `SAID ${externalId}` }), { headers });
 const linesOf = (logFile = '') =>
   readFileSync(logFile, 'utf8')
     .split('\n')
@@ -170,7 +167,7 @@ describe('with a collector', () => {
   });
 
   test('a rejected push has its trace in the log line, the push log and its span', async () => {
-    const body = { matterType: 'TODO', externalId: 'T-6', title: '' };
+    const body = todo('T-6', { title: '' });
     const answer = await service.push('upsert', body, { headers: { traceparent: CALLERS_PARENT } });
     expect(answer.code).toBe(400);
     const { requestId } = answer;
@@ -223,7 +220,7 @@ describe('with a collector', () => {
 
   test('no span has a body, a secret, a signature or a key', async () => {
     const idempotencyKey = 'KEPT-TO-ITSELF';
-    const body = { matterType: 'TODO', externalId: 'T-8', title: 'SAID T-8', content: 'AND MORE' };
+    const body = todo('T-8', { title: 'SAID T-8', content: 'AND MORE' });
     const answer = await service.push('upsert', body, { idempotencyKey });
     await traceOf(answer);
     const text = collector.text();

@@ -1,6 +1,7 @@
 /** A rolling restart: a web process is not ready first, serves for a while longer, and closes then. */
 import { request } from 'node:http';
 import type { AppProcess } from '../../../tools/local/app-process';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -30,11 +31,12 @@ const ask = (path: string) =>
       req.end();
     },
   );
-const todo = (n: number) => ({ matterType: 'TODO', externalId: `DRAIN-${n}`, title: 'x' });
 
 test('SIGTERM: not ready, still serving, then gone; a second signal cuts nothing', async () => {
   expect(await ask('/readyz')).toEqual({ status: 200, connection: 'keep-alive' });
-  expect((await service.push('upsert', todo(0), { url })).headers.connection).toBe('keep-alive');
+  expect((await service.push('upsert', todo('DRAIN-0'), { url })).headers.connection).toBe(
+    'keep-alive',
+  );
   // Not later than the moment from which on it is not ready.
   let since = performance.now();
   web.kill('SIGTERM');
@@ -54,7 +56,9 @@ test('SIGTERM: not ready, still serving, then gone; a second signal cuts nothing
   let pushes = 0;
   await until('a push that is not taken any more', async () => {
     pushes += 1;
-    const pushed = await service.push('upsert', todo(pushes), { url }).catch(() => undefined);
+    const pushed = await service
+      .push('upsert', todo(`DRAIN-${pushes}`), { url })
+      .catch(() => undefined);
     if (pushed?.code !== 0) return true;
     expect(pushed).toMatchObject({
       data: { outcome: 'CREATED' },

@@ -9,6 +9,7 @@ import { connectMongo } from '../../../src/storage/mongo';
 import type { AppProcess } from '../../../tools/local/app-process';
 import { freePort } from '../../../tools/local/ports';
 import { startInProcess } from '../../support/in-process';
+import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
 import { introduce, openDatabase, settingsOf, testServers } from '../../support/service';
 import { until } from '../../support/wait';
@@ -35,7 +36,7 @@ const ready = async (url: string) => {
 const send = (externalId: string) =>
   push({
     ...{ url: String(web.url), clientId: 'tester', secret, operation: 'upsert' },
-    ...{ body: { matterType: 'TODO', externalId, title: 'x' }, idempotencyKey: externalId },
+    ...{ body: todo(externalId), idempotencyKey: externalId },
   });
 
 beforeAll(async () => {

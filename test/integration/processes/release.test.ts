@@ -1,28 +1,22 @@
-/** The release step: brings an older database up to date, and may run again at any time. */
-import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
 import { auditModel } from '../../../src/storage/audit/audit-model';
 import { prepareDatabase } from '../../../src/storage/indexes';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { nativeCollection } from '../../../src/storage/mongo';
 import { bodyModel } from '../../../src/storage/push-log/body-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { createLogSearch } from '../../../src/storage/push-log/search';
-import { testServers, withDatabase } from '../../support/service';
+import { dropDatabase, newDatabase } from '../../support/database';
 
 const DAY = 86_400_000;
 const SETTINGS = { retention: 30 * DAY, bodyRetention: 7 * DAY, concluded: ['DONE'] };
 
 let db: Connection;
 beforeAll(async () => {
-  const name = `t-${randomBytes(5).toString('hex')}`;
-  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  db = await newDatabase();
 });
-afterAll(async () => {
-  await db.dropDatabase();
-  await db.close();
-});
+afterAll(() => dropDatabase(db));
 
 const expiryOf = async (collection: ReturnType<typeof entryModel>['collection']) =>
   (await collection.indexes()).find(({ name }) => name === 'retention')?.expireAfterSeconds;

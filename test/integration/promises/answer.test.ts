@@ -9,10 +9,9 @@ import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
 import { openPartitions, take } from '../../support/partitions';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
-
-const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
 
 describe('with no worker running', () => {
   let service: Service;

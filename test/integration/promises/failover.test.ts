@@ -6,6 +6,7 @@ import { mongo } from 'mongoose';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { type ReplicaSet, type RunningServer, startReplicaSet } from '../../../tools/local/servers';
+import { todo } from '../../support/push-bodies';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
@@ -87,7 +88,7 @@ test('what was written is read, whatever member the URL would rather ask', async
 });
 
 const send = (externalId: string, title: string): Promise<Answer> =>
-  service.push('upsert', { matterType: 'TODO', externalId, title });
+  service.push('upsert', todo(externalId, { title }));
 
 /** Sent again while it is rejected for want of a primary: on a starved machine members elect another one. */
 async function accepted(once: () => Promise<Answer>): Promise<void> {

@@ -3,23 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Upsert } from '../../../src/domain/operation';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel, FINGERPRINT_INDEX } from '../../../src/storage/push-log/entry-model';
 import { type RunningServer, startMongo } from '../../../tools/local/servers';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert } from '../../support/builders';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
-
-const upsert = (title: string): Upsert => ({
-  op: 'upsert',
-  matterType: 'NOTICE',
-  title,
-  content: {},
-  replaceParties: false,
-  assignedId: false,
-});
 
 describe('a worker', () => {
   let rig: BatchRig;
@@ -34,9 +25,9 @@ describe('a worker', () => {
     const matters = matterModel(rig.db).collection;
     const validator = { title: { $ne: 'not valid here' } };
     await rig.db.db?.command({ collMod: matters.name, validator });
-    const bad = await rig.queued('REJECTED', upsert('not valid here'));
+    const bad = await rig.queued('REJECTED', anUpsert({ title: 'not valid here' }));
     const others = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => rig.queued(`OTHER-${n}`, upsert('good'))),
+      Array.from({ length: 20 }, (_, n) => rig.queued(`OTHER-${n}`, anUpsert({ title: 'good' }))),
     );
     const replies = await rig.newWorker()(batchOf([...others, bad]));
     await rig.db.db?.command({ collMod: matters.name, validator: {} });
@@ -50,7 +41,7 @@ describe('a worker', () => {
     const { key } = (await log.indexes()).find(({ name }) => name === FINGERPRINT_INDEX) ?? {};
     await log.dropIndex(FINGERPRINT_INDEX);
     const idempotencyKey = { idempotencyKey: 'K', idempotencyFingerprint: 'fingerprint' };
-    const push = await rig.queued('KEYED', upsert('x'), idempotencyKey);
+    const push = await rig.queued('KEYED', anUpsert({ title: 'x' }), idempotencyKey);
     const replies = await rig.newWorker()(batchOf([push]));
     await log.createIndex(key ?? {}, { name: FINGERPRINT_INDEX, sparse: true });
     expect(replies).toMatchObject([{ id: push.id, settlement: RETRYABLE }]);

@@ -10,6 +10,7 @@ import type { Batch, Partitions } from '../../../src/queue/partitions';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert } from '../../support/builders';
 import { openPartitions, partitionOfKey, take } from '../../support/partitions';
 import { testServers } from '../../support/service';
 
@@ -28,14 +29,6 @@ afterAll(async () => {
   await rig.close();
 });
 
-const upsert = (title: string): Operation => ({
-  op: 'upsert',
-  matterType: 'TODO',
-  title,
-  content: {},
-  replaceParties: false,
-  assignedId: false,
-});
 const DONE: Operation = { op: 'status', bizStatus: 'DONE', resetAssigneeUnread: false };
 
 /** Redis loses what this test has in it. */
@@ -69,11 +62,11 @@ async function applyBy(worker: string, externalId: string): Promise<void> {
 
 test('a batch that was read before Redis was emptied does not go over what another worker applied since', async () => {
   const key = 'EMPTIED';
-  await rig.newWorker()(batchOf([await rig.queued(key, upsert('before'))]));
-  const earlier = await accepted(key, upsert('earlier'));
+  await rig.newWorker()(batchOf([await rig.queued(key, anUpsert({ title: 'before' }))]));
+  const earlier = await accepted(key, anUpsert({ title: 'earlier' }));
   const batch = await readBy('a', key);
   await emptyRedis();
-  await accepted(key, upsert('later'));
+  await accepted(key, anUpsert({ title: 'later' }));
   await applyBy('b', key);
   await expect(newWorker()(batch)).rejects.toThrow('does not hold');
   expect(await stored(key)).toMatchObject({ title: 'later', revision: 2 });
@@ -82,7 +75,7 @@ test('a batch that was read before Redis was emptied does not go over what anoth
 
 test('nor does it create a matter that another worker has reported as missing since', async () => {
   const key = 'NOT-THERE';
-  const earlier = await accepted(key, upsert('created'));
+  const earlier = await accepted(key, anUpsert({ title: 'created' }));
   const batch = await readBy('a', key);
   await emptyRedis();
   const later = await accepted(key, DONE);
@@ -95,7 +88,7 @@ test('nor does it create a matter that another worker has reported as missing si
 
 test('nor does it settle a push without an effect by what another worker has changed since', async () => {
   const key = 'DELETED';
-  await rig.newWorker()(batchOf([await rig.queued(key, upsert('before'))]));
+  await rig.newWorker()(batchOf([await rig.queued(key, anUpsert({ title: 'before' }))]));
   const earlier = await accepted(key, DONE);
   const batch = await readBy('a', key);
   await emptyRedis();
@@ -107,7 +100,7 @@ test('nor does it settle a push without an effect by what another worker has cha
 
 test('a worker whose Redis does not say whether it holds the partition commits nothing', async () => {
   const key = 'UNKNOWN';
-  await accepted(key, upsert('created'));
+  await accepted(key, anUpsert({ title: 'created' }));
   const batch = await readBy('a', key);
   const isHeld = (_batch: Batch) => Promise.reject(new Error('Connection is closed.'));
   const worker = rig.newWorker(undefined, undefined, isHeld);
@@ -117,8 +110,8 @@ test('a worker whose Redis does not say whether it holds the partition commits n
 
 test('a push past its deadline is final before a later one takes effect', async () => {
   const key = 'IN-TURN';
-  const late = await rig.queued(key, upsert('too late'), { deadline: Date.now() - 1 });
-  const live = await rig.queued(key, upsert('in time'));
+  const late = await rig.queued(key, anUpsert({ title: 'too late' }), { deadline: Date.now() - 1 });
+  const live = await rig.queued(key, anUpsert({ title: 'in time' }));
   let state: string | undefined;
   const look = async () => {
     state = (await entryOf(late.id))?.state;
@@ -130,9 +123,9 @@ test('a push past its deadline is final before a later one takes effect', async 
 
 test('so is a line of a batch that is skipped behind it', async () => {
   const key = 'SKIPPED';
-  const late = await rig.queued(key, upsert('too late'), { deadline: Date.now() - 1 });
-  const behind = await rig.queued(key, upsert('skipped'), { previous: late.id });
-  const live = await rig.queued(key, upsert('in time'));
+  const late = await rig.queued(key, anUpsert({ title: 'too late' }), { deadline: Date.now() - 1 });
+  const behind = await rig.queued(key, anUpsert({ title: 'skipped' }), { previous: late.id });
+  const live = await rig.queued(key, anUpsert({ title: 'in time' }));
   let state: string | undefined;
   const look = async () => {
     state = (await entryOf(behind.id))?.state;
@@ -144,9 +137,11 @@ test('so is a line of a batch that is skipped behind it', async () => {
 
 test('while a transaction may yet persist a push past its deadline, later pushes of its matter are not decided', async () => {
   const key = 'MAY-YET';
-  const late = await rig.queued(key, upsert('created late'), { deadline: Date.now() - 1 });
+  const late = await rig.queued(key, anUpsert({ title: 'created late' }), {
+    deadline: Date.now() - 1,
+  });
   const live = await rig.queued(key, DONE);
-  const other = await rig.queued('ELSEWHERE', upsert('in time'));
+  const other = await rig.queued('ELSEWHERE', anUpsert({ title: 'in time' }));
   const former = rig.db.getClient().startSession();
   former.startTransaction();
   const settled = { $set: { state: 'PERSISTED' } } as const;

@@ -8,6 +8,7 @@ import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { SessionPool } from '../../../src/storage/sessions/session-pool';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert, aStatus } from '../../support/builders';
 import { until } from '../../support/wait';
 
 let rig: BatchRig;
@@ -16,20 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const upsert = (title: string): Operation => ({
-  op: 'upsert',
-  matterType: 'TODO',
-  title,
-  content: {},
-  parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }],
-  replaceParties: false,
-  assignedId: false,
-});
-const status = (bizStatus: string): Operation => ({
-  op: 'status',
-  bizStatus,
-  resetAssigneeUnread: false,
-});
+const upsert = (title: string) =>
+  anUpsert({ title, parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }] });
+const status = (bizStatus: string) => aStatus({ bizStatus });
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 
 test('a partition that is read again after a crash gives the same replies and no second effect', async () => {

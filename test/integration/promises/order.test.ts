@@ -11,6 +11,7 @@ import {
   storedMatter,
 } from '../../support/ledger-check';
 import { partitionOfKey } from '../../support/partitions';
+import { todo } from '../../support/push-bodies';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
@@ -75,7 +76,7 @@ function newRun(ids: readonly string[]) {
   return {
     first: async () => {
       for (const [n, externalId] of ids.entries()) {
-        await one(n % 2, ['upsert', { matterType: 'TODO', externalId, title: 'first' }]);
+        await one(n % 2, ['upsert', todo(externalId, { title: 'first' })]);
       }
     },
     one,
@@ -161,7 +162,7 @@ test('pushes of a key take effect in the order in which they came, whichever web
   for (const worker of service.workers) worker.kill('SIGSTOP');
   const sent: Promise<Answer>[] = [];
   for (let n = 0; n < 40; n += 1) {
-    const body = { matterType: 'TODO', externalId, title: `t${n}` };
+    const body = todo(externalId, { title: `t${n}` });
     sent.push(service.push('upsert', body, { url: service.urlOf(n % 2) }));
     await until('its place in the partition', async () => (await redis.llen(partition)) === n + 1);
   }
@@ -177,10 +178,7 @@ test('a batch between single pushes has its place there, with all of its lines',
   const externalId = 'QUEUED-MIXED';
   const partition = keys.partition(partitionOfKey('TEST', externalId));
   const before = await redis.llen(partition);
-  const titled = (n: number): Sent => [
-    'upsert',
-    { matterType: 'TODO', externalId, title: `t${n}` },
-  ];
+  const titled = (n: number): Sent => ['upsert', todo(externalId, { title: `t${n}` })];
   for (const worker of service.workers) worker.kill('SIGSTOP');
   const sent: Promise<readonly string[]>[] = [];
   let count = 0;
@@ -208,7 +206,7 @@ test('a batch between single pushes has its place there, with all of its lines',
 test('a push that is sent after another was answered takes effect after it', async () => {
   const externalId = 'IN-TURN';
   for (let n = 1; n <= 40; n += 1) {
-    const body = { matterType: 'TODO', externalId, title: `t${n}` };
+    const body = todo(externalId, { title: `t${n}` });
     const answer = await service.push('upsert', body, { url: service.urlOf(n % 2) });
     const entry = await entryModel(service.db).findById(answer.requestId).lean();
     expect(entry?.revision).toBe(n);

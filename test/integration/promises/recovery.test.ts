@@ -4,13 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { Types } from 'mongoose';
 import { createRedisKeys, PARTITION_JOB_QUEUE } from '../../../src/queue/keys';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { createPushLog } from '../../../src/storage/push-log/log';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
+import { aPush } from '../../support/builders';
+import { aLogEntry } from '../../support/log-entries';
 import { openPartitions } from '../../support/partitions';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -30,8 +32,6 @@ afterAll(async () => {
   await redisServer.stop();
   rmSync(dir, { recursive: true, force: true });
 });
-
-const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
 
 test('after a SIGKILL of all workers in the middle of their jobs, every push is answered with 0', async () => {
   let sent = 0;
@@ -66,37 +66,11 @@ test('after a SIGKILL of all workers in the middle of their jobs, every push is 
 
 test('a push that a web process appended before it died, without scheduling its partition job, is applied', async () => {
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
-  const id = new Types.ObjectId();
-  const now = new Date();
-  await createPushLog(service.db).append({
-    _id: id,
-    clientId: 'tester',
-    systemCode: 'TEST',
-    operation: 'upsert',
-    externalId: 'ORPHAN',
-    bodyHash: '',
-    bodySize: 0,
-    receivedAt: now,
-    deadlineAt: new Date(now.getTime() + 30_000),
-    state: 'QUEUED',
-  });
-  const operation = {
-    op: 'upsert',
-    matterType: 'TODO',
-    title: 'orphan',
-    content: {},
-    replaceParties: false,
-    assignedId: false,
-  } as const;
+  const deadlineAt = new Date(Date.now() + 30_000);
+  const entry = aLogEntry({ externalId: 'ORPHAN', deadlineAt });
+  await createPushLog(service.db).append(entry);
   const replyTo = randomBytes(6).toString('hex');
-  const about = {
-    clientId: 'tester',
-    systemCode: 'TEST',
-    externalId: 'ORPHAN',
-    bodyHash: '',
-    replyTo,
-  };
-  const push = { id: String(id), operation, ...about };
+  const push = aPush({ id: String(entry._id), systemCode: 'TEST', externalId: 'ORPHAN', replyTo });
   const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 });
   await partitions.append(0, [{ push, timeout: 30_000 }]);
   await until('the orphan', () => matterModel(service.db).findOne({ externalId: 'ORPHAN' }).lean());

@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -73,8 +74,7 @@ async function connectionsTo({ redis }: Node): Promise<string[]> {
   return all.filter((line) => !line.includes(`name=${OURS} `) && !/flags=[MS]/.test(line));
 }
 
-const push = (externalId: string) =>
-  service.push('upsert', { matterType: 'TODO', externalId, title: 'x' });
+const push = (externalId: string) => service.push('upsert', todo(externalId));
 const ready = async () => (await fetch(`${service.urlOf()}/readyz`)).status;
 const inLedger = (externalId: string) =>
   matterModel(service.db).countDocuments({ externalId }).exec();

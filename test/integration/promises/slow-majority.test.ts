@@ -47,10 +47,9 @@ const followed = (mode: 'alwaysOn' | 'off') =>
   );
 const log = () => nativeCollection<LogEntry>(entryModel(rig.db));
 const ON_PRIMARY = { writeConcern: { w: 1 } } as const;
-const upsert = (title: string) => anUpsert({ title });
 /** The entry as an election leaves it for a moment: the new primary has it, its confirmed view does not yet. */
 async function unconfirmed(externalId: string, title: string) {
-  const push = await rig.queued(externalId, upsert(title));
+  const push = await rig.queued(externalId, anUpsert({ title }));
   const entry = await log().findOne({ _id: new mongo.ObjectId(push.id) });
   await log().deleteOne({ _id: new mongo.ObjectId(push.id) });
   await followed('alwaysOn');
@@ -64,7 +63,7 @@ const wordOf = async (id: string) => {
 
 test('a push whose entry is not to be seen yet is told what the log will say', async () => {
   const worker = rig.newWorker();
-  await worker(batchOf([await rig.queued('UNSEEN', upsert('one'))]));
+  await worker(batchOf([await rig.queued('UNSEEN', anUpsert({ title: 'one' }))]));
   const push = await unconfirmed('UNSEEN', 'two');
   const settle = rig.pushLog.settle;
   jest.spyOn(rig.pushLog, 'settle').mockImplementation(async (pushes, by) => {
@@ -77,11 +76,11 @@ test('a push whose entry is not to be seen yet is told what the log will say', a
 
 test('a push that was sent again takes one effect, also while nobody knows whether the first one stays', async () => {
   const [first, second] = [rig.newWorker(), rig.newWorker()];
-  await first(batchOf([await rig.queued('TWICE', upsert('one'))]));
-  await second(batchOf([await rig.queued('TWICE', upsert('two'))]));
+  await first(batchOf([await rig.queued('TWICE', anUpsert({ title: 'one' }))]));
+  await second(batchOf([await rig.queued('TWICE', anUpsert({ title: 'two' }))]));
   const pushes = [
-    await rig.queued('TWICE', upsert('three'), { idempotencyFingerprint: 'the same' }),
-    await rig.queued('TWICE', upsert('three'), { idempotencyFingerprint: 'the same' }),
+    await rig.queued('TWICE', anUpsert({ title: 'three' }), { idempotencyFingerprint: 'the same' }),
+    await rig.queued('TWICE', anUpsert({ title: 'three' }), { idempotencyFingerprint: 'the same' }),
   ] as const;
   await followed('alwaysOn');
   const sent = first(batchOf([pushes[0]]));
@@ -107,7 +106,9 @@ describe('pushes that end together', () => {
   const by = { now: Date.now(), worker: 'web' };
   const finalize = () => createFinalize(rig.pushLog, createLogLookups(rig.db));
   const ending = async (count: number) => {
-    const pushes = Array.from({ length: count }, (_, n) => rig.queued(`END-${n}`, upsert('x')));
+    const pushes = Array.from({ length: count }, (_, n) =>
+      rig.queued(`END-${n}`, anUpsert({ title: 'x' })),
+    );
     return (await Promise.all(pushes)).map(({ id }) => ({ id, settlement: EXPIRED }));
   };
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { type RunningServer, startMongo } from '../../../tools/local/servers';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -32,7 +33,7 @@ test('with the database killed under load, nothing that was answered 0 is missin
     while (!stop) {
       const externalId = `T-${next++}`;
       const sentWhileDown = down;
-      const answer = await service.push('upsert', { matterType: 'TODO', externalId, title: 'x' });
+      const answer = await service.push('upsert', todo(externalId));
       codes.set(answer.code, (codes.get(answer.code) ?? 0) + 1);
       if (answer.code === 0) acknowledged.push(externalId);
       else await sleep(20);

@@ -3,7 +3,6 @@
  * time; it does where that one failed by its own fault. By the worker's own code on a real database.
  */
 import { Types } from 'mongoose';
-import type { Operation } from '../../../src/domain/operation';
 import type { WaitingPush } from '../../../src/queue/push';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
@@ -11,6 +10,7 @@ import { createFinalize } from '../../../src/storage/push-log/finalize';
 import { createLogLookups } from '../../../src/storage/push-log/lookups';
 import type { Settlement } from '../../../src/storage/push-log/settlement';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert } from '../../support/builders';
 
 let rig: BatchRig;
 beforeAll(async () => {
@@ -18,20 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const upsert = (title: string): Operation => ({
-  op: 'upsert',
-  matterType: 'NOTICE',
-  title,
-  content: {},
-  replaceParties: false,
-  assignedId: false,
-});
 /** Lines of one matter, each behind the one before it. */
 async function linesOf(externalId: string, titles: readonly string[]): Promise<WaitingPush[]> {
   const lines: WaitingPush[] = [];
   for (const title of titles) {
     const previous = lines.at(-1)?.id;
-    lines.push(await rig.queued(externalId, upsert(title), previous ? { previous } : {}));
+    lines.push(await rig.queued(externalId, anUpsert({ title }), previous ? { previous } : {}));
   }
   return lines;
 }
@@ -75,7 +67,7 @@ describe.each(WANTS)('behind a line that its web process settled: %j', (settleme
   test('where both are read together, all lines behind it are skipped', async () => {
     const lines = await linesOf(`${name}-1`, ['a', 'b', 'c']);
     const [first, ...behind] = lines;
-    const other = await rig.queued(`${name}-2`, upsert('other'));
+    const other = await rig.queued(`${name}-2`, anUpsert({ title: 'other' }));
     await finalized(first as WaitingPush, settlement);
     const [, ...ends] = await apply([...lines, other]);
     expect(ends).toEqual([SKIPPED, SKIPPED, 'CREATED']);
@@ -101,7 +93,7 @@ describe.each(WANTS)('behind a line that its web process settled: %j', (settleme
   test('a push behind them that is none of the batch takes effect', async () => {
     const [first, ...behind] = await linesOf(`${name}-5`, ['a', 'b']);
     await finalized(first as WaitingPush, settlement);
-    const single = await rig.queued(`${name}-5`, upsert('single'));
+    const single = await rig.queued(`${name}-5`, anUpsert({ title: 'single' }));
     expect(await apply([...behind, single])).toEqual([SKIPPED, 'CREATED']);
     expect(await titleOf(`${name}-5`)).toBe('single');
   });
@@ -149,7 +141,7 @@ test('behind a line that an open transaction holds, they take no effect and are 
     WaitingPush,
     ...WaitingPush[],
   ];
-  const single = await rig.queued('O-4', upsert('single'));
+  const single = await rig.queued('O-4', anUpsert({ title: 'single' }));
   const session = await rig.db.startSession();
   try {
     session.startTransaction();
@@ -173,7 +165,7 @@ test.each([true, false])(
       bizStatus: 'DONE',
       resetAssigneeUnread: false,
     });
-    const behind = await rig.queued(key, upsert('behind'), { previous: missing.id });
+    const behind = await rig.queued(key, anUpsert({ title: 'behind' }), { previous: missing.id });
     const ends = isTogether
       ? await apply([missing, behind])
       : [...(await apply([missing])), ...(await apply([behind]))];
@@ -183,11 +175,11 @@ test.each([true, false])(
 
 test('behind a line past its deadline, and behind one whose entry is gone', async () => {
   const deadline = Date.now() - 1;
-  const late = await rig.queued('L-1', upsert('late'), { deadline });
-  const behind = await rig.queued('L-1', upsert('behind'), { previous: late.id });
+  const late = await rig.queued('L-1', anUpsert({ title: 'late' }), { deadline });
+  const behind = await rig.queued('L-1', anUpsert({ title: 'behind' }), { previous: late.id });
   expect(await apply([late, behind])).toEqual(['EXPIRED', SKIPPED]);
-  const gone = await rig.queued('L-2', upsert('gone'));
-  const left = await rig.queued('L-2', upsert('left'), { previous: gone.id });
+  const gone = await rig.queued('L-2', anUpsert({ title: 'gone' }));
+  const left = await rig.queued('L-2', anUpsert({ title: 'left' }), { previous: gone.id });
   await entryModel(rig.db).deleteOne({ _id: new Types.ObjectId(gone.id) });
   expect(await apply([left])).toEqual([SKIPPED]);
   expect(await matterModel(rig.db).countDocuments({ externalId: /^L-/ })).toBe(0);

@@ -12,6 +12,7 @@ import { countModel } from '../../../src/storage/push-log/count-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { type RunningServer, startMongo, startRedis } from '../../../tools/local/servers';
 import { storedMatter } from '../../support/ledger-check';
+import { notice, pushLine } from '../../support/push-bodies';
 import type { Answer, PushOptions } from '../../support/pusher';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import { type Service, startService } from '../../support/service';
@@ -45,11 +46,7 @@ const ROOM = 12;
 type BatchAnswer = Omit<Answer, 'data'> & { readonly data: BatchData | null };
 
 const upsert = (externalId: string, more: object = {}, key?: string) =>
-  JSON.stringify({
-    op: 'upsert',
-    body: { matterType: 'NOTICE', externalId, title: 't', ...more },
-    key,
-  });
+  pushLine('upsert', notice(externalId, more), { key });
 const send = async (lines: readonly string[], options: Partial<PushOptions> = {}) =>
   (await service.push('batch', `${lines.join('\n')}\n`, options)) as unknown as BatchAnswer;
 const shortly = ({ data }: Pick<BatchAnswer, 'data'>) =>
@@ -80,20 +77,16 @@ describe('of a line', () => {
     expect(again.data?.results.map(({ replayed }) => replayed)).toEqual([true, undefined]);
     const reused = await send([upsert('K-1', { title: 'other' }, 'k1'), upsert('K-1')]);
     expect(reused.data?.results.map(({ code }) => code)).toEqual([0, 0]);
-    expect(await storedMatter(service.db, 'K-1')).toMatchObject({ title: 't' });
+    expect(await storedMatter(service.db, 'K-1')).toMatchObject({ title: 'x' });
   });
 
   test('a single push with the same key and body is its first try, and it that of a single push', async () => {
-    const body = JSON.stringify({ matterType: 'NOTICE', externalId: 'K-3', title: 't' });
+    const body = JSON.stringify(notice('K-3'));
     await service.push('upsert', body, { idempotencyKey: 'k3' });
     const line = `{"op":"upsert","key":"k3","body": ${body} }`;
     const answer = await send([line, upsert('K-4', {}, 'k4')]);
     expect(answer.data?.results[0]).toMatchObject({ outcome: 'CREATED', replayed: true });
-    const single = await service.push(
-      'upsert',
-      { matterType: 'NOTICE', externalId: 'K-4', title: 't' },
-      { idempotencyKey: 'k4' },
-    );
+    const single = await service.push('upsert', notice('K-4'), { idempotencyKey: 'k4' });
     expect(single.headers['idempotency-replayed']).toBe('true');
     expect(await storedMatter(service.db, 'K-3')).toMatchObject({ revision: 1 });
   });
@@ -110,7 +103,7 @@ describe('of a line', () => {
   });
 
   test('a line that fails by its own fault takes nothing from those behind it', async () => {
-    const reopen = JSON.stringify({ op: 'reopen', body: { externalId: 'O-2' } });
+    const reopen = pushLine('reopen', { externalId: 'O-2' });
     const answer = await send([reopen, upsert('O-2', { title: '' }), upsert('O-2')]);
     expect(answer.headers['retry-after']).toBeUndefined();
     expect(shortly(answer)).toEqual(['1 MATTER_NOT_FOUND', '2 VALIDATION_FAILED', '3 CREATED']);
@@ -242,8 +235,7 @@ describe('while no worker goes on', () => {
 
   test('too many pushes wait already: BACKLOG_FULL for the batch, before any work', async () => {
     stopWorkers();
-    const notice = { matterType: 'NOTICE', externalId: 'B-0', title: 't' };
-    const waiting = service.push('upsert', notice, hasty);
+    const waiting = service.push('upsert', notice('B-0'), hasty);
     await until('it to be recorded', async () => (await entriesOf(/^B-0$/)).length === 1);
     // A tenth of the deadline: until then a wait is nothing unusual.
     await sleep(1_000);

@@ -5,6 +5,7 @@ import { importUsers } from '../../../src/storage/directory/user-admin';
 import { bodyModel } from '../../../src/storage/push-log/body-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { storedMatter } from '../../support/ledger-check';
+import { notice, pushLine } from '../../support/push-bodies';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 
@@ -33,10 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-const upsert = (externalId: string | undefined, over: object = {}) =>
-  JSON.stringify({ op: 'upsert', body: { matterType: 'NOTICE', externalId, title: 't' }, ...over });
+const upsert = (externalId: string | undefined, over?: object) =>
+  pushLine('upsert', notice(externalId), over);
 const titled = (externalId: string, title: string, key?: string) =>
-  JSON.stringify({ op: 'upsert', body: { matterType: 'NOTICE', externalId, title }, key });
+  pushLine('upsert', notice(externalId, { title }), { key });
 
 async function send(body: string | Uint8Array, options: object = {}): Promise<BatchAnswer> {
   return (await service.push('batch', body, options)) as unknown as BatchAnswer;
@@ -49,9 +50,9 @@ test('each line has its outcome, its requestId and its entry, in the order of th
   const lines = [
     upsert('B-1'),
     titled('B-1', 'later'),
-    JSON.stringify({ op: 'status', body: { externalId: 'B-1', bizStatus: 'DONE' } }),
-    JSON.stringify({ op: 'delete', body: { externalId: 'B-1' } }),
-    JSON.stringify({ op: 'delete', body: { externalId: 'B-1' } }),
+    pushLine('status', { externalId: 'B-1', bizStatus: 'DONE' }),
+    pushLine('delete', { externalId: 'B-1' }),
+    pushLine('delete', { externalId: 'B-1' }),
     upsert('B-1'),
   ];
   const answer = await send(of(lines));
@@ -83,9 +84,9 @@ test('each line has its outcome, its requestId and its entry, in the order of th
 test('a line that fails touches no other one', async () => {
   const lines = [
     'no json',
-    JSON.stringify({ op: 'destroy', body: { externalId: 'F-1' } }),
-    JSON.stringify({ op: 'status', body: { externalId: 'F-missing', bizStatus: 'DONE' } }),
-    JSON.stringify({ op: 'upsert', body: { externalId: 'F-2', matterType: 'NOTICE' } }),
+    pushLine('destroy', { externalId: 'F-1' }),
+    pushLine('status', { externalId: 'F-missing', bizStatus: 'DONE' }),
+    pushLine('upsert', { externalId: 'F-2', matterType: 'NOTICE' }),
     JSON.stringify({
       op: 'upsert',
       body: {
@@ -300,7 +301,7 @@ describe('what is read', () => {
 });
 
 test('answers are in English on request, and every line fails for itself in a dry run', async () => {
-  const batch = of([upsert('V-1'), 'no json', JSON.stringify({ op: 'upsert', body: {} })]);
+  const batch = of([upsert('V-1'), 'no json', pushLine('upsert', {})]);
   const path = '/api/open/verify/batch';
   const answer = await send(batch, { path, headers: { 'Accept-Language': 'en' } });
   expect(answer).toMatchObject({ status: 207, code: 207, reason: 'PARTIAL_FAILURE' });

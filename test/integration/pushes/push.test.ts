@@ -2,6 +2,7 @@
 import { userModel } from '../../../src/storage/directory/user-model';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 
 let service: Service;
@@ -10,26 +11,21 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const todo = (externalId: string, more: object = {}) => ({
-  matterType: 'TODO',
-  externalId,
-  title: `审批 ${externalId}`,
-  parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }],
-  ...more,
-});
+const assigned = (externalId: string, more: object = {}) =>
+  todo(externalId, { parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }], ...more });
 const stored = (externalId: string) => matterModel(service.db).findOne({ externalId }).lean();
 const entryOf = (requestId: string) => entryModel(service.db).findById(requestId).lean();
 
 describe('the life of a matter', () => {
   test('is created, changed, concluded, re-opened, deleted and revived under one matterId', async () => {
     const steps = [
-      ['upsert', todo('LIFE'), 'CREATED', 'PENDING', 'OPEN'],
-      ['upsert', todo('LIFE', { bizStatus: 'PROCESSING' }), 'UPDATED', 'PROCESSING', 'OPEN'],
+      ['upsert', assigned('LIFE'), 'CREATED', 'PENDING', 'OPEN'],
+      ['upsert', assigned('LIFE', { bizStatus: 'PROCESSING' }), 'UPDATED', 'PROCESSING', 'OPEN'],
       ['status', { externalId: 'LIFE', bizStatus: 'DONE' }, 'UPDATED', 'DONE', 'CONCLUDED'],
       ['reopen', { externalId: 'LIFE', bizStatus: '' }, 'UPDATED', 'REOPENED', 'OPEN'],
       ['delete', { externalId: 'LIFE', n: 1 }, 'DELETED', 'REOPENED', 'DELETED'],
       ['delete', { externalId: 'LIFE', n: 2 }, 'ALREADY_DELETED', 'REOPENED', 'DELETED'],
-      ['upsert', todo('LIFE', { bizStatus: 'DRAFT' }), 'REVIVED', 'DRAFT', 'DRAFT'],
+      ['upsert', assigned('LIFE', { bizStatus: 'DRAFT' }), 'REVIVED', 'DRAFT', 'DRAFT'],
     ] as const;
     const ids = new Set<string>();
     for (const [operation, body, outcome, bizStatus, phase] of steps) {
@@ -43,17 +39,20 @@ describe('the life of a matter', () => {
   });
 
   test('a party gets the display name of the directory and starts unread', async () => {
-    await service.push('upsert', todo('PARTY'));
+    await service.push('upsert', assigned('PARTY'));
     expect((await stored('PARTY'))?.parties).toEqual([
       { username: 'alice', partyRole: 'ASSIGNEE', displayName: 'ALICE', unread: true },
     ]);
   });
 
   test('an older sourceUpdatedAt changes nothing and still succeeds', async () => {
-    await service.push('upsert', todo('STALE', { sourceUpdatedAt: '2026-01-02T00:00:00+08:00' }));
+    await service.push(
+      'upsert',
+      assigned('STALE', { sourceUpdatedAt: '2026-01-02T00:00:00+08:00' }),
+    );
     const before = await stored('STALE');
     const late = { sourceUpdatedAt: '2026-01-01 23:59:59', title: 'old', parties: [] };
-    const answer = await service.push('upsert', todo('STALE', late));
+    const answer = await service.push('upsert', assigned('STALE', late));
     expect(answer).toMatchObject({ code: 0, data: { outcome: 'STALE_IGNORED' } });
     expect(answer.data.matterId).toBe(String(before?._id));
     expect(await stored('STALE')).toEqual(before);
@@ -84,7 +83,7 @@ describe('what is not there', () => {
 
   test.each(['status', 'reopen'])('%s of a deleted matter is 404', async (operation) => {
     const externalId = `GONE-${operation}`;
-    await service.push('upsert', todo(externalId));
+    await service.push('upsert', assigned(externalId));
     await service.push('delete', { externalId });
     const answer = await service.push(operation, { externalId, bizStatus: 'PENDING' });
     const message = `事项不存在: TEST/${externalId}`;
@@ -92,7 +91,7 @@ describe('what is not there', () => {
   });
 
   test('nobody can take an externalId of the reserved form', async () => {
-    const answer = await service.push('upsert', todo('auto:mine'));
+    const answer = await service.push('upsert', assigned('auto:mine'));
     const errors = [{ field: 'externalId', message: expect.any(String) }];
     expect(answer).toMatchObject({ code: 400, reason: 'EXTERNAL_ID_RESERVED', errors });
   });
@@ -100,7 +99,7 @@ describe('what is not there', () => {
 
 describe('the push log', () => {
   test('has the entry of a push, with what it came to', async () => {
-    const answer = await service.push('upsert', todo('LOGGED'), { idempotencyKey: 'logged-1' });
+    const answer = await service.push('upsert', assigned('LOGGED'), { idempotencyKey: 'logged-1' });
     expect(await entryOf(answer.requestId)).toMatchObject({
       clientId: 'tester',
       systemCode: 'TEST',
@@ -118,7 +117,7 @@ describe('the push log', () => {
 
   test('a retry with the same key and body is answered with the first outcome, not applied', async () => {
     const body = { externalId: 'RETRY', bizStatus: 'DONE' };
-    await service.push('upsert', todo('RETRY'));
+    await service.push('upsert', assigned('RETRY'));
     const first = await service.push('status', body, { idempotencyKey: 'retry-1' });
     await service.push('reopen', { externalId: 'RETRY' });
     const late = await service.push('status', body, { idempotencyKey: 'retry-1' });
@@ -133,7 +132,7 @@ describe('the push log', () => {
   test('a retry is answered with the first outcome even where its party has left since', async () => {
     const users = userModel(service.db);
     await users.create({ _id: 'leaver', displayName: 'Leaver', enabled: true });
-    const body = todo('LEFT', { parties: [{ username: 'leaver', partyRole: 'CC' }] });
+    const body = assigned('LEFT', { parties: [{ username: 'leaver', partyRole: 'CC' }] });
     const first = await service.push('upsert', body, { idempotencyKey: 'left-1' });
     await users.updateOne({ _id: 'leaver' }, { $set: { enabled: false } });
     await service.startWeb();
@@ -157,8 +156,8 @@ describe('the push log', () => {
   });
 
   test('the same key with another body is a new push, marked KEY_REUSED', async () => {
-    await service.push('upsert', todo('REUSE'), { idempotencyKey: 'reuse-1' });
-    const other = await service.push('upsert', todo('REUSE-2'), { idempotencyKey: 'reuse-1' });
+    await service.push('upsert', assigned('REUSE'), { idempotencyKey: 'reuse-1' });
+    const other = await service.push('upsert', assigned('REUSE-2'), { idempotencyKey: 'reuse-1' });
     expect(other.data.outcome).toBe('CREATED');
     expect(await entryOf(other.requestId)).toMatchObject({
       state: 'PERSISTED',
@@ -169,7 +168,7 @@ describe('the push log', () => {
   test('a failure is never replayed', async () => {
     const body = { externalId: 'LATER', bizStatus: 'DONE' };
     const failed = await service.push('status', body, { idempotencyKey: 'later-1' });
-    await service.push('upsert', todo('LATER'));
+    await service.push('upsert', assigned('LATER'));
     const again = await service.push('status', body, { idempotencyKey: 'later-1' });
     expect([failed.code, again.code]).toEqual([404, 0]);
     expect(again.headers['idempotency-replayed']).toBeUndefined();
@@ -194,7 +193,7 @@ describe('the envelope', () => {
 
   test('warnings name what was accepted but looks wrong', async () => {
     const odd = { bizStatus: 'ODD_STATUS', initiatorUsername: 'nobody' };
-    const answer = await service.push('upsert', todo('WARN', odd));
+    const answer = await service.push('upsert', assigned('WARN', odd));
     const fields = (answer.data.warnings as { field: string }[]).map(({ field }) => field);
     expect(fields.sort()).toEqual(['bizStatus', 'initiatorUsername']);
   });

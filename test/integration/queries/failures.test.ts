@@ -1,12 +1,13 @@
 /** push-logs/failures through HTTP: which pushes failed, why, and whether a later push mended them. */
-import { Types } from 'mongoose';
+import type { Types } from 'mongoose';
 import type { Failures } from '../../../src/protocol/failures';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { nativeCollection } from '../../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
 import { resultOf } from '../../../src/storage/push-log/settlement';
+import { aLogEntry } from '../../support/log-entries';
+import { todo } from '../../support/push-bodies';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
 import { until } from '../../support/wait';
@@ -28,11 +29,7 @@ const failures = async (body: object) => {
   return answer.data as unknown as Failures;
 };
 const upsert = (externalId: string, more: object = {}, idempotencyKey?: string) =>
-  service.push(
-    'upsert',
-    { matterType: 'TODO', externalId, title: externalId, ...more },
-    { idempotencyKey },
-  );
+  service.push('upsert', todo(externalId, { title: externalId, ...more }), { idempotencyKey });
 const nobody = (n: number) => ({ parties: [{ username: `nobody-${n}`, partyRole: 'ASSIGNEE' }] });
 /** Everything that was received since a moment, by the order of receipt. */
 const since = (from: number) => ({ from });
@@ -143,11 +140,7 @@ test('without a key, the one under which the console sends it counts, of any cli
   const again = { idempotencyKey: `console/${matterless.requestId}`, ...beside };
   // Under its key it failed once more, and that one is mended with it.
   const failedAgain = await service.push('upsert', 'still no json', again);
-  const mending = await service.push(
-    'upsert',
-    { matterType: 'TODO', externalId: 'F-20', title: 'x' },
-    again,
-  );
+  const mending = await service.push('upsert', todo('F-20'), again);
   const retyped = await service.push(
     'status',
     { externalId: 'F-20', bizStatus: 'DONE' },
@@ -175,22 +168,13 @@ test('without a key, the one under which the console sends it counts, of any cli
 test("without a matter, an operator's resend counts by its link", async () => {
   const from = Date.now();
   const log = nativeCollection<LogEntry>(entryModel(service.db));
-  const newId = createRequestIds();
-  const common = {
-    ...{ clientId: service.clientId, systemCode, operation: 'upsert', bodyHash: '', bodySize: 0 },
-    ...{ receivedAt: new Date(), deadlineAt: new Date() },
-  };
-  const failed = [1, 2].map(
-    (): LogEntry => ({
-      ...{ ...common, _id: new Types.ObjectId(newId(Date.now())) },
-      ...resultOf({ state: 'REFUSED', reason: 'BACKLOG_FULL' }),
-    }),
-  );
-  const resend: LogEntry = {
-    ...{ ...common, _id: new Types.ObjectId(newId(Date.now())), externalId: 'auto:1' },
+  const by = { clientId: service.clientId, systemCode };
+  const rejection = resultOf({ state: 'REFUSED', reason: 'BACKLOG_FULL' });
+  const failed = [1, 2].map(() => aLogEntry({ ...by, ...rejection }));
+  const resend = aLogEntry({
+    ...{ ...by, externalId: 'auto:1', resentFrom: failed[0]?._id as Types.ObjectId },
     ...{ state: 'PERSISTED', result: 'CREATED', settledAt: new Date() },
-    resentFrom: failed[0]?._id as Types.ObjectId,
-  };
+  });
   await log.insertMany([...failed, resend]);
   const { rows } = await failures(since(from));
   expect(rows.map(({ mended }) => mended?.requestId)).toEqual([undefined, String(resend._id)]);
@@ -224,11 +208,7 @@ test('a batch rejected as a whole is told apart: nothing could be seen to mend i
 
 test('rejections that anybody could cause are told only where they are asked for', async () => {
   const from = Date.now();
-  const { requestId } = await service.push(
-    'upsert',
-    { matterType: 'TODO', externalId: 'F-7', title: 'x' },
-    { secret: 'wrong' },
-  );
+  const { requestId } = await service.push('upsert', todo('F-7'), { secret: 'wrong' });
   const asked = { ...since(from), reason: 'SIGNATURE_MISMATCH' };
   // Recorded at some moment of the next second.
   await until('its entry', async () => (await failures(asked)).rows.length > 0);
@@ -240,21 +220,11 @@ describe('a day of many pushes', () => {
   const DAY_BEGINS = Date.now() - 5 * DAY;
   const PUSHES = 6_000;
   const FAILED = 99;
-  const newId = createRequestIds();
-  const entry = (at: number, more: Partial<LogEntry>): LogEntry => ({
-    _id: new Types.ObjectId(newId(at)),
-    clientId: service.clientId,
-    systemCode,
-    operation: 'upsert',
-    bodyHash: '',
-    bodySize: 0,
-    receivedAt: new Date(at),
-    deadlineAt: new Date(at),
-    state: 'PERSISTED',
-    result: 'UPDATED',
-    settledAt: new Date(at + 5),
-    ...more,
-  });
+  const entry = (at: number, more: Partial<LogEntry>) => {
+    const by = { clientId: service.clientId, systemCode };
+    const ended = { state: 'PERSISTED', result: 'UPDATED', settledAt: new Date(at + 5) } as const;
+    return aLogEntry({ ...by, ...ended, ...more }, at);
+  };
   const failed = (at: number, externalId: string) =>
     entry(at, {
       externalId,

@@ -4,6 +4,7 @@ import type { ChangesPage, DigestBucket, MatterDigest } from '../../../src/proto
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { seedLedger } from '../../support/ledger-seed';
+import { todo } from '../../support/push-bodies';
 import type { PushOptions } from '../../support/pusher';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
@@ -20,12 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const todo = (externalId: string, more: object = {}) => ({
-  matterType: 'TODO',
-  externalId,
-  title: `审批 ${externalId}`,
-  ...more,
-});
 const send = async (operation: string, body: object) => {
   const answer = await service.push(operation, body);
   expect(answer).toMatchObject({ code: 0 });
@@ -41,7 +36,10 @@ const idsOf = (page: ChangesPage) => page.matters.map(({ externalId }) => extern
 
 describe('get', () => {
   test('shows matters in the order asked, deleted ones too, and names what is not there', async () => {
-    const { matterId } = await send('upsert', todo('GET-1', { bizStatus: 'DONE' }));
+    const { matterId } = await send(
+      'upsert',
+      todo('GET-1', { title: '审批 GET-1', bizStatus: 'DONE' }),
+    );
     await send('upsert', todo('GET-2'));
     await send('delete', { externalId: 'GET-2' });
     const data = await ask('get', { externalIds: ['GET-2', 'GET-0', 'GET-1', 'GET-2'] });

@@ -1,11 +1,10 @@
 /** push-logs/query about failures: which of them nothing mended. */
 
-import { Types } from 'mongoose';
 import type { EntryView } from '../../../src/protocol/log-entry';
 import { nativeCollection } from '../../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
 import { createFindMended } from '../../../src/storage/push-log/mended';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { aLogEntry } from '../../support/log-entries';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
 
@@ -87,20 +86,8 @@ test('a retry that repeats an earlier outcome mends nothing else of its matter',
 });
 
 test('of a matter with very many pushes the first one after a failure mended it', async () => {
-  const newId = createRequestIds();
-  const entry = (state: LogEntry['state'], result: string): LogEntry => ({
-    _id: new Types.ObjectId(newId(Date.now())),
-    clientId: service.clientId,
-    systemCode: 'TEST',
-    operation: 'upsert',
-    externalId: 'F-9',
-    bodyHash: '',
-    bodySize: 0,
-    receivedAt: new Date(),
-    deadlineAt: new Date(),
-    state,
-    result,
-  });
+  const entry = (state: LogEntry['state'], result: string) =>
+    aLogEntry({ clientId: service.clientId, externalId: 'F-9', state, result });
   const before = entry('PERSISTED', 'CREATED');
   const failed = entry('REFUSED', 'BACKLOG_FULL');
   const later = Array.from({ length: 4_200 }, () => entry('PERSISTED', 'UPDATED'));

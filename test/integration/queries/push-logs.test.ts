@@ -4,6 +4,7 @@ import type { EntryView } from '../../../src/protocol/log-entry';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
+import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
@@ -35,8 +36,7 @@ const upsert = (
   externalId: string,
   more: object = {},
   options?: Parameters<SharedService['push']>[2],
-) =>
-  service.push('upsert', { matterType: 'TODO', externalId, title: externalId, ...more }, options);
+) => service.push('upsert', todo(externalId, { title: externalId, ...more }), options);
 const NOBODY = { username: 'nobody.of.this.name', partyRole: 'ASSIGNEE' };
 const only = async (requestId: string) => {
   const { entries } = await query({ requestId });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { PushStats } from '../../../src/protocol/push-stats';
 import { createClientAdmin } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
@@ -24,7 +25,7 @@ const ask = async <T>(name: string, body: object): Promise<T> => {
 };
 const stats = (body: object = {}) => ask<PushStats>('push-logs/stats', body);
 const upsert = (externalId: string, more: object = {}, options: object = {}) =>
-  send('upsert', { matterType: 'TODO', externalId, title: 't', ...more }, options);
+  send('upsert', todo(externalId, more), options);
 
 beforeAll(async () => {
   service = await sharedService();

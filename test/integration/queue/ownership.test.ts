@@ -5,18 +5,13 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import { createRedisKeys } from '../../../src/queue/keys';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
+import { aPush } from '../../support/builders';
 import { openPartitions, partitionOfKey, take } from '../../support/partitions';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-ownership-'));
 const keys = createRedisKeys('ownership');
 const KEY = { clientId: 'tester', systemCode: 'S', externalId: 'E' };
-const push = {
-  ...KEY,
-  id: 'a'.repeat(24),
-  operation: { op: 'delete' },
-  replyTo: 'ingress',
-  bodyHash: '',
-} as const;
+const push = aPush(KEY);
 
 let server: RunningServer;
 let redis: Redis;

@@ -12,6 +12,7 @@ import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/part
 import type { Partitions } from '../../../src/queue/partitions';
 import { startSweep } from '../../../src/queue/sweep';
 import { NO_METRICS } from '../../../src/telemetry/metrics';
+import { aPush } from '../../support/builders';
 import {
   openPartitions,
   ownerCalled,
@@ -54,15 +55,7 @@ afterAll(async () => {
 });
 
 async function append(externalId: string): Promise<number[]> {
-  const push = {
-    id: randomBytes(12).toString('hex'),
-    clientId: 'tester',
-    systemCode: 'S',
-    externalId,
-    operation: { op: 'delete' } as const,
-    replyTo: 'ingress',
-    bodyHash: '',
-  };
+  const push = aPush({ id: randomBytes(12).toString('hex'), systemCode: 'S', externalId });
   return (await partitions.append(0, [{ push, timeout: 60_000 }])).toSchedule;
 }
 

@@ -9,6 +9,7 @@ import { createPartitionStates } from '../../../src/queue/partition-states';
 import type { Batch, Partitions } from '../../../src/queue/partitions';
 import type { QueuedPush } from '../../../src/queue/push';
 import { countWorkers, leaseWorkerNumber } from '../../../src/queue/worker-number';
+import { aDelete, aPush } from '../../support/builders';
 import {
   openPartitions,
   ownerCalled,
@@ -41,13 +42,7 @@ afterAll(async () => {
 const KEY = { clientId: 'tester', systemCode: 'S', externalId: 'E' };
 const PARTITION = partitionOfKey(KEY.systemCode, KEY.externalId);
 const ids = Array.from({ length: 9 }, () => randomBytes(12).toString('hex'));
-const push = (n: number): QueuedPush => ({
-  ...KEY,
-  id: ids[n] ?? '',
-  operation: { op: 'delete' },
-  replyTo: 'ingress',
-  bodyHash: '',
-});
+const push = (n: number) => aPush({ ...KEY, id: ids[n] ?? '', operation: aDelete() });
 const append = (...numbers: number[]) =>
   partitions.append(
     0,

@@ -9,6 +9,7 @@ import { createPartitionJobs, type PartitionJobs } from '../../../src/queue/part
 import type { Partitions } from '../../../src/queue/partitions';
 import type { PartitionView } from '../../../src/queue/view';
 import { createQueueView } from '../../../src/queue/view';
+import { aPush } from '../../support/builders';
 import { type CliRun, matterctl } from '../../support/cli-tool';
 import { openPartitions, PARTITIONS, partitionOfKey, take } from '../../support/partitions';
 import { testServers } from '../../support/service';
@@ -46,15 +47,7 @@ const other = Array.from({ length: 99 }, (_, n) => `K-${n}`).find(
 const OTHER = String(other);
 
 async function append(externalId: string, clientId = 'oa', count = 1): Promise<void> {
-  const push = () => ({
-    id: randomBytes(12).toString('hex'),
-    clientId,
-    systemCode: 'OA',
-    externalId,
-    operation: { op: 'delete' } as const,
-    replyTo: 'ingress',
-    bodyHash: '',
-  });
+  const push = () => aPush({ id: randomBytes(12).toString('hex'), clientId, externalId });
   await partitions.append(
     0,
     Array.from({ length: count }, () => ({ push: push(), timeout: 60_000 })),

@@ -7,7 +7,9 @@ import { Redis } from 'ioredis';
 import { createRedisKeys } from '../../../src/queue/keys';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { type RunningServer, startRedis } from '../../../tools/local/servers';
+import { aPush } from '../../support/builders';
 import { openPartitions, ownerCalled, PARTITIONS, take } from '../../support/partitions';
+import { todo } from '../../support/push-bodies';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
@@ -39,18 +41,11 @@ async function fillUp(): Promise<void> {
   await redis.config('SET', 'maxmemory', String(used - 1024 * KIB));
 }
 
-const todo = (externalId: string, size = 0) => ({
-  matterType: 'TODO',
-  externalId,
-  title: 'x',
-  content: 'x'.repeat(size),
-});
-
 /** Pushes of 64 KiB that wait in the partitions, 4 MiB of them: no worker is there. */
 async function letWait(prefix: string, url = service.urlOf()): Promise<Promise<Answer>[]> {
   const keys = createRedisKeys(String(service.env.REDIS_NAMESPACE));
   const waiting = Array.from({ length: 64 }, (_, n) =>
-    service.push('upsert', todo(`${prefix}-${n}`, 60 * KIB), { url }),
+    service.push('upsert', todo(`${prefix}-${n}`, { content: 'x'.repeat(60 * KIB) }), { url }),
   );
   await until('the pushes to wait', async () => (await lengths(keys)) >= 64);
   return waiting;
@@ -108,15 +103,7 @@ test('a worker that is at work goes on, also with pushes that nobody waits for a
 test('partitions can be read and trimmed, and take nothing', async () => {
   const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
   const partitions = openPartitions(redis, keys, { pushes: 100, bytes: 64 * KIB * KIB });
-  const push = {
-    ...{
-      id: randomBytes(12).toString('hex'),
-      clientId: 'tester',
-      systemCode: 'S',
-      externalId: 'E',
-    },
-    ...{ operation: { op: 'delete' } as const, replyTo: 'ingress', bodyHash: '' },
-  };
+  const push = aPush();
   const append = () => partitions.append(0, [{ push, timeout: 5_000 }]);
   const { toSchedule } = await append();
   await redis.config('SET', 'maxmemory', '1');

@@ -9,13 +9,12 @@ import { startPartitioning } from '../../../src/queue/partitioning';
 import { agreeOnShards } from '../../../src/queue/shard-count';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { openPartitions } from '../../support/partitions';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
 const redis = new Redis(testServers().redisUrl);
 afterAll(() => redis.disconnect());
-
-const todo = (externalId: string, title: string) => ({ matterType: 'TODO', externalId, title });
 
 describe.each([1, 3])('with %d shards', (shards) => {
   let service: Service;
@@ -39,7 +38,7 @@ describe.each([1, 3])('with %d shards', (shards) => {
     const sent = new Map<string, number>();
     const caller = async (externalId: string) => {
       for (let n = 1; !isOver; n += 1) {
-        const answer = await service.push('upsert', todo(externalId, `t${n}`));
+        const answer = await service.push('upsert', todo(externalId, { title: `t${n}` }));
         expect(answer).toMatchObject({ code: 0 });
         sent.set(externalId, n);
       }

@@ -2,6 +2,7 @@
 import { Types } from 'mongoose';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { startProxy, type TcpProxy } from '../../../tools/harness/proxy';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -19,8 +20,7 @@ afterAll(async () => {
 });
 
 test('pushes whose entries come after their callers were told 503 are ended as that, at once', async () => {
-  const push = (n: number) =>
-    service.push('upsert', { matterType: 'TODO', externalId: `UNHEARD-${n}`, title: 'x' });
+  const push = (n: number) => service.push('upsert', todo(`UNHEARD-${n}`));
   await until('a push in time', async () => (await push(0)).code === 0);
   mongo.setDelay(1_500);
   const answers = await Promise.all([1, 2, 3, 4].map(push));

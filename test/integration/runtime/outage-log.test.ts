@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type RunningServer, startMongo, startRedis } from '../../../tools/local/servers';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -38,7 +39,6 @@ const linesOf = ({ logFile }: { readonly logFile: string }): Line[] =>
     .filter(({ level }) => level >= INFO);
 
 const processes = () => [...service.webs, ...service.workers];
-const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
 const crowd = (count: number) =>
   Promise.all(Array.from({ length: count }, (_, n) => service.push('upsert', todo(`C-${n}`))));
 

@@ -1,43 +1,27 @@
-/** What was lost on the way is ended, and looking for it costs the same however long the log is. */
-import { randomBytes } from 'node:crypto';
-import { type Connection, Types } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { LogState } from '../../../src/protocol/log-states';
 import { prepareDatabase } from '../../../src/storage/indexes';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { nativeCollection } from '../../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
 import { createExpireLost, type ExpireLost } from '../../../src/storage/push-log/expire-lost';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
-import { testServers, withDatabase } from '../../support/service';
+import { dropDatabase, newDatabase } from '../../support/database';
+import { aLogEntry } from '../../support/log-entries';
 
 const DAY = 86_400_000;
 const NOW = Date.now();
 const BY = { now: NOW, worker: 'sweeper' };
-const newId = createRequestIds();
 
 let db: Connection;
 let expireLost: ExpireLost;
 beforeEach(async () => {
-  const name = `t-${randomBytes(5).toString('hex')}`;
-  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  db = await newDatabase();
   await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
   expireLost = createExpireLost(db);
 });
-afterEach(async () => {
-  await db.dropDatabase();
-  await db.close();
-});
+afterEach(() => dropDatabase(db));
 
 const log = () => nativeCollection<LogEntry>(entryModel(db));
-const entryAt = (at: number, state: LogState = 'QUEUED'): LogEntry => ({
-  _id: new Types.ObjectId(newId(at)),
-  clientId: 'tester',
-  operation: 'upsert',
-  bodyHash: '',
-  bodySize: 0,
-  receivedAt: new Date(at),
-  deadlineAt: new Date(at),
-  state,
-});
+const entryAt = (at: number, state: LogState = 'QUEUED') => aLogEntry({ state }, at);
 const stateOf = async ({ _id }: LogEntry) => (await log().findOne({ _id }))?.state;
 
 test('an entry is ended once it is old enough, not before, and only where it is open', async () => {

@@ -15,6 +15,7 @@ import { type RunningServer, startMongo } from '../../../tools/local/servers';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
 import { anUpsert } from '../../support/builders';
 import { loseAborts } from '../../support/lost-aborts';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService, withDatabase } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -50,7 +51,6 @@ const admin = () => rig.db.getClient().db('admin');
 const failCommands = (data: object) =>
   admin().command({ configureFailPoint: 'failCommand', mode: 'alwaysOn', data });
 
-const upsert = (title: string) => anUpsert({ title });
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 
 test.each([
@@ -61,13 +61,13 @@ test.each([
   async (how, failure) => {
     await failCommands(failure);
     const id = `GUARD-${how}`;
-    await rig.newWorker()(batchOf([await rig.queued(id, upsert('one'))]));
+    await rig.newWorker()(batchOf([await rig.queued(id, anUpsert({ title: 'one' }))]));
     const bump = { $set: { summary: 'from elsewhere' }, $inc: { revision: 1 } };
     const worker = rig.newWorker(() => matterModel(rig.db).updateOne({ externalId: id }, bump));
     const replies = [
-      ...(await worker(batchOf([await rig.queued(id, upsert('two'))]))),
-      ...(await worker(batchOf([await rig.queued(id, upsert('three'))]))),
-      ...(await worker(batchOf([await rig.queued(`OTHER-${how}`, upsert('four'))]))),
+      ...(await worker(batchOf([await rig.queued(id, anUpsert({ title: 'two' }))]))),
+      ...(await worker(batchOf([await rig.queued(id, anUpsert({ title: 'three' }))]))),
+      ...(await worker(batchOf([await rig.queued(`OTHER-${how}`, anUpsert({ title: 'four' }))]))),
     ];
     expect(replies.map(({ settlement }) => settlement)).toMatchObject([
       { state: 'PERSISTED', outcome: 'UPDATED' },
@@ -115,8 +115,8 @@ test('a kill that failed for another reason is tried again, and keeps nobody fro
 });
 
 test('an abort that was lost stands in the way of no later push of the same worker', async () => {
-  await rig.newWorker()(batchOf([await rig.queued('LOST', upsert('one'))]));
-  const push = await rig.queued('LOST', upsert('two'));
+  await rig.newWorker()(batchOf([await rig.queued('LOST', anUpsert({ title: 'one' }))]));
+  const push = await rig.queued('LOST', anUpsert({ title: 'two' }));
   const worker = rig.newWorker(() =>
     rig.pushLog.settle([{ id: push.id, settlement: { state: 'EXPIRED' } }], {
       now: Date.now(),
@@ -125,20 +125,22 @@ test('an abort that was lost stands in the way of no later push of the same work
   );
   const heal = loseAborts();
   await worker(batchOf([push])).finally(heal);
-  const [reply] = await worker(batchOf([await rig.queued('LOST', upsert('three'))]));
+  const [reply] = await worker(batchOf([await rig.queued('LOST', anUpsert({ title: 'three' }))]));
   expect(reply?.settlement).toMatchObject({ state: 'PERSISTED', outcome: 'UPDATED' });
 });
 
 test('a large batch that is held as a whole comes to its end in few tries, before the partition is given up', async () => {
   const names = Array.from({ length: 200 }, (_, n) => `LARGE-${n}`);
   const worker = rig.newWorker();
-  await worker(batchOf(await Promise.all(names.map((name) => rig.queued(name, upsert('one'))))));
+  await worker(
+    batchOf(await Promise.all(names.map((name) => rig.queued(name, anUpsert({ title: 'one' }))))),
+  );
   await admin().command({ setParameter: 1, transactionLifetimeLimitSeconds: 600 });
   const dead = rig.db.getClient().startSession();
   dead.startTransaction();
   const half = { $set: { title: 'half' }, $inc: { revision: 1 } };
   await matterModel(rig.db).updateMany({ externalId: { $in: names } }, half, { session: dead });
-  const held = await Promise.all(names.map((name) => rig.queued(name, upsert('two'))));
+  const held = await Promise.all(names.map((name) => rig.queued(name, anUpsert({ title: 'two' }))));
   const started = async () =>
     Number((await admin().command({ serverStatus: 1 })).transactions.totalStarted);
   const before = await started();
@@ -166,7 +168,7 @@ describe('a worker that was killed between its writes and its commit', () => {
   afterAll(() => service.stop());
 
   const push = (externalId: string, title = 'x', web = 0) =>
-    service.push('upsert', { matterType: 'TODO', externalId, title }, { url: service.urlOf(web) });
+    service.push('upsert', todo(externalId, { title }), { url: service.urlOf(web) });
   const commitsUnderWay = () =>
     admin()
       .aggregate([{ $currentOp: {} }, { $match: { 'command.commitTransaction': 1 } }])

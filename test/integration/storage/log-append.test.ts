@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Connection, type mongo, Types } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import { prepareDatabase } from '../../../src/storage/indexes';
 import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
 import { bodyModel, type LoggedBody } from '../../../src/storage/push-log/body-model';
@@ -12,6 +12,7 @@ import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-m
 import { createPushLog, type PushLog } from '../../../src/storage/push-log/log';
 import type { RunningServer } from '../../../tools/local/server';
 import { startMongo } from '../../../tools/local/servers';
+import { aLogEntry } from '../../support/log-entries';
 
 const DAY = 86_400_000;
 /** PUSH_TIMEOUT by default. */
@@ -35,21 +36,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-function newEntry(more: Partial<LogEntry> = {}): LogEntry {
-  const now = Date.now();
-  return {
-    _id: new Types.ObjectId(),
-    clientId: 'tester',
-    systemCode: 'TEST',
-    operation: 'upsert',
-    bodyHash: '',
-    bodySize: 0,
-    receivedAt: new Date(now),
-    deadlineAt: new Date(now + TIMEOUT),
-    state: 'QUEUED',
-    ...more,
-  };
-}
+const newEntry = (more: Partial<LogEntry> = {}) =>
+  aLogEntry({ deadlineAt: new Date(Date.now() + TIMEOUT), ...more });
 
 /** How many of these appends failed, by what the errors say. */
 async function failuresOf(appends: readonly Promise<unknown>[]): Promise<Record<string, number>> {

@@ -3,13 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { type Connection, Types } from 'mongoose';
 import { ALL_REASONS, type Reason } from '../../../src/protocol/errors';
 import { prepareDatabase } from '../../../src/storage/indexes';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
+import { nativeCollection } from '../../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../../src/storage/push-log/entry-model';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { createRequestIds } from '../../../src/storage/push-log/request-id';
 import { createLogSearch, type LogSearch } from '../../../src/storage/push-log/search';
 import { resultOf } from '../../../src/storage/push-log/settlement';
-import { testServers, withDatabase } from '../../support/service';
+import { dropDatabase, newDatabase } from '../../support/database';
+import { aLogEntry } from '../../support/log-entries';
 
 const DAY = 86_400_000;
 const NOW = Date.now();
@@ -25,27 +26,25 @@ let search: LogSearch;
 const ids: string[] = [];
 
 beforeAll(async () => {
-  db = await connectMongo(
-    withDatabase(testServers().mongoUrl, `t-${randomBytes(5).toString('hex')}`),
-  );
+  db = await newDatabase();
   await prepareDatabase(db, { retention: 30 * DAY, bodyRetention: DAY, concluded: ['DONE'] });
   search = createLogSearch(db);
   const newId = createRequestIds();
-  const entry = (id: string, receivedAt: number, n: number): LogEntry => ({
-    _id: new Types.ObjectId(id),
-    clientId: 'c',
-    systemCode: SYSTEMS[n % SYSTEMS.length] as string,
-    operation: n % 2 === 0 ? 'upsert' : 'status',
-    externalId: `E-${n}`,
-    bodyHash: '',
-    bodySize: 0,
-    receivedAt: new Date(receivedAt),
-    deadlineAt: new Date(receivedAt),
+  const entry = (id: string, receivedAt: number, n: number) => {
+    const about = {
+      _id: new Types.ObjectId(id),
+      clientId: 'c',
+      systemCode: SYSTEMS[n % SYSTEMS.length] as string,
+      operation: n % 2 === 0 ? 'upsert' : 'status',
+      externalId: `E-${n}`,
+    };
     // A few failed: far apart, so that reading until they are found would be long.
-    ...(n % FAILED_EVERY === 7
-      ? resultOf({ state: 'REFUSED', reason: REASONS[n % REASONS.length] as Reason })
-      : { state: 'PERSISTED' as const, result: 'UPDATED' }),
-  });
+    const ended =
+      n % FAILED_EVERY === 7
+        ? resultOf({ state: 'REFUSED', reason: REASONS[n % REASONS.length] as Reason })
+        : { state: 'PERSISTED' as const, result: 'UPDATED' };
+    return aLogEntry({ ...about, ...ended }, receivedAt);
+  };
   const entries = Array.from({ length: BURST }, (_, n) => {
     const at = NOW - 3_600_000 + Math.floor(n / 2);
     return entry(newId(at), at, n);
@@ -63,10 +62,7 @@ beforeAll(async () => {
   }
   ids.push(...all.map(({ _id }) => String(_id)).sort());
 });
-afterAll(async () => {
-  await db.dropDatabase();
-  await db.close();
-});
+afterAll(() => dropDatabase(db));
 
 const idsOf = async (entries: AsyncIterable<LogEntry>) => {
   const found: string[] = [];

@@ -1,21 +1,15 @@
-/** What a search reports where the index that it names is missing: the server's own words. */
-import { randomBytes } from 'node:crypto';
 import type { Connection } from 'mongoose';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { createSearchMatters } from '../../../src/storage/ledger/search-matters';
-import { connectMongo, nativeCollection } from '../../../src/storage/mongo';
-import { testServers, withDatabase } from '../../support/service';
+import { nativeCollection } from '../../../src/storage/mongo';
+import { dropDatabase, newDatabase } from '../../support/database';
 
 let db: Connection;
 beforeAll(async () => {
-  const name = `t-${randomBytes(5).toString('hex')}`;
-  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  db = await newDatabase();
   await matterModel(db).createCollection();
 });
-afterAll(async () => {
-  await db.dropDatabase();
-  await db.close();
-});
+afterAll(() => dropDatabase(db));
 
 const PREFIXES = [
   'PR-',

@@ -6,6 +6,7 @@ import { createLedger } from '../../../src/storage/ledger/matters';
 import { connectMongo } from '../../../src/storage/mongo';
 import { inTransaction } from '../../../src/storage/transactions';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert, aRef } from '../../support/builders';
 import { type Service, startService } from '../../support/service';
 
 let rig: BatchRig;
@@ -15,15 +16,8 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const matters = (at: { db: BatchRig['db'] }) => matterModel(at.db);
-const assign = (...usernames: string[]): Operation => ({
-  op: 'upsert',
-  matterType: 'TODO',
-  title: 'x',
-  content: {},
-  parties: usernames.map((username) => ({ username, partyRole: 'ASSIGNEE' })),
-  replaceParties: false,
-  assignedId: false,
-});
+const assign = (...usernames: string[]) =>
+  anUpsert({ title: 'x', parties: usernames.map((username) => aRef(username)) });
 
 /** As docs/portal.md has it: names the revision that it read, raises it by one, sets updatedAt. */
 async function markRead(at: { db: BatchRig['db'] }, externalId: string, username: string) {

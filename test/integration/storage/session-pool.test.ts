@@ -1,30 +1,22 @@
-/**
- * The pool of sessions in which batches commit: never two at once in one, and never one that was given
- * up.
- */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import pino from 'pino';
-import { connectMongo } from '../../../src/storage/mongo';
 import { SessionPool } from '../../../src/storage/sessions/session-pool';
 import { failsWholeBatch } from '../../../workers/failures';
+import { dropDatabase, newDatabase } from '../../support/database';
 import { loseAborts } from '../../support/lost-aborts';
-import { testServers, withDatabase } from '../../support/service';
 import { until } from '../../support/wait';
 
 let db: Connection;
 let sessions: SessionPool;
 beforeAll(async () => {
-  const name = `t-${randomBytes(5).toString('hex')}`;
-  db = await connectMongo(withDatabase(testServers().mongoUrl, name));
+  db = await newDatabase();
   await db.createCollection('marks');
   sessions = new SessionPool(db, pino({ level: 'silent' }), 'test');
 });
 afterAll(async () => {
   await sessions.end();
-  await db.dropDatabase();
-  await db.close();
+  await dropDatabase(db);
 });
 
 const marks = () => db.collection<{ _id: string }>('marks');

@@ -1,7 +1,6 @@
-/** What a settlement costs the database: pushes that take effect leave the indexes of the push log alone. */
-import type { Operation } from '../../../src/domain/operation';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig';
+import { anUpsert } from '../../support/builders';
 
 let rig: BatchRig;
 beforeAll(async () => {
@@ -9,15 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const upsert: Operation = {
-  op: 'upsert',
-  matterType: 'TODO',
-  title: 'one',
-  content: {},
-  parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }],
-  replaceParties: false,
-  assignedId: false,
-};
+const upsert = anUpsert({ parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }] });
 const keyed = (name: string) => ({ idempotencyKey: name, idempotencyFingerprint: `of ${name}` });
 
 test('a settlement that has an effect writes no key of an index, with or without an idempotency key', async () => {

@@ -1,10 +1,7 @@
-/** Users that many requests ask for at the same moment: read together, and not in one query without a bound. */
-import { randomBytes } from 'node:crypto';
 import type { Connection, mongo } from 'mongoose';
 import { userModel } from '../../../src/storage/directory/user-model';
 import { createUserDirectory } from '../../../src/storage/directory/users';
-import { connectMongo } from '../../../src/storage/mongo';
-import { testServers, withDatabase } from '../../support/service';
+import { newDatabase } from '../../support/database';
 
 const MOST_NAMES = 5_000;
 let db: Connection;
@@ -12,8 +9,7 @@ let db: Connection;
 const queries: number[] = [];
 
 beforeAll(async () => {
-  const name = `t-${randomBytes(5).toString('hex')}`;
-  db = await connectMongo(withDatabase(testServers().mongoUrl, name), undefined, true);
+  db = await newDatabase(true);
   await userModel(db).create({ _id: 'li.lei', displayName: '李雷' });
   db.getClient().on('commandStarted', ({ command }: mongo.CommandStartedEvent) => {
     if (command.find === 'users') queries.push(command.filter._id.$in.length);

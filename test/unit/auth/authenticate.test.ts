@@ -3,20 +3,17 @@
 import { authenticate, checkMayPush } from '../../../src/auth/authenticate';
 import { sign } from '../../../src/protocol/signature';
 import type { KnownClient } from '../../../src/storage/directory/clients';
-import { NOW } from '../../support/builders';
+import { aClient, NOW } from '../../support/builders';
 
 const SECONDS = NOW / 1000;
 const BODY = Buffer.from('{"externalId":"A-1","title":"请假"}');
-const client: KnownClient = {
+const client = aClient({
   clientId: 'demo-oa',
-  type: 'CONFIDENTIAL',
-  enabled: true,
-  systemCode: 'OA',
   secrets: [
     { id: 'new', secret: 'new secret' },
     { id: 'old', secret: 'old secret' },
   ],
-};
+});
 
 interface Attempt {
   readonly client?: KnownClient | undefined;

@@ -165,21 +165,6 @@ describe('the report', () => {
     })),
   });
 
-  test('gives the median and the spread of the rounds, and leaves the generator out', () => {
-    const { summary } = compareReport([series('matter-push', [600, 500, 900])]);
-    expect(summary.rows).toMatchObject([
-      {
-        rate: 600,
-        slowestRound: 500,
-        fastestRound: 900,
-        cpu: 150,
-        failed: 0,
-        databaseCommands: 0.5,
-      },
-    ]);
-    expect(summary.goals).toMatchObject([{ passed: true, seen: '0.00' }]);
-  });
-
   test.each([
     [300, true],
     [299, false],

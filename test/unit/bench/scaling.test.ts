@@ -1,7 +1,6 @@
 /** The simulation of many workers: it ends, it can be repeated, and its goals are reached. */
 
 import { growOneByOne } from '../../../tools/bench/scaling/changes';
-import { plot } from '../../../tools/bench/scaling/plot';
 import { PACE, simulate } from '../../../tools/bench/simulate-scaling';
 import { createRandom } from '../../../tools/harness/random';
 
@@ -29,20 +28,4 @@ test('the same seed comes to the same', () => {
     return growOneByOne({ partitions: 100, pace: PACE, random }, 8);
   };
   expect(grow()).toEqual(grow());
-});
-
-test('a plot is an image with a line for what was seen', () => {
-  const lines = [
-    {
-      name: 'seen',
-      color: '#000000',
-      points: [
-        [1, 1],
-        [64, 64],
-      ] as const,
-    },
-  ];
-  const svg = plot([{ title: 'Load', yTitle: 'times', yMax: 64, yStep: 16, lines }]);
-  expect(svg).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg"[\s\S]*<\/svg>\n$/);
-  expect(svg.match(/<polyline/g)).toHaveLength(1);
 });

@@ -11,10 +11,11 @@ import type { Evidence } from '../../../tools/chaos/check/evidence';
 import type { States } from '../../../tools/chaos/check/sequential-fold';
 import { createStateSearch } from '../../../tools/chaos/check/state-search';
 import { operations } from '../../support/arbitraries';
-import { accept, type Body } from '../../support/bodies';
+import { accept } from '../../support/bodies';
 import { decisionContext } from '../../support/builders';
 import { aRun } from '../../support/chaos-evidence';
 import { brokenRules } from '../../support/chaos-spoil';
+import type { Body } from '../../support/push-bodies';
 
 interface Item {
   readonly operation: Operation;

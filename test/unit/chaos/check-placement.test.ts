@@ -3,9 +3,9 @@
 import type { OperationName } from '../../../src/domain/operation';
 import { check } from '../../../tools/chaos/check/check';
 import type { Evidence } from '../../../tools/chaos/check/evidence';
-import type { Body } from '../../support/bodies';
 import { aRun } from '../../support/chaos-evidence';
 import { brokenRules, withAnswer, withEntry } from '../../support/chaos-spoil';
+import type { Body } from '../../support/push-bodies';
 
 /** A status that stands in no other operation, so that it cannot be without an effect. */
 const label = (externalStatusLabel: string) => ({ externalStatusLabel });

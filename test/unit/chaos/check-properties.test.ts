@@ -9,9 +9,9 @@ import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import { check } from '../../../tools/chaos/check/check';
 import type { Evidence } from '../../../tools/chaos/check/evidence';
 import type { Answered } from '../../../tools/chaos/history';
-import type { Body } from '../../support/bodies';
 import { aRun, idOf, type Sent, type Try } from '../../support/chaos-evidence';
 import { withAnswer, withEntry, withMatters, withoutEntry } from '../../support/chaos-spoil';
+import type { Body } from '../../support/push-bodies';
 
 /** What may become of a try, the usual more often. */
 const fates: fc.Arbitrary<Try> = fc.oneof(

@@ -1,4 +1,4 @@
-/** What a chaos run is told as. */
+/** A chaos run that found something fails, and names it. */
 import type { Violation } from '../../../tools/chaos/check/evidence';
 import { faultsReport } from '../../../tools/chaos/report';
 import type { ChaosResult } from '../../../tools/chaos/run';
@@ -12,49 +12,6 @@ const result = (over: Partial<ChaosResult> = {}): ChaosResult => ({
   crashes: [],
   memory: new Map(),
   ...over,
-});
-
-test('how many operations were accepted, rejected for good and given up', () => {
-  const { passed, summary, text } = faultsReport(options, result());
-  expect(passed).toBe(true);
-  const operations = { operations: 13, accepted: 7, rejected: 3, givenUp: 3 };
-  expect(summary).toMatchObject({ operations, recoveredAfterMs: 1_235 });
-  expect(text).toMatch(/accepted, rejected for good *│ 7, 3 /);
-  expect(text).toMatch(/given up, or under way at the end *│ 3 /);
-});
-
-test('how long the harness, and the servers by themselves, stood still', () => {
-  const { history } = result();
-  const stalls = [
-    { from: 10, to: 150.2 },
-    { from: 1_000, to: 1_200 },
-  ];
-  const serverStalls = [{ from: 0, to: 1_500 }];
-  const seen = result({ history: { ...history, stalls, serverStalls } });
-  const { summary } = faultsReport(options, seen);
-  expect(summary).toMatchObject({ stalledMs: 340, serversStalledMs: 1_500 });
-});
-
-test('after each election, how soon a push was confirmed', () => {
-  const { history } = result();
-  const confirmed = history.attempts.filter(({ end }) => end.kind === 'answered' && end.code === 0);
-  const [first, last] = [confirmed[0]?.endedAt ?? 0, confirmed.at(-1)?.endedAt ?? 0];
-  const elections = [first - 3.6, last + 1];
-  const { summary, text } = faultsReport(options, result({ history: { ...history, elections } }));
-  expect(summary).toMatchObject({ confirmedAfterElectionMs: [4, null] });
-  expect(text).toMatch(/first push after an election *│ 4 ms, none /);
-});
-
-test('whose clock was wrong, and whether killSessions was rejected', () => {
-  const { history } = result();
-  const clockShifts = new Map([['web-0', -120_400]]);
-  const { summary, text } = faultsReport(
-    { ...options, rejectsKillSessions: true },
-    result({ history: { ...history, clockShifts } }),
-  );
-  expect(summary).toMatchObject({ clocks: { 'web-0': -120 }, rejectsKillSessions: true });
-  expect(text).toMatch(/clocks were wrong by *│ web-0: -120 s /);
-  expect(text).toMatch(/killSessions was rejected *│ all the time /);
 });
 
 test.each<[string, Partial<ChaosResult>]>([

@@ -1,42 +1,20 @@
 /** Batches of the client against a server that fails, drops and answers in part. */
 import { getEventListeners } from 'node:events';
 import { createMatterPushClient, MatterPushError } from '../../../tools/client/matter-push-client';
+import { type Client, clientOf } from '../../support/scripted-client';
 import {
   drop,
   hang,
   ok,
   type Reply,
   reject,
-  type ScriptedServer,
   SECRET,
-  startScriptedServer,
+  useScriptedServer,
 } from '../../support/scripted-server';
 import { until } from '../../support/wait';
 
-let server: ScriptedServer;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  server.received.length = 0;
-  server.batches.length = 0;
-  server.reply = () => ok;
-  server.replyToBatch = () => undefined;
-});
-
-type Options = Partial<Parameters<typeof createMatterPushClient>[0]>;
-type Client = ReturnType<typeof createMatterPushClient>;
-
-async function withClient<T>(options: Options, use: (client: Client) => Promise<T>): Promise<T> {
-  const to = { url: server.url, clientId: 'erp', secret: SECRET };
-  const client = createMatterPushClient({ ...to, ...options });
-  try {
-    return await use(client);
-  } finally {
-    await client.close();
-  }
-}
+const server = useScriptedServer();
+const withClient = clientOf(server);
 
 const status = (externalId: string, n = 0) => {
   return { operation: 'status', body: { externalId, n } } as const;

@@ -2,47 +2,22 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMatterPushClient, MatterPushError } from '../../../tools/client/matter-push-client';
+import { todo } from '../../support/push-bodies';
+import { type ClientOptions, clientOf } from '../../support/scripted-client';
 import {
   drop,
   hang,
   ok,
   type Received,
   reject,
-  type ScriptedServer,
   SECRET,
-  startScriptedServer,
+  useScriptedServer,
 } from '../../support/scripted-server';
 import { until } from '../../support/wait';
 
-let server: ScriptedServer;
-beforeAll(async () => {
-  server = await startScriptedServer();
-});
-afterAll(() => server.close());
-beforeEach(() => {
-  server.received.length = 0;
-  server.reply = () => ok;
-});
+const server = useScriptedServer();
+const withClient = clientOf(server);
 
-type Options = Partial<Parameters<typeof createMatterPushClient>[0]>;
-type Client = ReturnType<typeof createMatterPushClient>;
-
-async function withClient<T>(options: Options, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = createMatterPushClient({
-    url: server.url,
-    clientId: 'erp',
-    secret: SECRET,
-    ...options,
-  });
-  try {
-    return await use(client);
-  } finally {
-    await client.close();
-  }
-}
-
-const todo = (externalId: string) =>
-  ({ matterType: 'TODO', externalId, title: '报销单 😀' }) as const;
 /** How a call failed. */
 const failureOf = (call: Promise<unknown>): Promise<MatterPushError> =>
   call.then(
@@ -56,8 +31,9 @@ const keysOf = (list: readonly Received[]) => [...new Set(list.map(({ key }) => 
 
 describe('a call', () => {
   test('is signed over the bytes that are sent, on its own path, with a key', async () => {
+    const body = todo('A', { title: '报销单 😀' });
     await withClient({}, async (client) => {
-      const result = await client.upsert(todo('A'), { idempotencyKey: 'mine' });
+      const result = await client.upsert(body, { idempotencyKey: 'mine' });
       expect(result).toEqual({
         ...{ matterId: '7', externalId: 'A', outcome: 'UPDATED' },
         ...{ requestId: 'r1', replayed: false, tries: 1 },
@@ -78,7 +54,7 @@ describe('a call', () => {
       '/api/open/matters/get',
     ]);
     const [first, second, third] = server.received;
-    expect(first).toMatchObject({ text: JSON.stringify(todo('A')), key: 'mine' });
+    expect(first).toMatchObject({ text: JSON.stringify(body), key: 'mine' });
     expect(second?.key).toMatch(/^[0-9a-f-]{36}$/);
     expect(third?.key).not.toBe(second?.key);
     expect(server.received[4]).toMatchObject({
@@ -112,7 +88,7 @@ describe('a call', () => {
     agent.destroy();
   });
 
-  test.each<[Options, string]>([
+  test.each<[ClientOptions, string]>([
     [{ url: 'here' }, 'Invalid URL'],
     [{ url: 'ftp://portal' }, 'url must begin with http'],
     [{ url: 'http://portal?a=1' }, 'url must end with its path'],

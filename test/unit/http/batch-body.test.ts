@@ -13,18 +13,12 @@ import { createTellRejection } from '../../../src/http/tell-rejection';
 import { PushError } from '../../../src/protocol/errors';
 import { BATCH } from '../../../src/protocol/paths';
 import { createLogger } from '../../../src/runtime/logger';
-import type { KnownClient } from '../../../src/storage/directory/clients';
 import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { aClient } from '../../support/builders';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import { until } from '../../support/wait';
 
-const CLIENT: KnownClient = {
-  clientId: 'oa',
-  type: 'CONFIDENTIAL',
-  enabled: true,
-  systemCode: 'OA',
-  secrets: [{ id: 'one', secret: 'secret' }],
-};
+const CLIENT = aClient();
 const LINE = '{"op":"delete","body":{"externalId":"A"}}\n';
 const handled: number[] = [];
 let checkReady = () => {};

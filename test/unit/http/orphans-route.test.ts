@@ -15,22 +15,14 @@ import { PushError } from '../../../src/protocol/errors';
 import { sign } from '../../../src/protocol/signature';
 import { createFindOrphans } from '../../../src/queries/orphans';
 import { createLogger } from '../../../src/runtime/logger';
-import type { KnownClient } from '../../../src/storage/directory/clients';
 import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import { createRequestIds } from '../../../src/storage/push-log/request-id';
-import { aMatter } from '../../support/builders';
+import { aClient, aMatter } from '../../support/builders';
 import { connectRaw, rawPush } from '../../support/raw-http';
 import { until } from '../../support/wait';
 
 const LIMIT = 100_000;
-const CLIENT: KnownClient = {
-  clientId: 'oa',
-  type: 'CONFIDENTIAL',
-  enabled: true,
-  systemCode: 'OA',
-  secrets: [{ id: 'one', secret: 'secret' }],
-};
-const CLIENTS = ['oa', 'erp', 'crm', 'hr'].map((clientId) => ({ ...CLIENT, clientId }));
+const CLIENTS = ['oa', 'erp', 'crm', 'hr'].map((clientId) => aClient({ clientId }));
 
 /** What the ledger does, and what was seen of it. */
 const ledger = {

@@ -3,7 +3,8 @@
 import type { OperationName } from '../../../src/domain/operation';
 import { likelyName } from '../../../src/protocol/likely-name';
 import { unusedFields } from '../../../src/protocol/unused-fields';
-import { aBody, type Body } from '../../support/bodies';
+import { aBody } from '../../support/bodies';
+import type { Body } from '../../support/push-bodies';
 
 const unused = (operation: OperationName, over: Body) =>
   unusedFields(aBody(operation, over), operation, false);

@@ -11,8 +11,9 @@ import {
   type RequestContext,
   type ValidatorDependencies,
 } from '../../../src/pushes/validate-push';
-import { aBody, type Body, CONTRACT } from '../../support/bodies';
+import { aBody, CONTRACT } from '../../support/bodies';
 import { NOW } from '../../support/builders';
+import type { Body } from '../../support/push-bodies';
 
 const USERS = new Set(['li', 'wang']);
 let asked: string[][];

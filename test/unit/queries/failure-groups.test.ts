@@ -1,26 +1,13 @@
-/** Failed pushes by reason and field: what is counted, and that it stays bounded. */
-import { Types } from 'mongoose';
 import type { Failures } from '../../../src/protocol/failures';
 import { groupsOf, rowOf } from '../../../src/queries/failure-groups';
 import { createFailures } from '../../../src/queries/failures';
 import type { LogEntry } from '../../../src/storage/push-log/entry-model';
-import { createRequestIds } from '../../../src/storage/push-log/request-id';
+import { aLogEntry } from '../../support/log-entries';
 
-const newId = createRequestIds();
 const AT = Date.UTC(2026, 10, 20);
-const entry = (n: number, more: Partial<LogEntry> = {}): LogEntry => ({
-  _id: new Types.ObjectId(newId(AT + n)),
-  clientId: 'c',
-  operation: 'upsert',
-  externalId: `E-${n}`,
-  bodyHash: '',
-  bodySize: 0,
-  receivedAt: new Date(AT + n),
-  deadlineAt: new Date(AT + n),
-  state: 'REFUSED',
-  result: 'VALIDATION_FAILED',
-  ...more,
-});
+const FAILED = { clientId: 'c', state: 'REFUSED', result: 'VALIDATION_FAILED' } as const;
+const entry = (n: number, more: Partial<LogEntry> = {}) =>
+  aLogEntry({ ...FAILED, externalId: `E-${n}`, ...more }, AT + n);
 const problem = (field: string) => ({ field, message: 'no' });
 const subject = (entries: LogEntry[]) => ({ entries, mended: null });
 

@@ -2,21 +2,11 @@
 import pino from 'pino';
 import { createGroupQueue, type GroupQueue } from '../../../src/queue/group-queue';
 import type { Partitions, TimedPush } from '../../../src/queue/partitions';
-import type { QueuedPush } from '../../../src/queue/push';
+import { aPush } from '../../support/builders';
 
 const logger = pino({ level: 'silent' });
-const push = (id: string): QueuedPush => ({
-  id,
-  clientId: 'tester',
-  systemCode: 'S',
-  externalId: 'E',
-  operation: { op: 'delete' },
-  replyTo: 'ingress',
-  bodyHash: '',
-});
-
 const enqueueOne = async (queue: GroupQueue, id: string) =>
-  (await queue.enqueue([push(id)], 1_000))[0];
+  (await queue.enqueue([aPush({ id })], 1_000))[0];
 
 function setUp(more: { schedule?: () => Promise<void>; shards?: number } = {}) {
   const { shards = 1 } = more;
@@ -50,8 +40,7 @@ test('pushes of one tick are appended together, in the order in which they were 
 test('a batch of 1,000 pushes is one append of each shard, each matter in its order', async () => {
   const { queue, appended, appendedTo } = setUp({ shards: 3 });
   const pushes = Array.from({ length: 1_000 }, (_, n) => ({
-    ...push(String(n)),
-    externalId: `E-${n % 50}`,
+    ...aPush({ id: String(n), externalId: `E-${n % 50}` }),
   }));
   const answers = await queue.enqueue(pushes, 1_000);
   expect(answers).toEqual(Array(1_000).fill('APPENDED'));

@@ -1,22 +1,11 @@
-/** Diagnoses are made one after the other, of requests that were rejected for their signature alone. */
-import { Types } from 'mongoose';
 import { createMutex } from '../../../src/concurrency/mutex';
 import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose-entry';
-import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import { sentSignature } from '../../../src/storage/push-log/sent-signature';
+import { aLogEntry } from '../../support/log-entries';
 
 const NOW = 1_795_000_000_000;
 const BOUNDS = { time: 60_000, clock: () => performance.now() };
-const ENTRY: LogEntry = {
-  _id: new Types.ObjectId(),
-  clientId: 'oa',
-  operation: 'upsert',
-  bodyHash: '',
-  bodySize: 2,
-  receivedAt: new Date(NOW),
-  deadlineAt: new Date(NOW),
-  state: 'REFUSED',
-};
+const ENTRY = aLogEntry({ clientId: 'oa', bodySize: 2, state: 'REFUSED' }, NOW);
 const REFUSED = { ...ENTRY, signature: sentSignature(String(NOW / 1000), 'ab'.repeat(32)) };
 const findSecrets = async () => [{ id: 's1', secret: 'the secret' }];
 
