@@ -1,13 +1,13 @@
-/** What matterctl loads: help and a signed query wait for no driver that only other commands need. */
+/** The command itself: it does what tests see of it in their own process, and loads only what it needs. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { type CliRun, matterctl } from '../../support/cli-tool';
 import type { SharedService } from '../../support/service';
 import { sharedService } from '../../support/shared-service';
 
-const TOOL = path.resolve(__dirname, '../../../dist/tools/matterctl/matterctl.js');
-const SPY = path.resolve(__dirname, '../../support/loaded-modules.cjs');
+const FOLDER = path.resolve(__dirname, '../../../dist/tools/matterctl');
 const HEAVY = ['bullmq', 'ioredis', 'mongodb', 'mongoose', 'pino', 'zod'];
 
 const folder = mkdtempSync(path.join(tmpdir(), 'matterctl-loads-'));
@@ -27,48 +27,69 @@ const signer = () => [
   ...['--secret-file', secretFile],
 ];
 
-/** Runs one command line as a process. @returns its exit code, and which of the heavy packages it loaded */
-async function loadedBy(...args: string[]): Promise<{ exitCode: number; heavy: string[] }> {
-  const run = mkdtempSync(path.join(folder, 'run-'));
-  const env = { ...process.env, ...service.env, LOADED_MODULES: path.join(run, 'modules') };
-  const exitCode = await new Promise<number>((resolve) => {
-    const command = ['--require', SPY, TOOL, ...args];
-    const child = execFile(process.execPath, command, { env, cwd: run }, () =>
-      resolve(child.exitCode ?? -1),
+/** Runs Node in the folder. @returns how it ended, as a run of matterctl */
+function node(args: readonly string[]) {
+  const options = { env: { ...process.env, ...service.env }, cwd: folder };
+  return new Promise<CliRun>((resolve) => {
+    const child = execFile(process.execPath, args, options, (_, stdout, stderr) =>
+      resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });
-  const [list = ''] = readdirSync(run);
-  const files: string[] = JSON.parse(readFileSync(path.join(run, list), 'utf8'));
-  const isLoaded = (name: string) =>
-    files.some((file) => file.includes(path.join(path.sep, 'node_modules', name, path.sep)));
-  return { exitCode, heavy: HEAVY.filter(isLoaded) };
 }
 
 test.each([
-  ['--help', 0],
-  ['--version', 0],
-  ['log resend --help', 0],
-  ['reconcile', 2],
-])('%s loads none of them', async (line, exitCode) => {
-  expect(await loadedBy(...line.split(' '))).toEqual({ exitCode, heavy: [] });
+  ['a version', ['--version'], 0],
+  ['a wrong use', ['reconcile'], 2],
+  ['a search', ['log', 'query', '--limit', '1', '--json'], 0],
+  ['a question about nothing', ['log', 'show', '0123456789abcdef01234567'], 1],
+])('%s: the command ends as its program does in a test', async (_, args, exitCode) => {
+  const command = await node([path.join(FOLDER, 'matterctl.js'), ...args]);
+  expect(command).toEqual(await matterctl(args, { env: service.env, cwd: folder }));
+  expect(command.exitCode).toBe(exitCode);
 });
 
-test.each(['log query', 'log tail', 'log export', 'matter history TEST L-1'])(
-  '%s, signed, loads neither the driver of the database nor that of the queue',
-  async (line) => {
-    const { heavy } = await loadedBy(...line.split(' '), ...signer());
-    expect(heavy).toEqual(['zod']);
-  },
-);
+/** Runs command lines one after the other in one process. */
+const RUNNER = `
+  const { runMatterctl } = require(${JSON.stringify(path.join(FOLDER, 'program.js'))});
+  const { processSettings } = require(${JSON.stringify(path.join(FOLDER, 'settings.js'))});
+  const { writeFileSync } = require('node:fs');
+  (async () => {
+    const { stdin, stdout, stderr } = process;
+    const [file, ...lines] = process.argv.slice(1);
+    for (const line of lines) {
+      await runMatterctl(line.split(' '), { settings: processSettings(), stdin, stdout, stderr });
+    }
+    writeFileSync(file, JSON.stringify(Object.keys(require.cache)));
+  })();`;
+
+/** @returns which of the heavy packages these command lines loaded */
+async function loadedBy(...lines: string[]): Promise<string[]> {
+  const file = path.join(folder, 'modules.json');
+  const { stderr } = await node(['-e', RUNNER, file, ...lines]);
+  expect(stderr).not.toContain('Error: ');
+  const files: string[] = JSON.parse(readFileSync(file, 'utf8'));
+  const isLoaded = (name: string) =>
+    files.some((module) => module.includes(path.join(path.sep, 'node_modules', name, path.sep)));
+  return HEAVY.filter(isLoaded);
+}
+
+test('help and wrong usage load none of them', async () => {
+  const help = await loadedBy('--help', '--version', 'log resend --help', 'reconcile');
+  expect(help).toEqual([]);
+});
+
+test('signed queries load neither the driver of the database nor that of the queue', async () => {
+  const queries = ['log query', 'log tail', 'log export', 'matter history TEST L-1'];
+  const heavy = await loadedBy(...queries.map((line) => [line, ...signer()].join(' ')));
+  expect(heavy).toEqual(['zod']);
+});
 
 test('a look into the database loads its driver, and not that of the queue', async () => {
-  const loaded = await loadedBy('log', 'query');
-  expect(loaded).toEqual({ exitCode: 0, heavy: ['mongodb', 'mongoose', 'zod'] });
+  expect(await loadedBy('log query')).toEqual(['mongodb', 'mongoose', 'zod']);
 });
 
 test('a look into the queue loads its driver, and not that of the database', async () => {
-  const { exitCode, heavy } = await loadedBy('queue', 'oldest');
-  expect(exitCode).toBe(0);
+  const heavy = await loadedBy('queue oldest');
   expect(heavy).toContain('ioredis');
   expect(heavy).not.toContain('mongoose');
 });

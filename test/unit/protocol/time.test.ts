@@ -93,9 +93,12 @@ test.each([
 test('whatever has an offset is read as the calendar does', () => {
   const padded = (min: number, max: number, digits: number) =>
     fc.integer({ min, max }).map((part) => String(part).padStart(digits, '0'));
+  // Often the end of a short month, which the two ways of reading tell apart.
+  const month = fc.oneof(padded(0, 13, 2), fc.constantFrom('02', '04'));
+  const day = fc.oneof(padded(0, 32, 2), fc.constantFrom('28', '29', '30', '31'));
   const texts = fc
     .tuple(
-      ...[padded(0, 9_999, 4), padded(0, 13, 2), padded(0, 32, 2), padded(0, 24, 2)],
+      ...[padded(0, 9_999, 4), month, day, padded(0, 24, 2)],
       ...[padded(0, 60, 2), padded(0, 60, 2)],
       fc.constantFrom('', '.5', '.123', '.123456'),
       fc.constantFrom('Z', '+00:00', '+08:00', '-05:30', '+23:59', '-24:00'),
