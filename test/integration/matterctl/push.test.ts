@@ -51,11 +51,11 @@ test('every push is signed over the bytes that were sent, on its own path, with 
 });
 
 test('what is retryable is tried again with the same key, and the lines behind it wait', async () => {
-  const troubles = [
+  const troubles: Reply[] = [
     reject(503, 'DATABASE_UNAVAILABLE', true, { 'Retry-After': '0' }),
     drop,
     reject(504, 'CONFIRMATION_TIMEOUT', true),
-    (response: ServerResponse) => void response.writeHead(502).end('<html>bad gateway</html>'),
+    (response) => void response.writeHead(502).end('<html>bad gateway</html>'),
   ];
   const settled: string[] = [];
   server.reply = ({ text }, nth) => {

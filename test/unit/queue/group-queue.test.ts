@@ -54,7 +54,7 @@ test('a batch of 1,000 pushes is one append of each shard, each matter in its or
 
 test('an append has 4 MiB at most, or one push or batch that is larger', async () => {
   const { queue, appended } = setUp();
-  const large = (id: string, size: number) => ({ ...push(id), bodyHash: '大'.repeat(size / 3) });
+  const large = (id: string, size: number) => aPush({ id, bodyHash: '大'.repeat(size / 3) });
   const MiB = 1024 * 1024;
   const sizes = [1, 1, 1, 1, 3, 6, 1].map((size, n) => [large(String(n), size * MiB)]);
   const batch = ['a', 'b', 'c'].map((id) => large(id, 2 * MiB));

@@ -159,7 +159,7 @@ describe('the lockfile', () => {
     project(files, { hasInstallScript: true });
     expect(problems()).toEqual([]);
     project({ ...files, 'scripts/x.mjs': 'npm install a\nnpm install b' });
-    expect(problems()).toEqual(['scripts/x.mjs:2: installs past the lockfile: npm install b']);
+    expect(problems()).toContain('scripts/x.mjs:2: installs past the lockfile: npm install b');
     project({ ...files, 'scripts/x.mjs': '' });
     expect(problems()).toEqual([
       'node_modules/a: is explained, and has no install script',

@@ -15,7 +15,7 @@ export function addClientRevoke(parent: Command, tool: Tool): void {
   const command = parent
     .command('revoke')
     .description('end a query key of a client (those of "client console"), within a second')
-    .argument('<clientId>')
+    .argument('<clientId>', 'the client of the key')
     .argument('[keyId]', 'as "client list" shows it')
     .option('--all', 'all query keys of the client');
   withOperator(command).action((clientId: string, keyId: string | undefined, options: Options) =>
