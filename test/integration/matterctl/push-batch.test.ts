@@ -209,7 +209,7 @@ test('a 429 slows the run down, and costs no line anything', async () => {
   const { exitCode, stderr } = await push('--batch', '20', '--retries', '0');
   expect(exitCode).toBe(0);
   expect(stderr).toContain(
-    'Slowed down: the client oa has used up its rate of 200 pushes a second',
+    'Slowed down: the client erp has used up its rate of 200 pushes a second',
   );
   expectOrder(60);
 });

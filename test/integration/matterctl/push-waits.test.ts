@@ -59,7 +59,7 @@ test.each<[string, Reply, string]>([
   [
     'a pause',
     reject(503, 'CLIENT_PAUSED', true, LATER),
-    'an operator has paused the client oa (no); matterctl queue resume oa ends it',
+    'an operator has paused the client erp (no); matterctl queue resume erp ends it',
   ],
   [
     'a gateway',
@@ -88,7 +88,7 @@ test('a rate is named with what it is and how it is raised, and slows down alone
   expect(retryReasons).toEqual({ RATE_LIMITED: retries });
   const told = stderr.split('\n').filter((line) => line.includes('rate'));
   expect(told).toEqual([
-    'Slowed down: the client oa has used up its rate of 200 pushes a second; an operator raises it with: matterctl client limit oa --rate <pushes a second>.',
+    'Slowed down: the client erp has used up its rate of 200 pushes a second; an operator raises it with: matterctl client limit erp --rate <pushes a second>.',
   ]);
 });
 
@@ -109,7 +109,7 @@ test('a wait has an end: the run ends then, no line has failed, and the next run
   const first = await push('--max-wait', '1s');
   expect(first.exitCode).toBe(1);
   expect(first.stderr).toMatch(
-    /\nmatterctl: given up after \d+ s: an operator has paused the client oa .*; the same command goes on from here\n$/,
+    /\nmatterctl: given up after \d+ s: an operator has paused the client erp .*; the same command goes on from here\n$/,
   );
   expect(existsSync(`${run.file}.failed.ndjson`)).toBe(false);
   expect(JSON.parse(readFileSync(`${run.file}.checkpoint`, 'utf8'))).toMatchObject({

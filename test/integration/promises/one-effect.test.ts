@@ -193,7 +193,7 @@ test('a push that was settled as expired is never applied later', async () => {
   const settlement = { state: 'EXPIRED' } as const;
   await rig.pushLog.settle([{ id: push.id, settlement }], { now: Date.now(), worker: 'sweeper' });
   const replies = await rig.newWorker()(batchOf([push]));
-  expect(replies).toEqual([{ id: push.id, replyTo: 'ingress', settlement }]);
+  expect(replies).toEqual([{ id: push.id, replyTo: push.replyTo, settlement }]);
   expect(await stored('SETTLED')).toBeNull();
 });
 

@@ -42,7 +42,7 @@ afterAll(async () => {
 const KEY = { clientId: 'tester', systemCode: 'S', externalId: 'E' };
 const PARTITION = partitionOfKey(KEY.systemCode, KEY.externalId);
 const ids = Array.from({ length: 9 }, () => randomBytes(12).toString('hex'));
-const push = (n: number) => aPush({ ...KEY, id: ids[n] ?? '', operation: aDelete() });
+const push = (n: number) => aPush({ ...KEY, id: ids[n] ?? '', operation: aDelete(), bodyHash: '' });
 const append = (...numbers: number[]) =>
   partitions.append(
     0,
