@@ -57,9 +57,9 @@ async function openMany(count: number, sent: string): Promise<Socket[]> {
 test(`${NAME}: a push gets through, memory is bounded, all is released at their end`, async () => {
   const before = { rss: rss(), files: openFiles() };
   const idle = await openMany(COUNT - 2 * HEADLESS, GREETING);
-  // The last: they have ten seconds.
+  // Each of them was answered. Those without a head may still wait to be accepted, or be cut off already.
+  if (before.files > 0) expect(openFiles()).toBeGreaterThanOrEqual(idle.length);
   const headless = [...(await openMany(HEADLESS, '')), ...(await openMany(HEADLESS, HALF_A_HEAD))];
-  if (before.files > 0) expect(openFiles()).toBeGreaterThanOrEqual(COUNT);
   await expectUnharmed(service);
   // Some 10 KiB each.
   expect(rss() - before.rss).toBeLessThan(300 * 1024 * 1024);
