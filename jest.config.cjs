@@ -10,8 +10,8 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
-  // Services run in the process of jest: one worker more than cores, since some files wait for other processes.
-  maxWorkers: availableParallelism() + 1,
+  // Most of a file's time is waiting, and no wait in a test is short: twice as many workers as cores.
+  maxWorkers: 2 * availableParallelism(),
   globalSetup: '<rootDir>/test/support/shared-host.ts',
   globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',
