@@ -10,8 +10,8 @@ module.exports = {
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: named ? [] : ['<rootDir>/test/soak/'],
-  // Most of a file's time is waiting, and no wait in a test is short: twice as many workers as cores.
-  maxWorkers: 2 * availableParallelism(),
+  // Most of a file's time is waiting, and no wait in a test is short: so there are more workers than cores.
+  maxWorkers: availableParallelism() + 3,
   globalSetup: '<rootDir>/test/support/shared-host.ts',
   globalTeardown: '<rootDir>/test/support/shared-host-end.ts',
   testSequencer: '<rootDir>/test/support/sequencer.cjs',

@@ -28,8 +28,8 @@ type ProcessKind = 'web' | 'worker';
 export interface ServiceOptions {
   readonly webs?: number;
   readonly workers?: number;
-  /** Web and worker are processes of their own, which can be killed; otherwise they run in the process of jest. */
-  readonly processes?: boolean;
+  /** Web and worker, or workers alone, are processes of their own, which can be killed; otherwise they run in the process of jest. */
+  readonly processes?: boolean | 'workers';
   /** Settings of the processes; they override the tests' own. */
   readonly env?: Readonly<Record<string, string>>;
   readonly mongoUrl?: string;
@@ -148,7 +148,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const launch = async (kind: ProcessKind, metricsPort: string, own: object = {}) => {
     const logFile = path.join(logs, `${kind}-${randomBytes(3).toString('hex')}.log`);
     const settings = { PORT: '0', METRICS_PORT: metricsPort, ...env, ...own };
-    const start = options.processes ? startProcess : startInProcess;
+    const isProcess = options.processes === true || options.processes === `${kind}s`;
+    const start = isProcess ? startProcess : startInProcess;
     const app = await start(kind, { env: settings, logFile });
     apps.push(app);
     return app;

@@ -32,7 +32,7 @@ const signatures: string[] = [];
 beforeAll(async () => {
   const key = `marked:${Buffer.from(MASTER).toString('base64')}`;
   const env = { SECRET_KEYS: key, LOG_LEVEL: 'trace', PUSH_TIMEOUT: '5s' };
-  service = await startService({ processes: true, env });
+  service = await startService({ processes: 'workers', env });
   const ring = createKeyRing([key]);
   sealed.push(ring.seal(SECRET, CLIENT), ring.seal(RETIRED, CLIENT));
   const createdAt = new Date();

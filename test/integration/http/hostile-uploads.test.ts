@@ -13,13 +13,8 @@ const MIB = 1024 * 1024;
 
 let service: Service;
 const callers: RawCaller[] = [];
-afterEach(async () => {
+const hangUp = () => {
   for (const { socket } of callers.splice(0)) socket.destroy();
-  await service.stop();
-});
-const start = async (maxInFlight: number) => {
-  // With 300 MiB a process of its own: the body's time limit is not the subject.
-  service = await startService({ processes: true, env: { MAX_IN_FLIGHT: String(maxInFlight) } });
 };
 
 /** A head that announces a body, and some of that body. */
@@ -48,37 +43,54 @@ const PATHS = [
   'matters/orphans',
 ];
 
-test.each(PATHS)(
-  'five times MAX_IN_FLIGHT slow bodies to %s: every push gets through, the newest stay',
-  async (path) => {
-    await start(MAX);
-    const slow: RawCaller[] = [];
-    for (let round = 0; round < 5; round += 1) {
-      for (let n = 0; n < MAX; n += 1) slow.push(await begin(path, 1_000, '{'));
-      const answer = await service.push('upsert', {
-        matterType: 'TODO',
-        externalId: `ROUND-${round}`,
-        title: 'x',
-      });
-      expect(answer).toMatchObject({ status: 200, code: 0 });
-    }
-    await until('the oldest to be cut off', async () => (await left(slow)) <= MAX);
-    // A push is an upload for a moment, too.
-    expect(await left(slow)).toBeGreaterThanOrEqual(MAX - 1);
-    expect(await left(slow.slice(0, -MAX))).toBe(0);
-    await expectUnharmed(service);
-  },
-);
+describe('slow bodies', () => {
+  beforeAll(async () => {
+    service = await startService({ env: { MAX_IN_FLIGHT: String(MAX) } });
+  });
+  afterEach(hangUp);
+  afterAll(() => service.stop());
 
-test('300 MiB of unfinished bodies: what is over 256 MiB is cut off, the oldest first', async () => {
-  await start(5_000);
-  const piece = Buffer.alloc(MIB - 1, ' ');
-  const large: RawCaller[] = [];
-  for (let n = 0; n < 300; n += 1) large.push(await begin('matters/get', MIB, piece));
-  await until('some to be cut off', async () => (await left(large)) <= 256);
-  expect(await left(large.slice(0, 30))).toBe(0);
-  expect(await left(large)).toBeGreaterThan(200);
-  // Whoever only took too long is told so.
-  expect(large.slice(0, 30).map((caller) => caller.received())).toEqual(Array(30).fill(''));
-  await expectUnharmed(service);
+  test.each(PATHS)(
+    'five times MAX_IN_FLIGHT of them to %s: every push gets through, the newest stay',
+    async (path) => {
+      const slow: RawCaller[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        for (let n = 0; n < MAX; n += 1) slow.push(await begin(path, 1_000, '{'));
+        const answer = await service.push('upsert', {
+          matterType: 'TODO',
+          externalId: `ROUND-${round}`,
+          title: 'x',
+        });
+        expect(answer).toMatchObject({ status: 200, code: 0 });
+      }
+      await until('the oldest to be cut off', async () => (await left(slow)) <= MAX);
+      // A push is an upload for a moment, too.
+      expect(await left(slow)).toBeGreaterThanOrEqual(MAX - 1);
+      expect(await left(slow.slice(0, -MAX))).toBe(0);
+      await expectUnharmed(service);
+    },
+  );
+});
+
+describe('large bodies', () => {
+  beforeAll(async () => {
+    // With 300 MiB a process of its own: the body's time limit is not the subject.
+    service = await startService({ processes: true, env: { MAX_IN_FLIGHT: '5000' } });
+  });
+  afterAll(async () => {
+    hangUp();
+    await service.stop();
+  });
+
+  test('300 MiB of unfinished bodies: what is over 256 MiB is cut off, the oldest first', async () => {
+    const piece = Buffer.alloc(MIB - 1, ' ');
+    const large: RawCaller[] = [];
+    for (let n = 0; n < 300; n += 1) large.push(await begin('matters/get', MIB, piece));
+    await until('some to be cut off', async () => (await left(large)) <= 256);
+    expect(await left(large.slice(0, 30))).toBe(0);
+    expect(await left(large)).toBeGreaterThan(200);
+    // Whoever only took too long is told so.
+    expect(large.slice(0, 30).map((caller) => caller.received())).toEqual(Array(30).fill(''));
+    await expectUnharmed(service);
+  });
 });

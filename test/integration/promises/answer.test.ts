@@ -17,7 +17,6 @@ describe('with no worker running', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({
-      processes: true,
       workers: 0,
       env: { PUSH_TIMEOUT: '700ms', PARTITION_LIMIT: '3' },
     });
@@ -71,7 +70,7 @@ describe('with no worker running', () => {
 describe('with a worker that does not move', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ processes: true, env: { PUSH_TIMEOUT: '30s' } });
+    service = await startService({ processes: 'workers', env: { PUSH_TIMEOUT: '30s' } });
   });
   afterAll(() => service.stop());
 
@@ -129,7 +128,7 @@ describe('with a worker', () => {
     redis = new Redis(server.url);
     // Longer than the test may take: only the log can answer where a reply is lost.
     service = await startService({
-      processes: true,
+      processes: 'workers',
       redisUrl: server.url,
       env: { PUSH_TIMEOUT: '120s' },
     });

@@ -17,8 +17,8 @@ import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
 const KEYS = ['HOT-1', 'HOT-2', 'HOT-3', 'HOT-4'];
-const OPERATIONS = 2_000;
-const CALLERS = 48;
+const OPERATIONS = 1_000;
+const CALLERS = 32;
 const NAMES = new Map(['alice', 'bob', 'carol'].map((name) => [name, name.toUpperCase()]));
 const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: Date.now });
 
@@ -26,7 +26,7 @@ let service: Service;
 const redis = new Redis(testServers().redisUrl);
 beforeAll(async () => {
   service = await startService({
-    processes: true,
+    processes: 'workers',
     webs: 2,
     workers: 2,
     env: { PUSH_TIMEOUT: '60s' },

@@ -24,7 +24,7 @@ beforeAll(async () => {
   redisServer = await startRedis({ dir });
   redis = new Redis(redisServer.url);
   redis.on('error', () => undefined);
-  service = await startService({ processes: true, redisUrl: redisServer.url, workers: 2 });
+  service = await startService({ processes: 'workers', redisUrl: redisServer.url, workers: 2 });
 });
 afterAll(async () => {
   await service.stop();

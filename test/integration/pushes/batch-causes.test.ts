@@ -30,7 +30,12 @@ beforeAll(async () => {
     startMongo({ dir: path.join(dir, 'mongo') }),
   ]);
   const env = { PARTITION_LIMIT: String(ROOM) };
-  service = await startService({ processes: true, redisUrl: redis.url, mongoUrl: mongo.url, env });
+  service = await startService({
+    processes: 'workers',
+    redisUrl: redis.url,
+    mongoUrl: mongo.url,
+    env,
+  });
   const web = await service.startWeb({ BATCH_TIMEOUT: '8s', PUSH_TIMEOUT: '8s' });
   hasty = { url: String(web.url) };
 });

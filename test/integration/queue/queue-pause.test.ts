@@ -14,7 +14,7 @@ const WHY = '月末结账';
 let service: Service;
 let neighbour: { clientId: string; secret: string };
 beforeAll(async () => {
-  service = await startService({ processes: true, webs: 2 });
+  service = await startService({ processes: 'workers', webs: 2 });
   const ring = createKeyRing([String(service.env.SECRET_KEYS)]);
   const admin = createClientAdmin(service.db, ring, Date.now);
   const { secret } = await admin.create({ clientId: 'neighbour', systemCode: 'TEST' });

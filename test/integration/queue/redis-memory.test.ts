@@ -23,7 +23,7 @@ beforeAll(async () => {
   server = await startRedis({ dir });
   redis = new Redis(server.url);
   service = await startService({
-    processes: true,
+    processes: 'workers',
     redisUrl: server.url,
   });
 });

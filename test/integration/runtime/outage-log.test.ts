@@ -14,7 +14,9 @@ let service: Service;
 beforeAll(async () => {
   redis = await startRedis({ dir: path.join(dir, 'redis') });
   mongo = await startMongo({ dir: path.join(dir, 'mongo') });
-  service = await startService({ redisUrl: redis.url, mongoUrl: mongo.url });
+  // What was under way when its server died is answered at the end of this time.
+  const env = { PUSH_TIMEOUT: '8s' };
+  service = await startService({ redisUrl: redis.url, mongoUrl: mongo.url, env });
 });
 afterAll(async () => {
   await service.stop();

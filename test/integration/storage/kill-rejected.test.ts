@@ -159,7 +159,7 @@ describe('a worker that was killed between its writes and its commit', () => {
   let service: Service;
   beforeAll(async () => {
     service = await startService({
-      processes: true,
+      processes: 'workers',
       mongoUrl: mongo.url,
       env: { PUSH_TIMEOUT: '3s' },
     });
