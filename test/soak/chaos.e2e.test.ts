@@ -74,7 +74,7 @@ const HONEST: readonly [string, How][] = [
   ],
 ];
 
-const HONEST_LIMIT = 300_000;
+const HONEST_LIMIT = 900_000;
 test.each(HONEST)(
   '%s no promise is broken, and everything recovers by itself',
   async (_where, how) => {
