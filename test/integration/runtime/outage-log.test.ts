@@ -13,7 +13,9 @@ let service: Service;
 beforeAll(async () => {
   redis = await startRedis({ dir: path.join(dir, 'redis') });
   mongo = await startMongo({ dir: path.join(dir, 'mongo') });
-  service = await startService({ redisUrl: redis.url, mongoUrl: mongo.url });
+  // Pushes that the outage loses are answered at their deadline.
+  const env = { PUSH_TIMEOUT: '10s' };
+  service = await startService({ redisUrl: redis.url, mongoUrl: mongo.url, env });
 });
 afterAll(async () => {
   await service.stop();
