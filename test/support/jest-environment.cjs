@@ -41,9 +41,7 @@ module.exports = class OneRealm {
     this.fakeTimersModern.useRealTimers();
     const left = await findLeft(this.before);
     if (left.length === 0) return;
-    const error = new Error(`This file left behind:\n${left.join('\n')}`);
-    error.stack = error.message;
-    unhandledErrors.push(error);
+    unhandledErrors.push(new Error(`This file left behind:\n${left.join('\n')}`));
   }
 
   async teardown() {
