@@ -14,44 +14,40 @@ const PUSHES = 55_000;
 /** Of a day, whatever the hour in which the test runs. */
 const RANGE = 'range=week&lang=en';
 
-inConsole(
-  'a day in the console',
-  { env: { PUSH_TIMEOUT: '3s', PORTAL_TIME_ZONE: 'UTC' } },
-  ({ service, entered }) => {
-    test('is brought to "nothing still failed"', async () => {
-      const between = await pushDay(service(), PUSHES);
-      const opened = await entered();
-      const { page } = opened;
-      await goTo(page, `#/failures?${RANGE}`, '.groups');
-      expect(await stillFailedIn(page)).toEqual({
-        'VALIDATION_FAILED title': PLANTED.emptyTitle,
-        'VALIDATION_FAILED bizStatus': PLANTED.lowerCaseStatus,
-        'UNKNOWN_USER parties[].username': PLANTED.unknownUser,
-        'MATTER_NOT_FOUND –': PLANTED.statusWithoutMatter + PLANTED.wrongId + PLANTED.aroundRange,
-        'INVALID_JSON –': PLANTED.notJson,
-        'CLIENT_PAUSED –': PLANTED.paused,
-        'CONFIRMATION_TIMEOUT –': PLANTED.timedOut,
-      });
-      await mendOneByOne(page);
-      // Of its two pushes the range shows one: the plan has both.
-      const after = `range=custom&from=${new Date(between).toISOString().slice(0, 19)}&lang=en`;
-      await setForAll(page, 'MATTER_NOT_FOUND', '-', 'Approval around a range', after);
-      await setForAll(page, 'VALIDATION_FAILED', 'title', 'Approval without a title');
-      await setForAll(page, 'VALIDATION_FAILED', 'bizStatus', 'DONE');
-      await setForAll(page, 'UNKNOWN_USER', 'parties[].username', 'bob');
-      await sendAgain(page, 'CLIENT_PAUSED');
-      await sendAgain(page, 'CONFIRMATION_TIMEOUT');
-      await setForAll(page, 'MATTER_NOT_FOUND', '-', 'Approval in its order');
-      await goTo(page, `#/failures?${RANGE}&n=last`, '.inbox.empty');
-      expect(await textOf(page, '.inbox')).toContain('Nothing still failed');
-      await goTo(page, `#/overview?${RANGE}`, '#tile-stillFailed');
-      expect(await textOf(page, '#tile-stillFailed .number')).toBe('0');
-      expect(complaintsOf(opened)).toEqual([]);
-      await isInLedger(service());
+inConsole('a day in the console', { env: { PORTAL_TIME_ZONE: 'UTC' } }, ({ service, entered }) => {
+  test('is brought to "nothing still failed"', async () => {
+    const between = await pushDay(service(), PUSHES);
+    const opened = await entered();
+    const { page } = opened;
+    await goTo(page, `#/failures?${RANGE}`, '.groups');
+    expect(await stillFailedIn(page)).toEqual({
+      'VALIDATION_FAILED title': PLANTED.emptyTitle,
+      'VALIDATION_FAILED bizStatus': PLANTED.lowerCaseStatus,
+      'UNKNOWN_USER parties[].username': PLANTED.unknownUser,
+      'MATTER_NOT_FOUND –': PLANTED.statusWithoutMatter + PLANTED.wrongId + PLANTED.aroundRange,
+      'INVALID_JSON –': PLANTED.notJson,
+      'CLIENT_PAUSED –': PLANTED.paused,
+      'CONFIRMATION_TIMEOUT –': PLANTED.timedOut,
     });
-    return undefined;
-  },
-);
+    await mendOneByOne(page);
+    // Of its two pushes the range shows one: the plan has both.
+    const after = `range=custom&from=${new Date(between).toISOString().slice(0, 19)}&lang=en`;
+    await setForAll(page, 'MATTER_NOT_FOUND', '-', 'Approval around a range', after);
+    await setForAll(page, 'VALIDATION_FAILED', 'title', 'Approval without a title');
+    await setForAll(page, 'VALIDATION_FAILED', 'bizStatus', 'DONE');
+    await setForAll(page, 'UNKNOWN_USER', 'parties[].username', 'bob');
+    await sendAgain(page, 'CLIENT_PAUSED');
+    await sendAgain(page, 'CONFIRMATION_TIMEOUT');
+    await setForAll(page, 'MATTER_NOT_FOUND', '-', 'Approval in its order');
+    await goTo(page, `#/failures?${RANGE}&n=last`, '.inbox.empty');
+    expect(await textOf(page, '.inbox')).toContain('Nothing still failed');
+    await goTo(page, `#/overview?${RANGE}`, '#tile-stillFailed');
+    expect(await textOf(page, '#tile-stillFailed .number')).toBe('0');
+    expect(complaintsOf(opened)).toEqual([]);
+    await isInLedger(service());
+  });
+  return undefined;
+});
 
 /** How many matters still failed, by reason and field. */
 async function stillFailedIn(page: Page): Promise<Record<string, number>> {

@@ -10,6 +10,7 @@ import { formatLocal, hourAt } from '../../src/protocol/time';
 import { createPushCounts } from '../../src/storage/push-log/push-counts';
 import { fillIn, goTo, press, shows, textOf } from '../support/console-page';
 import { inConsole } from '../support/console-rig';
+import { whileNotTakenUp } from '../support/planted-day';
 import { todo } from '../support/push-bodies';
 import type { Answer } from '../support/pusher';
 import type { Service } from '../support/service';
@@ -48,19 +49,11 @@ async function plant(service: Service): Promise<Planted> {
   const forged = await push('upsert', COMPACT, {
     ...{ timestamp, headers: { 'X-Signature': signature } },
   });
-  const late = await notTakenUp(service, () => upsert('LATE'));
+  const late = await whileNotTakenUp(service, (url) =>
+    push('upsert', { matterType: 'TODO', externalId: 'LATE', title: 'old' }, { url }),
+  );
   await plantCounts(service);
   return { created, replayed, updated, stale, forged, late };
-}
-
-/** The worker stands still for as long as a push waits. */
-async function notTakenUp({ workers }: Service, send: () => Promise<Answer>): Promise<Answer> {
-  for (const worker of workers) worker.kill('SIGSTOP');
-  try {
-    return await send();
-  } finally {
-    for (const worker of workers) worker.kill('SIGCONT');
-  }
 }
 
 /** Refusals of a crowd, as the service counts those that it does not record. */
@@ -87,7 +80,7 @@ const showsRows = (page: Page, rows: readonly string[]) =>
 const addressOf = (page: Page): Promise<string> =>
   page.evaluate('location.href') as Promise<string>;
 
-inConsole('pushes in a browser', { env: { PUSH_TIMEOUT: '3s' } }, ({ service, key, open }) => {
+inConsole('pushes in a browser', {}, ({ service, key, open }) => {
   let planted: Planted;
   const pushes = (query = '') => open(`#/pushes?${RANGE}${query}`, '.pushes .table');
   const pushOf = (name: keyof Planted) =>

@@ -100,13 +100,14 @@ whereData('the help desk file', () => {
     console.info(`help desk file, ${name}: ${JSON.stringify(whole)}`);
     return whole;
   };
-  /** The longest that a push waited between its receipt and its commit, milliseconds. */
-  const longestWait = async () => {
+  /** How long pushes waited between their receipt and their commit, milliseconds. */
+  const waitsOf = async () => {
     const entries = await entryModel(service.db).find({}, 'receivedAt settledAt').lean();
     const waits = entries.map(
       ({ receivedAt, settledAt }) => Number(settledAt) - Number(receivedAt),
     );
-    return waits.reduce((longest, wait) => Math.max(longest, wait), 0);
+    waits.sort((a, b) => a - b);
+    return { longest: waits.at(-1) ?? 0, median: waits[waits.length >> 1] ?? 0 };
   };
   const exported = async (of = service) => {
     const text = await matterctlOf(of, 'matter', 'export', '--system-code', 'TEST');
@@ -140,12 +141,12 @@ whereData('the help desk file', () => {
     await victim?.exited;
     await service.startWorker();
     const summary = await pushing;
-    const longest = await longestWait();
+    const { longest, median } = await waitsOf();
     console.info(`longest wait of a push, the worker's death included: ${longest} ms`);
     expect(summary.failed).toBe(0);
     expect(total(summary.outcomes)).toBe(LINES);
-    // The dead worker's keys moved on within 3 s, and as much again for a slow machine.
-    expect(longest).toBeLessThan(6_000);
+    // The dead worker's keys moved on within 3 s; a slow machine shows in the wait of most pushes.
+    expect(longest).toBeLessThan(3_000 + 30 * median);
     // A slow machine may shed what waits behind the dead worker, and the transaction that it left open
     // may refuse a few; nothing else is a reason to send again.
     const {

@@ -17,7 +17,7 @@ const TALLEST = 2_600;
 const { SCREENSHOTS, SCREENSHOT_FONTS } = process.env;
 
 const OPTIONS = {
-  ...{ metrics: true, env: { PUSH_TIMEOUT: '3s' } },
+  metrics: true,
   fonts: SCREENSHOT_FONTS ? [SCREENSHOT_FONTS] : [],
 };
 

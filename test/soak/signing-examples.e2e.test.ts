@@ -10,7 +10,7 @@ import { type Service, startService } from '../support/service';
 
 const EXAMPLES = join(__dirname, '../../examples/signing');
 /** Go and Java compile first, where nothing is cached yet. */
-const PROCESS_MS = 100_000;
+const PROCESS_MS = 300_000;
 
 interface Vector {
   readonly name: string;
@@ -26,6 +26,8 @@ interface Language {
   readonly command: string;
   /** How the externalId of its push ends. */
   readonly id: string;
+  /** The same, compiled once: each run of `command` compiles anew. */
+  readonly compiled?: { readonly build: string; readonly command: string };
   /** Tools and their lowest major versions. */
   readonly needs: Readonly<Record<string, number>>;
 }
@@ -35,8 +37,17 @@ const LANGUAGES: Language[] = [
   { name: 'Bash', command: 'bash send.sh', id: 'bash', needs: { bash: 3, openssl: 1, curl: 7 } },
   { name: 'JavaScript', command: 'node send.mjs', id: 'node', needs: { node: 20 } },
   { name: 'Python', command: 'python3 send.py', id: 'python', needs: { python3: 3 } },
-  { name: 'Java', command: 'java Send.java', id: 'java', needs: { java: 17, javac: 17 } },
-  { name: 'Go', command: 'go run main.go', id: 'go', needs: { go: 1 } },
+  {
+    ...{ name: 'Java', command: 'java Send.java', id: 'java', needs: { java: 17, javac: 17 } },
+    compiled: {
+      build: 'javac -d classes Send.java',
+      command: 'java -XX:TieredStopAtLevel=1 -cp classes Send',
+    },
+  },
+  {
+    ...{ name: 'Go', command: 'go run main.go', id: 'go', needs: { go: 1 } },
+    compiled: { build: 'go build -o main-of-go main.go', command: './main-of-go' },
+  },
   { name: 'PHP', command: 'php send.php', id: 'php', needs: { php: 8 } },
   { name: 'C#', command: 'dotnet run --', id: 'csharp', needs: { dotnet: 8 } },
 ];
@@ -105,7 +116,7 @@ function run(
 function missingTools({ needs }: Language): string {
   const isMissing = ([tool, lowest]: [string, number]) => {
     const args = [SAYS_VERSION[tool] ?? '--version'];
-    const options = { env: ENV, encoding: 'utf8', timeout: 30_000 } as const;
+    const options = { env: ENV, encoding: 'utf8', timeout: 120_000 } as const;
     const { status, stdout } = spawnSync(tool, args, options);
     const [major] = /\d+/.exec(stdout ?? '') ?? [];
     return status !== 0 || Number(major) < lowest;
@@ -146,24 +157,27 @@ for (const language of LANGUAGES) {
   }
 }
 
-function tryExample({ command, id }: Language): void {
+function tryExample({ command, id, compiled }: Language): void {
   const externalId = `EXAMPLE-${id}`;
-  const signVector = ({ clientId, timestamp, secret, body }: Vector) =>
-    run(`${command} sign`, {}, `${clientId}\n${timestamp}\n${secret}\n${body}`);
+  const quick = compiled?.command ?? command;
+  const signWith = async (how: string, { name, clientId, timestamp, secret, body }: Vector) => {
+    const input = `${clientId}\n${timestamp}\n${secret}\n${body}`;
+    const { stdout, stderr } = await run(`${how} sign`, {}, input);
+    return [name, stdout, stderr];
+  };
+  const expected = VECTORS.map(({ name, signature }) => [name, `${signature}\n`, '']);
 
-  // The first run compiles, and has the time for it to itself.
   beforeAll(async () => {
-    for (const vector of VECTORS.slice(0, 1)) await signVector(vector);
+    if (compiled) expect(await run(compiled.build)).toMatchObject({ code: 0 });
   });
 
   test('signs every vector', async () => {
-    const expected = VECTORS.map(({ name, signature }) => [name, `${signature}\n`, '']);
     const signed: string[][] = [];
-    for (const vector of VECTORS) {
-      const { stdout, stderr } = await signVector(vector);
-      signed.push([vector.name, stdout, stderr]);
-    }
+    for (const vector of VECTORS) signed.push(await signWith(quick, vector));
     expect(signed).toEqual(expected);
+    for (const vector of VECTORS.slice(0, 1)) {
+      expect(await signWith(command, vector)).toEqual(expected[0]);
+    }
   });
 
   test('sends a push that is answered code 0 and is in the ledger as it was written', async () => {
@@ -202,7 +216,7 @@ function tryExample({ command, id }: Language): void {
 
   test('names the setting that is missing, and does not exit 0', async () => {
     for (const name of Object.keys(settings())) {
-      const { code, stdout, stderr } = await run(command, { ...settings(), [name]: '' });
+      const { code, stdout, stderr } = await run(quick, { ...settings(), [name]: '' });
       expect([stdout, stderr]).toEqual(['', expect.stringContaining(`${name} is not set`)]);
       expect(code).not.toBe(0);
     }

@@ -1,8 +1,8 @@
 /** A headless Chromium that comes as a package: nothing has to be installed on the machine. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import puppeteer, { type Browser, type HTTPRequest, type Page } from 'puppeteer-core';
 import { projectRoot } from '../../tools/local/project';
 
@@ -22,7 +22,7 @@ const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--no-proxy-server'];
 export interface Chromium {
   /** @param name a host that leads to this machine, and no other does */
   launch(name: string): Promise<Browser>;
-  /** Takes the unpacked browser away. */
+  /** Takes away what the browser has written. */
   remove(): void;
 }
 
@@ -70,8 +70,7 @@ export function elsewhere(page: Page, { requests }: Watched): string[] {
 }
 
 /**
- * Unpacks the browser into a folder of its own and tries it. Not asynchronous: tests are declared, or
- * skipped, by what it returns.
+ * Makes the browser ready. Not asynchronous: tests are declared, or skipped, by what it returns.
  *
  * @param fonts folders with fonts, beside those of the machine
  * @returns the reason where it does not run on this machine
@@ -81,30 +80,91 @@ export function prepareChromium(
 ): Chromium | { readonly problem: string } {
   const folder = mkdtempSync(join(tmpdir(), 'matter-push-chromium-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  const unpacked = unpack(folder);
-  const own = { ...process.env, TMPDIR: folder, HOME: folder };
-  const env = { ...own, FONTCONFIG_FILE: fontsOf(folder, fonts) };
-  // Libraries of the machine first; those of the package are for one that has none.
-  const envs = [env, { ...env, LD_LIBRARY_PATH: join(folder, 'al2023/lib') }];
-  const problems = unpacked.problem
-    ? [unpacked.problem]
-    : envs.map((each) => startProblem(unpacked.path, each));
-  const good = problems.indexOf(undefined);
-  if (good < 0) {
+  try {
+    const { file, needsLibraries } = triedChromium();
+    const launch = (name: string) =>
+      puppeteer.launch({
+        executablePath: join(CACHE, file),
+        env: envOf(CACHE, needsLibraries, { home: folder, fonts }),
+        headless: 'shell',
+        // By a pipe, not a port: it ends when whoever started it is gone.
+        pipe: true,
+        userDataDir: mkdtempSync(join(folder, 'profile-')),
+        args: [...FLAGS, rulesFor(name)],
+      });
+    return { launch, remove };
+  } catch (error) {
     remove();
-    return { problem: problems.join('; ') };
+    return { problem: (error as Error).message };
   }
-  const launch = (name: string) =>
-    puppeteer.launch({
-      executablePath: unpacked.path,
-      env: envs[good] ?? env,
-      headless: 'shell',
-      // By a pipe, not a port: it ends when whoever started it is gone.
-      pipe: true,
-      userDataDir: mkdtempSync(join(folder, 'profile-')),
-      args: [...FLAGS, rulesFor(name)],
-    });
-  return { launch, remove };
+}
+
+/** The package, and what it was unpacked to: once, for all test files of all runs. */
+const PACKAGE = join(projectRoot(), 'node_modules/@sparticuz/chromium/package.json');
+const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+const CACHE = join(projectRoot(), '.embedded', `chromium-${version}`);
+/** Says how it runs on this machine. */
+const TRIED = 'tried.json';
+
+interface Tried {
+  /** The browser, within the folder that it was unpacked to. */
+  readonly file: string;
+  /** Whether it runs only with the libraries of the package. */
+  readonly needsLibraries: boolean;
+}
+
+/** @throws Error where it cannot be unpacked or does not start */
+function triedChromium(): Tried {
+  if (!existsSync(join(CACHE, TRIED))) unpackAndTry();
+  return JSON.parse(readFileSync(join(CACHE, TRIED), 'utf8'));
+}
+
+/** Other test files may do the same at this moment: the first one to be done counts. */
+function unpackAndTry(): void {
+  const folder = mkdtempSync(`${CACHE}-`);
+  try {
+    const file = relative(folder, unpack(folder));
+    const problems: string[] = [];
+    // Libraries of the machine first; those of the package are for one that has none.
+    for (const needsLibraries of [false, true]) {
+      const env = envOf(folder, needsLibraries, { home: folder, fonts: [] });
+      const problem = startProblem(join(folder, file), env);
+      if (problem === undefined) {
+        const tried: Tried = { file, needsLibraries };
+        writeFileSync(join(folder, TRIED), JSON.stringify(tried));
+        keepAsCache(folder);
+        return;
+      }
+      problems.push(problem);
+    }
+    throw new Error(problems.join('; '));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function keepAsCache(folder: string): void {
+  try {
+    renameSync(folder, CACHE);
+  } catch (error) {
+    // Another test file was quicker.
+    if (!existsSync(join(CACHE, TRIED))) throw error;
+  }
+}
+
+interface OwnFolders {
+  /** For what the browser writes. */
+  readonly home: string;
+  /** Folders with fonts. */
+  readonly fonts: readonly string[];
+}
+
+function envOf(unpacked: string, needsLibraries: boolean, { home, fonts }: OwnFolders) {
+  return {
+    ...process.env,
+    ...{ TMPDIR: home, HOME: home, FONTCONFIG_FILE: fontsOf(unpacked, { home, fonts }) },
+    ...(needsLibraries && { LD_LIBRARY_PATH: join(unpacked, 'al2023/lib') }),
+  };
 }
 
 /**
@@ -113,16 +173,21 @@ export function prepareChromium(
  *
  * @returns the settings of fontconfig
  */
-function fontsOf(folder: string, more: readonly string[]): string {
-  const dirs = [...more, '/usr/share/fonts', '/usr/local/share/fonts', join(folder, 'fonts')];
-  const file = join(folder, 'fonts.conf');
-  const settings = [...dirs.map((dir) => `<dir>${dir}</dir>`), `<cachedir>${folder}</cachedir>`];
+function fontsOf(unpacked: string, { home, fonts }: OwnFolders): string {
+  const dirs = [...fonts, '/usr/share/fonts', '/usr/local/share/fonts', join(unpacked, 'fonts')];
+  const file = join(home, 'fonts.conf');
+  const settings = [...dirs.map((dir) => `<dir>${dir}</dir>`), `<cachedir>${home}</cachedir>`];
   writeFileSync(file, `<?xml version="1.0"?>\n<fontconfig>${settings.join('')}</fontconfig>\n`);
   return file;
 }
 
-/** In a process of its own: the package is for `import` only, and unpacks to the folder for temporary files. */
-function unpack(folder: string): { path: string; problem?: string } {
+/**
+ * In a process of its own: the package is for `import` only, and unpacks to the folder for temporary files.
+ *
+ * @returns the path of the browser
+ * @throws Error where it fails
+ */
+function unpack(folder: string): string {
   const script = `import('@sparticuz/chromium').then(async (it) =>
     process.stdout.write(await it.default.executablePath()))`;
   const done = spawnSync(process.execPath, ['-e', script], {
@@ -132,8 +197,8 @@ function unpack(folder: string): { path: string; problem?: string } {
     encoding: 'utf8',
     timeout: UNPACK_MS,
   });
-  if (done.status === 0) return { path: done.stdout };
-  return { path: '', problem: `it could not be unpacked: ${lastLines(done.stderr)}` };
+  if (done.status === 0) return done.stdout;
+  throw new Error(`it could not be unpacked: ${lastLines(done.stderr)}`);
 }
 
 /** Starts and ends it once. */

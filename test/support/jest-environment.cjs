@@ -2,11 +2,12 @@
  * jest's environment of a test file: the realm of jest's worker itself, where jest makes one for each
  * file. Packages can be loaded once for all files then (`jest-runtime.cjs`): an array, a date or an error
  * of theirs is one of the test's own. What a file leaves on the global object or in `process.env` is
- * taken away after it.
+ * taken away after it. A file that leaves a connection, a timer or a process behind fails.
  */
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+const { findLeft, look } = require('./left-behind.cjs');
 
 module.exports = class OneRealm {
   global = globalThis;
@@ -34,6 +35,16 @@ module.exports = class OneRealm {
   async setup() {
     // Jest sets 100, and makes an error for each `expect`: with a stack that deep it costs more than the check.
     Error.stackTraceLimit = STACK_DEPTH;
+    this.before = look();
+  }
+
+  /** After the last hook of a file; what is added to the errors here makes the file fail. */
+  async handleTestEvent({ name }, { unhandledErrors }) {
+    if (name !== 'run_finish') return;
+    this.fakeTimersModern.useRealTimers();
+    const left = await findLeft(this.before);
+    if (left.length === 0) return;
+    unhandledErrors.push(new Error(`This file left behind:\n${left.join('\n')}`));
   }
 
   async teardown() {

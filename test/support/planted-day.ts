@@ -33,7 +33,7 @@ const many = (count: number, name: string, more: object = {}) =>
   Array.from({ length: count }, (_, n) => upsert(`${name}-${n}`, more));
 
 /**
- * @param pushes in all, with what is planted among them; the service's PUSH_TIMEOUT is short
+ * @param pushes in all, with what is planted among them
  * @returns a moment, epoch milliseconds: one matter failed before and after it
  */
 export async function pushDay(service: Service, pushes: number): Promise<number> {
@@ -105,11 +105,30 @@ async function pushPaused({ db, env, clientId, push }: Service): Promise<void> {
 }
 
 /** Nobody takes them up: the worker stands still for as long as a push waits. */
-async function pushUnconfirmed({ workers, push }: Service): Promise<void> {
-  for (const worker of workers) worker.kill('SIGSTOP');
-  const sent = Array.from({ length: PLANTED.timedOut }, (_, n) =>
-    push('upsert', todo(`LATE-${n}`)),
+async function pushUnconfirmed(service: Service): Promise<void> {
+  await whileNotTakenUp(service, (url) =>
+    Promise.all(
+      Array.from({ length: PLANTED.timedOut }, (_, n) =>
+        service.push('upsert', todo(`LATE-${n}`), { url }),
+      ),
+    ),
   );
-  await Promise.all(sent);
-  for (const worker of workers) worker.kill('SIGCONT');
+}
+
+/**
+ * The workers stand still meanwhile.
+ *
+ * @param send gets the address of a web whose callers do not wait for long
+ */
+export async function whileNotTakenUp<T>(
+  { workers, startWeb }: Service,
+  send: (url: string) => Promise<T>,
+): Promise<T> {
+  const web = await startWeb({ PUSH_TIMEOUT: '3s' });
+  for (const worker of workers) worker.kill('SIGSTOP');
+  try {
+    return await send(String(web.url));
+  } finally {
+    for (const worker of workers) worker.kill('SIGCONT');
+  }
 }

@@ -4,10 +4,7 @@ import { type Service, startService } from '../../support/service';
 
 let service: Service;
 beforeAll(async () => {
-  // What is read here takes seconds on a busy machine: it is not about the deadline.
-  service = await startService({
-    env: { BODY_LIMIT: String(4 * 1024 * 1024), PUSH_TIMEOUT: '30s' },
-  });
+  service = await startService({ env: { BODY_LIMIT: String(4 * 1024 * 1024) } });
   const answer = await service.push('upsert', {
     ...{ matterType: 'TODO', externalId: 'KEPT', title: 'as it was' },
     parties: [{ username: 'alice', partyRole: 'ASSIGNEE' }],

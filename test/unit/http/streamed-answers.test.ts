@@ -10,7 +10,9 @@ import { successEnvelope } from '../../../src/protocol/envelope';
 import { until } from '../../support/wait';
 
 const servers: ReturnType<typeof createServer>[] = [];
+const sockets: Socket[] = [];
 afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     server.close();
@@ -24,6 +26,7 @@ async function open(handler: RequestListener, headers = 'Content-Length: 10'): P
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  sockets.push(socket);
   socket.on('error', () => undefined);
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`);
   return socket;

@@ -73,10 +73,17 @@ test('a log that answers late still gives the final state, long before the deadl
 });
 
 test('while the log does not answer, the reply of a worker counts', async () => {
-  const { settle, inbox } = settling(() => new Promise(() => undefined));
+  let answer: (settlements: Settlement[]) => void = () => {};
+  const { settle, inbox } = settling(
+    () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      }),
+  );
   const settlement = settle(push, Date.now() + 60_000);
   setTimeout(() => inbox.deliver(push.id, PERSISTED), 100);
   expect(await settlement).toEqual(PERSISTED);
+  answer([PERSISTED]);
 });
 
 test('and at the deadline nobody says that it was rejected', async () => {
