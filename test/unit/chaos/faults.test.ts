@@ -161,7 +161,11 @@ test('when the run is given up, what is there is undone at once and nothing more
     fault('drop-mongo', 0, 60_000),
     fault('kill-web', 60_000),
   ];
-  const done = await runFaults(plan, cluster, { clock, signal: AbortSignal.timeout(50) });
+  const ending = new AbortController();
+  const running = runFaults(plan, cluster, { clock, signal: ending.signal });
+  await until('both to be there', async () => log.length === 2);
+  ending.abort();
+  const done = await running;
   expect(log.slice(0, 2)).toEqual(['SIGSTOP worker-0', 'drop mongo true']);
   expect(log.slice(2).sort()).toEqual(['SIGCONT worker-0', 'drop mongo false']);
   expect(done).toHaveLength(2);
