@@ -1,3 +1,4 @@
+/** The console's overview in a browser: two days of which every number is known, and the ledger. */
 import pino from 'pino';
 import { dayAt, hourAt } from '../../src/protocol/time';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';

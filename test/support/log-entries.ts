@@ -8,7 +8,7 @@ const newId = createRequestIds();
 /** Waits still, unless said otherwise. @param at of its receipt, epoch milliseconds */
 export const aLogEntry = (over: Partial<LogEntry> = {}, at = Date.now()): LogEntry => ({
   _id: new Types.ObjectId(newId(at)),
-  ...{ clientId: 'tester', systemCode: 'TEST', operation: 'upsert', bodyHash: '', bodySize: 0 },
+  ...{ clientId: 'tester', systemCode: 'TEST', operation: 'upsert', bodyHash: '-', bodySize: 0 },
   ...{ receivedAt: new Date(at), deadlineAt: new Date(at), state: 'QUEUED' as const },
   ...over,
 });
