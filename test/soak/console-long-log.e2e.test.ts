@@ -1,3 +1,4 @@
+/** The console's pushes in a browser where the log is long, and what is asked for is rare and far back in it. */
 import { nativeCollection } from '../../src/storage/mongo';
 import { entryModel, type LogEntry } from '../../src/storage/push-log/entry-model';
 import { press, shows, textOf } from '../support/console-page';

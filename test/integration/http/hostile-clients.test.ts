@@ -1,3 +1,7 @@
+/**
+ * The web process's client directory: ids that nobody has cost what known ones cost, one broken record
+ * harms nobody else, and what operators change is believed within a second.
+ */
 import type { Connection } from 'mongoose';
 import pino from 'pino';
 import { type ClientRecord, clientModel } from '../../../src/storage/directory/client-model';

@@ -1,3 +1,4 @@
+/** Keys: when a secret was used last, and a new master key without a pause. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'mongoose';
 import pino from 'pino';

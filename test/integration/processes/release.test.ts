@@ -1,3 +1,4 @@
+/** The release step: brings an older database up to date, and may run again at any time. */
 import { type Connection, Types } from 'mongoose';
 import { auditModel } from '../../../src/storage/audit/audit-model';
 import { prepareDatabase } from '../../../src/storage/indexes';

@@ -1,3 +1,4 @@
+/** What was lost on the way is ended, and looking for it costs the same however long the log is. */
 import type { Connection } from 'mongoose';
 import type { LogState } from '../../../src/protocol/log-states';
 import { prepareDatabase } from '../../../src/storage/indexes';

@@ -1,3 +1,4 @@
+/** What a search reports where the index that it names is missing: the server's own words. */
 import type { Connection } from 'mongoose';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { createSearchMatters } from '../../../src/storage/ledger/search-matters';

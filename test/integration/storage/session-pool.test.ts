@@ -1,3 +1,7 @@
+/**
+ * The pool of sessions in which batches commit: never two at once in one, and never one that was given
+ * up.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, mongo } from 'mongoose';
 import pino from 'pino';

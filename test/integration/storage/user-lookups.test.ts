@@ -1,3 +1,4 @@
+/** Users that many requests ask for at the same moment: read together, and not in one query without a bound. */
 import type { Connection, mongo } from 'mongoose';
 import { userModel } from '../../../src/storage/directory/user-model';
 import { createUserDirectory } from '../../../src/storage/directory/users';

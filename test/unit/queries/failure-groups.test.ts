@@ -1,3 +1,4 @@
+/** Failed pushes by reason and field: what is counted, and that it stays bounded. */
 import type { Failures } from '../../../src/protocol/failures';
 import { groupsOf, rowOf } from '../../../src/queries/failure-groups';
 import { createFailures } from '../../../src/queries/failures';

@@ -1,3 +1,4 @@
+/** Diagnoses are made one after the other, of requests that were rejected for their signature alone. */
 import { createMutex } from '../../../src/concurrency/mutex';
 import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose-entry';
 import { sentSignature } from '../../../src/storage/push-log/sent-signature';
