@@ -1,5 +1,5 @@
 /** What the chaos runs of tests have in common. */
-import type { ChaosOptions } from '../../tools/chaos/run';
+import { type ChaosOptions, runChaos } from '../../tools/chaos/run';
 import { projectRoot } from '../../tools/local/project';
 
 export const CROWD: Omit<ChaosOptions, 'duration' | 'seed'> = {
@@ -27,4 +27,42 @@ export function untilTestEnds(): (limit: number) => AbortSignal {
     ended.abort();
   });
   return (limit) => AbortSignal.any([ended.signal, AbortSignal.timeout(limit - CLEARING)]);
+}
+
+export type How = Pick<ChaosOptions, 'seed' | 'mix' | 'skew' | 'redisForm' | 'duration'>;
+
+/** Milliseconds of a run, with the minute and more after which the service ends what nobody settled. */
+const LIMIT = 900_000;
+/**
+ * Milliseconds between two pushes of a caller: without it the callers alone take all processors, and a fault meets
+ * the service no more often.
+ */
+const PAUSE = 30;
+/**
+ * How long things took depends on the machine that the tests share with others; `npm run chaos` holds
+ * the service to it. That everything recovers shows here by what is left behind.
+ */
+const OF_TIME = ['answered-in-time', 'recovery', 'served', 'measurable'];
+
+/** Declares a test for each run: every promise is kept, and the run had a fault of each of its kinds. */
+export function testPromises(runs: readonly (readonly [where: string, how: How])[]): void {
+  const within = untilTestEnds();
+  test.each(runs)(
+    '%s no promise is broken, and everything recovers by itself',
+    async (_where, how) => {
+      const say = (text: string) =>
+        text.startsWith('The logs') && process.stderr.write(`${text}\n`);
+      const options = { ...CROWD, pause: PAUSE, ...how, say };
+      const result = await runChaos({ ...options, signal: within(LIMIT) });
+      expect(result.violations.filter(({ rule }) => !OF_TIME.includes(rule))).toEqual([]);
+      expect(result.crashes).toEqual([]);
+      const kinds = new Set(result.history.faults.map(({ kind }) => kind));
+      expect(how.mix?.kinds.filter((kind) => !kinds.has(kind))).toEqual([]);
+      const accepted = result.history.attempts.filter(
+        ({ end }) => end.kind === 'answered' && end.code === 0,
+      );
+      expect(accepted.length).toBeGreaterThan(100);
+    },
+    LIMIT,
+  );
 }

@@ -26,6 +26,8 @@ export interface ChaosOptions {
   /** Milliseconds in which faults happen. */
   readonly duration: number;
   readonly callers: number;
+  /** Milliseconds between two pushes of a caller; none, where absent. */
+  readonly pause?: number;
   readonly webs: number;
   readonly workers: number;
   /** All kinds at their usual pace, where absent. */
@@ -147,9 +149,9 @@ async function drive(cluster: Cluster, options: ChaosOptions): Promise<Driven> {
       attempt: (attempt) => void attempts.push(attempt),
       batch: (batch) => void batches.push(batch),
     };
-    const { callers: count, batches: share = IN_BATCHES } = options;
+    const { callers: count, pause = 0, batches: share = IN_BATCHES } = options;
     const some = { random, callers: count, keys: KEYS, batches: share };
-    const crowd = { ...some, pause: 0, record, signal };
+    const crowd = { ...some, pause, record, signal };
     const callers = runCrowd(cluster, crowd);
     await sleep(WARM_UP, undefined, { signal });
     const clock = () => performance.now();
