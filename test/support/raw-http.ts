@@ -26,10 +26,18 @@ export interface RawCaller {
   untilAnswers(count: number): Promise<RawAnswer[]>;
 }
 
+/** The service ends its side of some connections alone; ours end with the test file. */
+const sockets = new Set<Socket>();
+afterAll(() => {
+  for (const socket of sockets) socket.destroy();
+});
+
 /** @param url where to connect; its path is not used */
 export async function connectRaw(url: string): Promise<RawCaller> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  sockets.add(socket);
+  socket.once('close', () => sockets.delete(socket));
   const chunks: Buffer[] = [];
   const startedAt = Date.now();
   socket.on('data', (chunk) => chunks.push(chunk));
