@@ -13,6 +13,7 @@ import {
 import { makeGround, type TestGround } from '../support/ground';
 import { todo } from '../support/push-bodies';
 import { type Service, startService } from '../support/service';
+import { statusOf } from '../support/status-of';
 import { until } from '../support/wait';
 
 const SHARDS = 8;
@@ -69,7 +70,7 @@ test('pushes of other shards are served meanwhile, and those of all afterwards',
   await until('the others to be served', () => areServed(others));
   expect([...(await codesOf(others))]).toEqual([0]);
   expect([...(await codesOf(away))].filter((code) => code !== 503 && code !== 504)).toEqual([]);
-  expect((await fetch(new URL('/readyz', service.urlOf()))).status).toBe(200);
+  expect(await statusOf(new URL('/readyz', service.urlOf()))).toBe(200);
   const metrics = await (await fetch(String(service.metricsUrls[0]))).text();
   expect(metrics).toMatch(/^matter_push_up\{.*server="redis".*\} 1$/m);
   expect(metrics).not.toMatch(/^matter_push_(queue_waiting|backlog_age_seconds)\{/m);

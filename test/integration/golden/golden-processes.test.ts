@@ -1,7 +1,11 @@
 /** What operators see of the processes and in their servers: metrics, Redis, MongoDB, a full queue. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Redis } from 'ioredis';
 import type { PartitionView } from '../../../src/queue/view';
 import type { Status } from '../../../src/status/look';
+import { type RunningServer, startRedis } from '../../../tools/local/servers';
 import { matterctl } from '../../support/cli-tool';
 import { expectGolden, fieldsOf, normalised, shapeOf } from '../../support/golden';
 import { expense, FULL, PUSHES } from '../../support/golden-ledger';
@@ -13,25 +17,26 @@ import { until } from '../../support/wait';
 const HELD = expense('HELD');
 const ENGLISH = { headers: { 'Accept-Language': 'en' } };
 let service: Service;
+const dir = mkdtempSync(path.join(tmpdir(), 'matter-push-golden-'));
+let server: RunningServer;
 let redis: Redis;
 let monitor: Redis;
 /** Of every command that the service gives Redis. */
 const keysSeen = new Set<string>();
 
 beforeAll(async () => {
+  // Of its own: a command of somebody else that comes with the answer to MONITOR breaks the connection.
+  server = await startRedis({ dir });
+  redis = new Redis(server.url);
+  monitor = redis.duplicate({ monitor: true });
+  await new Promise<void>((resolve) => monitor.once('monitoring', () => resolve()));
   service = await startService({
     processes: true,
+    redisUrl: server.url,
     metrics: true,
     env: { PARTITION_LIMIT: '1', PUSH_TIMEOUT: '60s', SIGNATURE_GRACE: '0', RATE_LIMIT: '100000' },
   });
   await service.startWeb({ PUSH_TIMEOUT: '500ms' });
-  redis = new Redis(String(service.env.REDIS_URL));
-  monitor = redis.duplicate({ monitor: true });
-  // A line that comes with the answer to MONITOR breaks the connection; ioredis makes another.
-  monitor.on('error', (error) =>
-    console.warn(`MONITOR is tried again: ${error.message.slice(0, 100)}`),
-  );
-  await new Promise<void>((resolve) => monitor.once('monitoring', () => resolve()));
   monitor.on('monitor', (_time: string, args: string[]) => {
     // The name of a connection is no key, and a pattern is what this test looks for.
     if (/^(client|keys)$/i.test(String(args[0]))) return;
@@ -50,13 +55,15 @@ beforeAll(async () => {
   await run('client', 'limit', 'g-audited', '--rate', '5', '--burst', '5');
   await run('queue', 'pause', 'g-audited', '--reason', 'a reason');
   // Metrics ask Redis whether it takes writes.
-  await fetch(String(service.metricsUrls[0]));
+  await (await fetch(String(service.metricsUrls[0]))).text();
 });
 afterAll(async () => {
   for (const worker of service.workers) worker.kill('SIGCONT');
   monitor.disconnect();
   redis.disconnect();
   await service.stop();
+  await server.stop();
+  rmSync(dir, { recursive: true, force: true });
 });
 
 const run = (...args: string[]) => matterctl(args, { env: service.env });

@@ -59,6 +59,7 @@ test('bytes that are no request: no-store and nosniff', async () => {
 
 test('the document of the interface may be cached, and is never taken for another type', async () => {
   const answer = await fetch(`${service.urlOf()}/openapi.json`);
+  await answer.text();
   expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
 });

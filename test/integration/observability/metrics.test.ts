@@ -16,6 +16,7 @@ import {
 } from '../../support/prometheus';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService, testServers, withDatabase } from '../../support/service';
+import { statusOf } from '../../support/status-of';
 import { until } from '../../support/wait';
 
 const PROJECT = path.resolve(__dirname, '../../..');
@@ -72,9 +73,7 @@ const largestSeen = (name: string) =>
 
 /** What each process says on its internal port. */
 const readiness = () =>
-  Promise.all(
-    service.metricsUrls.map(async (url) => (await fetch(new URL('/readyz', url))).status),
-  );
+  Promise.all(service.metricsUrls.map((url) => statusOf(new URL('/readyz', url))));
 
 /** Each process looks at its servers by itself. */
 const allToAnswer = (status: number) =>

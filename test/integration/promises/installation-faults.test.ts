@@ -10,6 +10,7 @@ import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig'
 import { anUpsert } from '../../support/builders';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
+import { statusOf } from '../../support/status-of';
 import { until } from '../../support/wait';
 
 describe('a worker', () => {
@@ -75,7 +76,7 @@ describe('a database that rejects all writes for moments', () => {
 
   test('no process is ready while it does, and the log names the error of the server', async () => {
     const urls = [`${service.urlOf()}/readyz`, ...service.metricsUrls.map(readyUrl)];
-    const statuses = () => Promise.all(urls.map(async (url) => (await fetch(url)).status));
+    const statuses = () => Promise.all(urls.map((url) => statusOf(url)));
     const allAre = (status: number) => async () =>
       (await statuses()).every((one) => one === status);
     await until('all to be ready', allAre(200));

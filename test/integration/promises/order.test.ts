@@ -26,7 +26,7 @@ let service: Service;
 const redis = new Redis(testServers().redisUrl);
 beforeAll(async () => {
   service = await startService({
-    processes: 'workers',
+    processes: true,
     webs: 2,
     workers: 2,
     env: { PUSH_TIMEOUT: '60s' },

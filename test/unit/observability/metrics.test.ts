@@ -7,6 +7,7 @@ import { areServersReady, readServers } from '../../../src/observability/metrics
 import { createRegistry } from '../../../src/observability/metrics/registry';
 import { PushError } from '../../../src/protocol/errors';
 import { samplesIn } from '../../support/prometheus';
+import { statusOf } from '../../support/status-of';
 
 function kept(redisTime: () => Promise<number> = async () => 1_000) {
   const registry = createRegistry('web');
@@ -204,19 +205,20 @@ describe('the port', () => {
     ['GET', '/readyz/x'],
   ])('%s %s is not there', async (method, path) => {
     const answer = await fetch(new URL(path, endpoint.url), { method });
+    await answer.text();
     expect(answer.status).toBe(404);
   });
 
   test('says that the process is alive, and whether its servers are there', async () => {
-    const statusOf = async (path: string) => (await fetch(new URL(path, endpoint.url))).status;
-    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+    const statusAt = (path: string) => statusOf(new URL(path, endpoint.url));
+    expect([await statusAt('/healthz'), await statusAt('/readyz')]).toEqual([200, 200]);
     ready = false;
-    expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 503]);
+    expect([await statusAt('/healthz'), await statusAt('/readyz')]).toEqual([200, 503]);
   });
 
   test('a failure is an answer too', async () => {
     text = async () => Promise.reject(new Error('no'));
-    expect((await fetch(endpoint.url)).status).toBe(500);
+    expect(await statusOf(endpoint.url)).toBe(500);
   });
 
   test('one that is in use is named', async () => {
