@@ -70,7 +70,7 @@ describe('with no worker running', () => {
 describe('with a worker that does not move', () => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ processes: 'workers', env: { PUSH_TIMEOUT: '30s' } });
+    service = await startService({ processes: true, env: { PUSH_TIMEOUT: '30s' } });
   });
   afterAll(() => service.stop());
 

@@ -112,7 +112,9 @@ async function profiled(filter: MatterFilter, bounds: SearchBounds, newestFirst:
   // No more of them: the profiler cuts long texts, in the middle of a letter.
   const projection = { planSummary: 1, keysExamined: 1, hasSortStage: 1, 'command.hint': 1 };
   const log = db.collection('system.profile');
-  const commands = await log.find({ ns: /\.matters$/ }, { projection }).toArray();
+  const commands = await log
+    .find({ ns: /\.matters$/, 'command.listIndexes': { $exists: false } }, { projection })
+    .toArray();
   await log.drop();
   return { found, commands };
 }
