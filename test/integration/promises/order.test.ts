@@ -17,8 +17,8 @@ import { type Service, startService, testServers } from '../../support/service';
 import { until } from '../../support/wait';
 
 const KEYS = ['HOT-1', 'HOT-2', 'HOT-3', 'HOT-4'];
-const OPERATIONS = 1_000;
-const CALLERS = 32;
+const OPERATIONS = 2_000;
+const CALLERS = 48;
 const NAMES = new Map(['alice', 'bob', 'carol'].map((name) => [name, name.toUpperCase()]));
 const parsers = createBodyParsers({ timeZone: 'Asia/Shanghai', clock: Date.now });
 
