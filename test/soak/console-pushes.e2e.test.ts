@@ -50,7 +50,7 @@ async function plant(service: Service): Promise<Planted> {
     ...{ timestamp, headers: { 'X-Signature': signature } },
   });
   const late = await whileNotTakenUp(service, (url) =>
-    push('upsert', { matterType: 'TODO', externalId: 'LATE', title: 'old' }, { url }),
+    push('upsert', todo('LATE', { title: 'old' }), { url }),
   );
   await plantCounts(service);
   return { created, replayed, updated, stale, forged, late };

@@ -87,7 +87,7 @@ export function prepareChromium(
         executablePath: join(CACHE, file),
         env: envOf(CACHE, needsLibraries, { home: folder, fonts }),
         headless: 'shell',
-        // By a pipe, not a port: it ends when whoever started it is gone.
+        // A pipe, not a port: the browser ends when the process that started it is gone.
         pipe: true,
         userDataDir: mkdtempSync(join(folder, 'profile-')),
         args: [...FLAGS, rulesFor(name)],

@@ -31,7 +31,7 @@ export function untilTestEnds(): (limit: number) => AbortSignal {
 
 export type How = Pick<ChaosOptions, 'seed' | 'mix' | 'skew' | 'redisForm' | 'duration'>;
 
-/** Milliseconds of a run, with the minute and more after which the service ends what nobody settled. */
+/** Milliseconds of a run. In its last minute the service ends the pushes that nobody settled. */
 const LIMIT = 900_000;
 /**
  * Milliseconds between two pushes of a caller: without it the callers alone take all processors, and a fault meets
@@ -39,8 +39,8 @@ const LIMIT = 900_000;
  */
 const PAUSE = 30;
 /**
- * How long things took depends on the machine that the tests share with others; `npm run chaos` holds
- * the service to it. That everything recovers shows here by what is left behind.
+ * Rules about durations. Other load on the machine breaks them, so only `npm run chaos` checks them. Tests see
+ * that the service recovers because it leaves nothing behind in Redis and in the log.
  */
 const OF_TIME = ['answered-in-time', 'recovery', 'served', 'measurable'];
 

@@ -12,6 +12,7 @@ import { expense, FULL, PUSHES } from '../../support/golden-ledger';
 import { samplesIn } from '../../support/prometheus';
 import type { Answer } from '../../support/pusher';
 import { type Service, startService } from '../../support/service';
+import { statusOf } from '../../support/status-of';
 import { until } from '../../support/wait';
 
 const HELD = expense('HELD');
@@ -55,7 +56,7 @@ beforeAll(async () => {
   await run('client', 'limit', 'g-audited', '--rate', '5', '--burst', '5');
   await run('queue', 'pause', 'g-audited', '--reason', 'a reason');
   // Metrics ask Redis whether it takes writes.
-  await (await fetch(String(service.metricsUrls[0]))).text();
+  await statusOf(String(service.metricsUrls[0]));
 });
 afterAll(async () => {
   for (const worker of service.workers) worker.kill('SIGCONT');

@@ -1,6 +1,6 @@
 /**
- * The web process's client directory: ids that nobody has cost what known ones cost, one broken record
- * harms nobody else, and what operators change is believed within a second.
+ * The client directory of the web process. An unknown id costs as much as a known one. A broken record
+ * harms no other client. A change by an operator takes effect within a second.
  */
 import type { Connection } from 'mongoose';
 import pino from 'pino';

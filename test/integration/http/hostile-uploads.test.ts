@@ -89,7 +89,7 @@ describe('large bodies', () => {
     await until('some to be cut off', async () => (await left(large)) <= 256);
     expect(await left(large.slice(0, 30))).toBe(0);
     expect(await left(large)).toBeGreaterThan(200);
-    // Whoever only took too long is told so.
+    // A caller that is too slow gets an answer with the reason. These callers get none.
     expect(large.slice(0, 30).map((caller) => caller.received())).toEqual(Array(30).fill(''));
     await expectUnharmed(service);
   });

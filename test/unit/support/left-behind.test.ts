@@ -35,7 +35,7 @@ function runFiles(bodies: Readonly<Record<string, string>>) {
   );
 }
 
-test('what is left is named, by file; what is ended or keeps nothing alive is not', () => {
+test('a file fails if it leaves something behind, and its error names what', () => {
   const listening = `mine = net.createServer((s) => s.resume()).listen(0); await once(mine, 'listening');`;
   const connected = `${listening} const client = net.connect(mine.address().port); await once(client, 'connect');`;
   const results = runFiles({
