@@ -35,6 +35,7 @@ module.exports = class OneRealm {
   async setup() {
     // Jest sets 100, and makes an error for each `expect`: with a stack that deep it costs more than the check.
     Error.stackTraceLimit = STACK_DEPTH;
+    openStandardStreams();
     this.before = look();
   }
 
@@ -57,6 +58,14 @@ module.exports = class OneRealm {
     this.global = null;
   }
 };
+
+/**
+ * Node opens a standard stream when it is first used: by a package, a warning, or not at all. Opened here, it
+ * is not counted as left behind by the file that happens to use it first.
+ */
+function openStandardStreams() {
+  for (const name of ['stdin', 'stdout', 'stderr']) void process[name];
+}
 
 /** Frames: enough to see the line of a test from within our code. */
 const STACK_DEPTH = 20;

@@ -62,8 +62,10 @@ function tellHandles({ handles }) {
     const { name } = handle.constructor;
     if (spawnargs) return [`process ${handle.pid}: ${spawnargs.join(' ')}`];
     if (remotePort) return [`connection from port ${localPort} to port ${remotePort}`];
-    if (typeof handle.address === 'function') return [`${name} at port ${handle.address()?.port}`];
-    return [name];
+    const port = handle.address?.()?.port;
+    if (port) return [`${name} at port ${port}`];
+    // A pipe, of a child process or a standard stream, has a number instead.
+    return [handle._handle?.fd >= 0 ? `${name} of file descriptor ${handle._handle.fd}` : name];
   });
 }
 

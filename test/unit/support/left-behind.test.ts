@@ -48,6 +48,7 @@ test('a file fails if it leaves something behind, and its error names what', () 
     ended: `${connected} client.destroy(); mine.close(); clearTimeout(setTimeout(() => {}, 9_999));`,
     'short-timer': 'setTimeout(() => {}, 50);',
     'unref-timer': 'setTimeout(() => {}, 3_600_000).unref();',
+    streams: 'void process.stdin; void process.stdout; void process.stderr;',
     'fake-timer': 'jest.useFakeTimers(); setTimeout(() => {}, 3_600_000);',
   });
   const failed = [...results].filter(([, { status }]) => status === 'failed').map(([name]) => name);
