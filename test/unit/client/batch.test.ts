@@ -1,6 +1,7 @@
 /** Batches of the client against a server that fails, drops and answers in part. */
 import { getEventListeners } from 'node:events';
 import { createMatterPushClient, MatterPushError } from '../../../tools/client/matter-push-client';
+import { holdDeadlines } from '../../support/deadlines';
 import { type Client, clientOf } from '../../support/scripted-client';
 import {
   drop,
@@ -15,6 +16,7 @@ import { until } from '../../support/wait';
 
 const server = useScriptedServer();
 const withClient = clientOf(server);
+afterEach(() => void jest.restoreAllMocks());
 
 const status = (externalId: string, n = 0) => {
   return { operation: 'status', body: { externalId, n } } as const;
@@ -273,7 +275,15 @@ describe('what is retryable is sent again', () => {
     const results = await withClient({ retries: 1 }, (client) => client.batch(many(2)));
     expect(results).toMatchObject(Array(2).fill({ reason: 'DATABASE_UNAVAILABLE', tries: 2 }));
     server.replyToBatch = () => hang;
-    const late = await withClient({ timeout: 3_000 }, (client) => client.batch(many(2)));
+    const before = server.batches.length;
+    const timeout = 299_000;
+    const endDeadlines = holdDeadlines(timeout);
+    const late = await withClient({ timeout }, async (client) => {
+      const batch = client.batch(many(2));
+      await until('the batch', async () => server.batches.length > before);
+      endDeadlines();
+      return batch;
+    });
     expect(late).toMatchObject(Array(2).fill({ reason: 'NO_ANSWER_IN_TIME', tries: 1 }));
   });
 });

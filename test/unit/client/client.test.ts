@@ -2,6 +2,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMatterPushClient, MatterPushError } from '../../../tools/client/matter-push-client';
+import { holdDeadlines } from '../../support/deadlines';
 import { todo } from '../../support/push-bodies';
 import { type ClientOptions, clientOf } from '../../support/scripted-client';
 import {
@@ -262,11 +263,18 @@ describe('what is not retryable is told at once', () => {
 });
 
 describe('the deadline', () => {
+  const timeout = 299_000;
+  afterEach(() => void jest.restoreAllMocks());
+
   test('is over all tries; where one was under way, nobody knows', async () => {
     server.reply = (_, nth) => (nth === 1 ? drop : hang);
-    const error = await withClient({ timeout: 5_000 }, (client) =>
-      failureOf(client.upsert(todo('A'))),
-    );
+    const endDeadlines = holdDeadlines(timeout);
+    const error = await withClient({ timeout }, async (client) => {
+      const failed = failureOf(client.upsert(todo('A')));
+      await received(2);
+      endDeadlines();
+      return failed;
+    });
     expect(error).toMatchObject({
       code: 0,
       reason: 'NO_ANSWER_IN_TIME',
@@ -279,18 +287,19 @@ describe('the deadline', () => {
 
   test('a wait beyond it is not begun', async () => {
     server.reply = () => reject(503, 'BACKLOG_FULL', true, { 'Retry-After': '100000' });
-    const error = await withClient({ timeout: 299_000 }, (client) =>
-      failureOf(client.upsert(todo('A'))),
-    );
+    const error = await withClient({ timeout }, (client) => failureOf(client.upsert(todo('A'))));
     // Bounded, whatever the service asks for.
     expect(error).toMatchObject({ reason: 'BACKLOG_FULL', tries: 1, retryAfter: 300_000 });
   });
 
   test('holds for those that wait for their turn; what comes behind goes on', async () => {
     server.reply = ({ text }) => (text.includes('first') ? hang : ok);
-    await withClient({ timeout: 3_000 }, async (client) => {
+    const endDeadlines = holdDeadlines(timeout);
+    await withClient({ timeout }, async (client) => {
       const first = failureOf(client.push('status', { externalId: 'A', n: 'first' }));
       const second = failureOf(client.push('status', { externalId: 'A', n: 'second' }));
+      await received(1);
+      endDeadlines();
       expect(await second).toMatchObject({ reason: 'NO_ANSWER_IN_TIME' });
       expect(await first).toMatchObject({ reason: 'NO_ANSWER_IN_TIME', tries: 1 });
       expect(await client.status({ externalId: 'A' })).toMatchObject({ tries: 1 });
