@@ -172,26 +172,35 @@ describe('what waits in the partitions of a worker', () => {
     String(sent.find((one) => partitionOf(one) === number)),
   );
   const rest = sent.filter((one) => !first.includes(one));
+  const appendRest = async () => {
+    for (const one of rest.slice(1)) await append(one);
+  };
 
-  /** @returns how many partitions each batch had that began once all partitions were held */
-  async function applyAll(milliseconds: number): Promise<number[]> {
+  /**
+   * @param wait until a batch is over, once all partitions are held
+   * @param sendRest sends the rest; the first batch is under way then
+   * @returns how many partitions each batch had that began after that one
+   */
+  async function applyAll(
+    wait: () => Promise<void>,
+    sendRest: () => Promise<void>,
+  ): Promise<number[]> {
     const inPartitions: number[] = [];
-    let pause = 0;
+    let pause = async () => {};
     const applied = start({
       apply: async (_pushes, partitionsOf) => {
         inPartitions.push(partitionsOf);
-        await sleep(pause);
+        await pause();
       },
     });
     for (const one of first) await send(one);
     await until('all partitions to be held', async () => applied.length === PARTITIONS);
-    pause = milliseconds;
-    // The first batch is under way when the rest comes.
+    pause = wait;
     inPartitions.length = 0;
     await send(String(rest[0]));
     await until('a batch', async () => inPartitions.length > 0);
     inPartitions.length = 0;
-    for (const one of rest.slice(1)) await append(one);
+    await sendRest();
     await until('all of them', async () => applied.length === sent.length);
     for (let number = 0; number < PARTITIONS; number += 1) {
       const ofPartition = rest.filter((one) => partitionOf(one) === number);
@@ -204,11 +213,22 @@ describe('what waits in the partitions of a worker', () => {
   }
 
   test('is applied together, each partition in its order', async () => {
-    expect(Math.max(...(await applyAll(30)))).toBeGreaterThan(PARTITIONS / 4);
+    let release = () => {};
+    const appended = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const inPartitions = await applyAll(
+      () => appended,
+      async () => {
+        await appendRest();
+        release();
+      },
+    );
+    expect(Math.max(...inPartitions)).toBeGreaterThan(PARTITIONS / 4);
   });
 
   test('goes half and half where batches are slow, so that two are under way', async () => {
-    const inPartitions = await applyAll(300);
+    const inPartitions = await applyAll(() => sleep(300), appendRest);
     // What came with the first slow one was not known to be slow.
     expect(Math.max(...inPartitions.slice(2))).toBeLessThanOrEqual(PARTITIONS / 2);
   });

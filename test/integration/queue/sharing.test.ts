@@ -35,12 +35,15 @@ describe.each([1, 3])('with %d shards', (shards) => {
 
   test('workers that come and go share the partitions, and every key keeps its order', async () => {
     let isOver = false;
-    const sent = new Map<string, number>();
+    const applied = new Map<string, number>();
     const caller = async (externalId: string) => {
-      for (let n = 1; !isOver; n += 1) {
+      while (!isOver) {
+        const n = (applied.get(externalId) ?? 0) + 1;
         const answer = await service.push('upsert', todo(externalId, { title: `t${n}` }));
+        // A server that answers late, as on a busy machine, is a rejection: nothing of it is under way.
+        if (answer.code === 503) continue;
         expect(answer).toMatchObject({ code: 0 });
-        sent.set(externalId, n);
+        applied.set(externalId, n);
       }
     };
     const callers = Array.from({ length: 16 }, (_, n) => caller(`K-${n}`));
@@ -62,8 +65,9 @@ describe.each([1, 3])('with %d shards', (shards) => {
 
     isOver = true;
     await Promise.all(callers);
-    for (const [externalId, pushes] of sent) {
-      const entries = await entryModel(service.db).find({ externalId }).sort({ _id: 1 }).lean();
+    for (const [externalId, pushes] of applied) {
+      const ofApplied = { externalId, state: { $ne: 'REFUSED' as const } };
+      const entries = await entryModel(service.db).find(ofApplied).sort({ _id: 1 }).lean();
       expect(entries).toHaveLength(pushes);
       expect(entries.map(({ revision }) => revision)).toEqual(entries.map((_, n) => n + 1));
     }
