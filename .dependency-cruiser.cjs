@@ -3,8 +3,8 @@
  * the rooms of one row do not know each other. A file right in src is a composition root.
  */
 const ROWS = [
-  // PURE: what an operation does to a matter.
-  ['domain'],
+  // PURE: what an operation does to a matter; how files of other tools are read (encodings, tables, times).
+  ['domain', 'files'],
   // The wire, written once: schemas, errors, paths, signature.
   ['protocol'],
   // The calls that report metrics and spans; who exports them is not known here.

@@ -8,6 +8,7 @@ COPY tsconfig.json ./
 COPY scripts/build.mjs ./scripts/build.mjs
 COPY scripts/lib ./scripts/lib
 COPY src ./src
+COPY public ./public
 COPY workers ./workers
 COPY tools/client ./tools/client
 COPY tools/matterctl ./tools/matterctl

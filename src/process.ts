@@ -13,6 +13,7 @@ import { createRedisKeys, type RedisKeys } from './queue/keys';
 import { createPartitionStates } from './queue/partition-states';
 import { createPartitions, type Partitions } from './queue/partitions';
 import { probePrimary, probeWrite } from './queue/probe';
+import { type PauseWatch, watchQueuePause } from './queue/queue-pause';
 import { connectFailFast, type RedisConnection, redisReady } from './queue/redis';
 import { createRedisTime, type RedisTime } from './queue/redis-time';
 import { agreeOnShards } from './queue/shard-count';
@@ -20,6 +21,7 @@ import { countWorkers } from './queue/worker-number';
 import { type Config, readConfig, redactConfig } from './runtime/config';
 import { foldedLog } from './runtime/folded-log';
 import { announceReady, createLifecycle, exitOnSignals, type Lifecycle } from './runtime/lifecycle';
+import { createLogOutput, type LogOutput } from './runtime/log-output';
 import { createLogger, type Logger } from './runtime/logger';
 import { outagesOf } from './runtime/outages';
 import { processName } from './runtime/process-name';
@@ -62,6 +64,8 @@ export interface Process {
   readonly schema: SchemaWatch;
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
+  /** Whether the queue is paused with BullMQ. */
+  readonly queuePause: PauseWatch;
   readonly partitions: Partitions;
   /** Known, and kept known while the process runs. */
   readonly redisTime: RedisTime;
@@ -87,7 +91,8 @@ export async function startProcess(
   options: ProcessOptions,
   serve: (base: Process) => Promise<{ readonly url?: string }>,
 ): Promise<RunningProcess> {
-  const { env, name = processName(type), log, ownsNode = false } = options;
+  const { env, name = processName(type), ownsNode = false } = options;
+  const output = options.log ?? createLogOutput();
   const config = readConfig(env);
   const traces = await startTracing({
     on: config.TRACING === 'on',
@@ -98,11 +103,11 @@ export async function startProcess(
   const logger = createLogger(type, config.LOG_LEVEL, {
     fields: tracing?.logFields,
     name,
-    to: log,
+    to: output,
   });
   logger.info({ config: redactConfig(config) }, 'starting');
   const lifecycle = createLifecycle(logger, config.DRAIN_TIMEOUT);
-  if (ownsNode) exitOnSignals(lifecycle);
+  if (ownsNode) exitOnSignals(lifecycle, () => flushLog(output));
   if (traces) lifecycle.onStop('traces', traces.stop);
   try {
     const { url } = await serve(await openBase(type, { name, config, logger, lifecycle, tracing }));
@@ -114,6 +119,13 @@ export async function startProcess(
     throw error;
   }
 }
+
+/** Milliseconds at the end of a process in which its last log lines are written, if somebody reads them. */
+const FLUSH_TIME = 500;
+
+const flushLog = async (output: DestinationStream | LogOutput): Promise<void> => {
+  if ('flush' in output) await output.flush(FLUSH_TIME);
+};
 
 /** The connections to both servers, and what reads them alone. */
 async function openBase(
@@ -138,6 +150,8 @@ async function openBase(
   lifecycle.onStop('claim of the namespace', () => claim.stop());
   const schema = await watchSchema(mongo, logger);
   lifecycle.onStop('watch of the indexes', () => schema.stop());
+  const queuePause = watchQueuePause(redis, keys, logger);
+  lifecycle.onStop('watch of the pause', () => queuePause.stop());
   const redisTime = createRedisTime(redis, () => performance.now());
   await redisTime.now();
   const watching = startPollLoop(redisTime.now, WATCH_TIME, (error) => {
@@ -147,7 +161,7 @@ async function openBase(
   const limits = { pushes: config.PARTITION_LIMIT, bytes: config.PARTITION_BYTES };
   const partitions = createPartitions(redis, keys, limits, redisTime);
   const tellOfItself = openHeartbeat(type, { name, redis, keys, logger, lifecycle });
-  const started = { ...own, mongo, schema, redis, keys, partitions, redisTime };
+  const started = { ...own, mongo, schema, redis, keys, queuePause, partitions, redisTime };
   return {
     ...started,
     tellOfItself,
@@ -173,7 +187,7 @@ async function openMetrics(
   const board = await openBoard(config.QUEUE_BOARD === 'on', redis, keys, logger);
   if (board) lifecycle.onStop('queue board', board.close);
   const operator = openOperator({
-    ...{ name, mongo, redis, keys, logger },
+    ...{ name, mongo, redis, keys, logger, timeZone: config.PORTAL_TIME_ZONE },
     isKept: config.METRICS_PORT !== 0,
     boardPath: board ? BOARD_PATH : null,
     token: config.OPERATOR_TOKEN,

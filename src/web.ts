@@ -1,10 +1,7 @@
 /** Composition root of the web process: wires the way of a push, and beside it all else; listens, drains. */
 import { randomBytes } from 'node:crypto';
-import type { RequestListener } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './concurrency/clock';
 import { type AppOptions, createApp } from './http/app';
-import { listen } from './http/http-server';
 import { createFlow } from './observability/processes/flow';
 import { type Process, type ProcessOptions, type RunningProcess, startProcess } from './process';
 import { OPEN_PATH } from './protocol/paths';
@@ -12,13 +9,20 @@ import { createBodyParsers } from './protocol/requests';
 import { hourAt } from './protocol/time';
 import { createAdmit } from './pushes/admit';
 import { BatchWindow } from './pushes/batch-window';
+import { createCheckBodies } from './pushes/check-bodies';
 import { PushFinalizer } from './pushes/finalize-push';
 import { LoadShedder } from './pushes/load-shedder';
-import { createRejectionLog, REJECTIONS, SHED } from './pushes/rejection-log';
+import {
+  createRejectionLog,
+  REJECTIONS,
+  type RejectionLogDependencies,
+  type RejectionRate,
+  SHED,
+} from './pushes/rejection-log';
 import { createSettlePush, createSettlePushes, watchLostReplies } from './pushes/settle-push';
 import { createSubmitBatch } from './pushes/submit-batch';
 import { createSubmitPush } from './pushes/submit-push';
-import { createCheckBodies, createCheckBody, createValidatePush } from './pushes/validate-push';
+import { createCheckBody, createValidatePush } from './pushes/validate-push';
 import { createAdmission } from './queue/admission';
 import { createGroupQueue } from './queue/group-queue';
 import { createPartitionJobs } from './queue/partition-jobs';
@@ -40,6 +44,7 @@ import type { Settlement } from './storage/push-log/settlement';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
+import { pathPrefixOf, serve } from './web/serve';
 
 /** Starts a web. @throws as `startProcess`, and an Error naming HOST and PORT */
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
@@ -60,6 +65,7 @@ async function openWeb(base: Process): Promise<{ readonly url: string }> {
     // Load balancers know a status only, so health keeps its own.
     always200: (path) =>
       config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
+    pathPrefix: pathPrefixOf(config.PUBLIC_URL),
     auth,
     ...openPushes(base, { replies, log }),
     ...openQueries({ config, mongo, keyRing, keyUses, clock, checkReady: health.check }),
@@ -134,7 +140,7 @@ function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOp
   return {
     findClient: directory.find,
     mostSecrets: directory.mostSecrets,
-    logRejection: createRejectionLog({ pushLog, clock, logger, metrics, quota }, REJECTIONS),
+    logRejection: openRejectionLog(base, { pushLog, quota }, REJECTIONS),
     counts,
     noteUse: secretUses.note,
     checkReady,
@@ -145,25 +151,37 @@ function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOp
   };
 }
 
+/** The rejections of the last moments are recorded before the process ends. */
+function openRejectionLog(
+  { lifecycle, logger, metrics }: Process,
+  { pushLog, quota }: Pick<RejectionLogDependencies, 'pushLog' | 'quota'>,
+  rate: RejectionRate,
+) {
+  const log = createRejectionLog({ pushLog, clock, logger, metrics, quota }, rate);
+  lifecycle.onStop('rejection log', log.stop);
+  return log.record;
+}
+
 /** May a push come in, is it right, and what becomes of it? */
 function openPushes(
   base: Process,
   { replies, log }: { readonly replies: Replies; readonly log: Log },
 ): Pick<AppOptions, 'admit' | 'checkBody' | 'submit' | 'submitBatch' | 'batchReader'> {
-  const { config, logger, mongo, redis, keys, metrics, tracing } = base;
+  const { config, mongo, redis, keys, metrics, tracing } = base;
   const { PUSH_TIMEOUT: timeout } = config;
   const rates = { rate: config.RATE_LIMIT, burst: config.RATE_BURST };
   const queryKeyRates = { rate: config.QUERY_KEY_RATE, burst: config.QUERY_KEY_BURST };
   const ask = createAdmission(redis, keys, config.SIGNATURE_GRACE);
   const admit = createAdmit(ask, rates, queryKeyRates);
+  const users = createUserDirectory(mongo, clock, tracing);
   const validator = {
     parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
     concluded: new Set(config.CONCLUDED_STATUSES),
     clock,
-    unknownUsers: createUserDirectory(mongo, clock, tracing).unknown,
+    unknownUsers: users.unknown,
+    similarUsers: users.similar,
   };
   const checkBody = createCheckBody(validator);
-  const forRejections = { pushLog: log.pushLog, clock, logger, metrics };
   const batchWindow = new BatchWindow(() => performance.now());
   const shared = {
     loadShedder: new LoadShedder({
@@ -175,8 +193,8 @@ function openPushes(
     batchWindow,
     admit,
     ...log,
-    logRejection: createRejectionLog(forRejections, REJECTIONS),
-    logShed: createRejectionLog(forRejections, SHED),
+    logRejection: openRejectionLog(base, log, REJECTIONS),
+    logShed: openRejectionLog(base, log, SHED),
     clock,
     replays: config.IDEMPOTENT_REPLAY === 'on',
     metrics,
@@ -222,23 +240,6 @@ function openSettling(
     settleAll: createSettlePushes(settling),
     finalizer,
   };
-}
-
-/** @returns the URL */
-async function serve(
-  { config, lifecycle }: Process,
-  handler: RequestListener,
-  health: AppOptions['health'],
-): Promise<string> {
-  const server = await listen(handler, { host: config.HOST, port: config.PORT });
-  lifecycle.onStop('server', async () => {
-    health.leave();
-    // Until whoever sends callers here has noticed: a closed port would refuse them.
-    await sleep(config.DRAIN_DELAY);
-    health.drain();
-    await server.close();
-  });
-  return server.url;
 }
 
 if (require.main === module) runMain(() => startWeb({ env: process.env, ownsNode: true }));

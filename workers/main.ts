@@ -70,7 +70,7 @@ async function openWorker(base: Process): Promise<object> {
     logger,
     metrics,
   });
-  lifecycle.onStop('partition jobs under way', () => worker.close());
+  lifecycle.onDrain('partition jobs under way', () => worker.close());
   const echo = watchEcho({ redis, subscriber, keys, channel: keys.rings + id, logger });
   lifecycle.onStop('echo', () => echo.stop());
   const sharing = startSharing({ redis, keys, partitions, worker, id, logger });

@@ -9,7 +9,8 @@ const CONTROLS = anyOf(String.raw`\u0000-\u001f\u007f-\u009f`);
 const FORBIDDEN = anyOf(String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`);
 /** Half of a character that takes two units: it cannot be stored. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
-const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
+const WITHOUT_HOST = /^\s*https?:(?:$|[^/]|\/(?:$|[^/]|\/(?:$|[/?#\s])))/i;
 const REJECTED_SCHEMES = ['javascript', 'data', 'vbscript', 'file'];
 const STATUS = /^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 
@@ -43,7 +44,7 @@ export const isTitle = (value) => isText(512)(value) && value.trim() !== '';
 export const isUrl = (value) => {
   if (!isText(2048)(value) || CONTROLS.test(value)) return false;
   const scheme = SCHEME.exec(value.trim())?.[1]?.toLowerCase();
-  return scheme !== undefined && !REJECTED_SCHEMES.includes(scheme);
+  return scheme !== undefined && !REJECTED_SCHEMES.includes(scheme) && !WITHOUT_HOST.test(value);
 };
 
 /** @type {Rule} */

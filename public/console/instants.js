@@ -1,11 +1,14 @@
 /** Times as the service reads and writes them (src/protocol/time.ts), without its calendar library. Pure. */
 
 const DIGITS = /^\d{1,15}$/;
+const DATE_DIGITS = /^\d{8}$/;
+const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
 /** Below it a number is taken as seconds, from it on as milliseconds. */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
+const FIRST_INSTANT = -62_167_219_200_000;
 const DAY = 86_400_000;
 
 /** @type {Map<string, Intl.DateTimeFormat>} */
@@ -93,9 +96,30 @@ export function parseDateTime(text, timeZone, now = Date.now()) {
 
 /** @param {unknown} value epoch seconds or milliseconds, or a date-time @param {string} timeZone */
 export function parseInstant(value, timeZone) {
-  if (typeof value === 'number') return fromEpoch(value);
-  if (typeof value !== 'string') return undefined;
-  return DIGITS.test(value) ? fromEpoch(Number(value)) : parseDateTime(value, timeZone);
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  const text = String(value);
+  if (DIGITS.test(text)) {
+    if (isDateDigits(text)) return undefined;
+    const local = LOCAL_DIGITS.exec(text);
+    if (!local) return fromEpoch(Number(text));
+    const [year, month, day, hour, minute, second] = local.slice(1);
+    return parseDateTime(`${year}-${month}-${day}T${hour}:${minute}:${second}`, timeZone);
+  }
+  if (typeof value === 'number') return undefined;
+  const instant = parseDateTime(value, timeZone);
+  return instant === undefined || instant < FIRST_INSTANT ? undefined : instant;
+}
+
+/** A date alone, which is no timestamp. @param {string} text */
+const isDateDigits = (text) =>
+  DATE_DIGITS.test(text) &&
+  parseDateTime(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}T00:00`, 'UTC') !==
+    undefined;
+
+/** Whether its local time has a year from 1970 to 9999. @param {number} instant @param {string} timeZone */
+export function isWritable(instant, timeZone) {
+  const year = new Date(localAt(instant, timeZone)).getUTCFullYear();
+  return year >= 1970 && year <= 9999;
 }
 
 /** @param {number} value */

@@ -1,6 +1,6 @@
 /** Bodies of pushes as the service reads them (src/protocol/requests.ts): into an operation, or what is wrong. Pure. */
 import * as rules from './field-rules.js';
-import { parseDateTime, parseInstant } from './instants.js';
+import { isWritable, parseDateTime, parseInstant } from './instants.js';
 
 /** @typedef {import('../../src/domain/operation').Operation} Operation */
 /** @typedef {import('../../src/domain/operation').OperationName} OperationName */
@@ -95,7 +95,7 @@ function deadlineOf(value, timeZone, wrong) {
   if (value === undefined) return {};
   if (value === null) return { deadlineAt: null };
   const deadlineAt = typeof value === 'string' ? parseDateTime(value, timeZone) : undefined;
-  if (deadlineAt === undefined) wrong.push('deadlineAt');
+  if (deadlineAt === undefined || !isWritable(deadlineAt, timeZone)) wrong.push('deadlineAt');
   return { deadlineAt };
 }
 

@@ -1,13 +1,15 @@
 /** From a file that somebody chose to what it says of matters; nothing of it leaves the browser. */
-import { CsvError, CsvReader, delimiterOf } from './csv.js';
+import { fieldsOf } from './lib/cells.js';
+import { CsvError, CsvReader } from './lib/csv.js';
 import { createPushTaker } from './push-file.js';
-import { createRowTaker, fieldsOf, Gathered } from './rows.js';
+import { createRowTaker, Gathered } from './rows.js';
 import { createSlices } from './slices.js';
 import { encodingOf, linesOf, piecesOf } from './text-file.js';
 
 /** @typedef {import('./rows.js').Source} Source */
 /** @typedef {import('./push-file.js').Portal} Portal */
-/** @typedef {{ readonly cells: string[], readonly line: number }} Rec */
+/** @typedef {import('../../src/files/csv').CsvRecord} Rec */
+/** @typedef {import('../../src/files/encodings').EncodingProblem['why']} WrongEncoding */
 /**
  * @typedef {object} Opened
  * @property {string} name
@@ -23,20 +25,21 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 /** Why nothing of a file can be read. */
 export class FileError extends Error {
-  /** @param {'empty' | 'encoding' | 'quote' | 'large' | 'changed'} why @param {number} [line] */
-  constructor(why, line = 0) {
+  /** @param {'empty' | 'quote' | 'large' | 'changed' | WrongEncoding} why @param {number} [line] @param {string} [sample] how the line reads */
+  constructor(why, line = 0, sample = '') {
     super(`${why} ${line}`);
     this.name = 'FileError';
     this.why = why;
     this.line = line;
+    this.sample = sample;
   }
 }
 
 /** @param {Blob} file @param {string} name @param {AbortSignal} [signal] @returns {Promise<Opened>} @throws {FileError} */
 export async function openFile(file, name, signal) {
   if (file.size > MAX_BYTES) throw new FileError('large');
-  const encoding = await encodingOf(file);
-  if (encoding === undefined) throw new FileError('encoding');
+  const { encoding, problem } = await encodingOf(file);
+  if (problem) throw new FileError(problem.why, problem.line, problem.sample);
   const first = await firstLine(file, encoding);
   if (first === '') throw new FileError('empty');
   const form = formOf(name, first);
@@ -60,28 +63,21 @@ function formOf(name, first) {
   return /"op\\?"\s*:/.test(first) && /"body\\?"\s*:/.test(first) ? 'pushes' : 'rows';
 }
 
-/** Characters in which the first record is looked for: its cells may have line breaks. */
-const HEAD = 65_536;
-
 /** @param {Blob} file @param {string} encoding @param {AbortSignal} [signal] */
 async function readRecords(file, encoding, signal) {
   /** @type {Rec[]} */
   const records = [];
-  const begin = (/** @type {string} */ text) =>
-    new CsvReader(delimiterOf(text.slice(0, HEAD)), (cells, line) => records.push({ cells, line }));
-  /** @type {CsvReader | undefined} */
-  let reader;
+  const reader = new CsvReader((record) => records.push(record));
   const slices = createSlices(signal);
   try {
     for await (const piece of piecesOf(file, encoding)) {
-      reader ??= begin(piece);
       for (let at = 0; at < piece.length; at += 65_536) {
         reader.take(piece.slice(at, at + 65_536));
         if (records.length > MAX_RECORDS) throw new FileError('large');
         if (slices.isDue()) await slices.rest();
       }
     }
-    reader?.end();
+    reader.end();
   } catch (error) {
     throw error instanceof CsvError ? new FileError('quote', error.line) : error;
   }
@@ -136,9 +132,10 @@ function createTaker({ form }, mapping, portal) {
   const rows = createRowTaker(portal.timeZone);
   const pushes = createPushTaker(portal);
   const taker = form === 'pushes' ? pushes : rows;
-  const take = (/** @type {any} */ { cells, text, line }) => {
+  const take = (/** @type {any} */ record) => {
+    const { cells, text, line } = record;
     if (cells) {
-      const fields = fieldsOf(cells, mapping);
+      const fields = fieldsOf(record, mapping);
       if (fields) rows.take(fields, line);
       else {
         const about = `${cells.length} > ${mapping.length}`;

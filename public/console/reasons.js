@@ -6,6 +6,7 @@
 /** @type {Readonly<Record<string, readonly [act: Act, english: string, chinese: string]>>} */
 export const REASONS = {
   BODY_TOO_LARGE: ['mend', 'The body is too large', '请求体过大'],
+  HEADERS_TOO_LARGE: ['mend', 'The request head is too large', '请求头过大'],
   UNSUPPORTED_ENCODING: [
     'mend',
     'Sent in an encoding that is not supported',

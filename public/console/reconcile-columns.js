@@ -12,6 +12,7 @@ const [MAX_COLUMNS, SAMPLES, LETTERS] = [60, 3, 40];
 export function Columns() {
   const { value: opened } = state.opened;
   const isCsv = opened?.form === 'csv';
+  const isRows = opened?.form !== 'pushes';
   const lacksId = isCsv && !state.mapping.value.includes('externalId');
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -23,6 +24,7 @@ export function Columns() {
     isCsv && h(Mapping, {}),
     h(Option, { name: 'orphans', words: RECONCILE.orphans }),
     h(Option, { name: 'overwriteNewer', words: RECONCILE.overwrite }),
+    isRows && !state.mapping.value.includes('matterType') && h(DefaultType, {}),
     lacksId && h('p', { class: 'note' }, say(RECONCILE.needsId)),
     h(
       'p',
@@ -50,6 +52,28 @@ const Option = ({ name, words }) =>
       },
     }),
     say(words),
+  );
+
+/** Without it a file that names no types cannot create what is missing. */
+const DefaultType = () =>
+  h(
+    'label',
+    { class: 'check' },
+    say(RECONCILE.defaultType),
+    h(
+      'select',
+      {
+        id: 'default-type',
+        value: state.options.value.matterType,
+        onChange: (/** @type {any} */ event) => {
+          state.options.value = { ...state.options.value, matterType: event.currentTarget.value };
+        },
+      },
+      h('option', { value: '' }, say(RECONCILE.noDefaultType)),
+      ['TODO', 'NOTICE', 'ALERT', 'REMIND'].map((type) =>
+        h('option', { value: type, key: type }, type),
+      ),
+    ),
   );
 
 function Mapping() {

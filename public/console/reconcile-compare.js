@@ -31,14 +31,16 @@ const BATCH = 500;
 
 /**
  * @param {readonly ExpectedMatter[]} matters
- * @param {{ timeZone: string, overwriteNewer: boolean, signal?: AbortSignal, onDone: (done: number) => void }} how
+ * @param {{ timeZone: string, overwriteNewer: boolean, matterType?: string, signal?: AbortSignal, onDone: (done: number) => void }} how
  * @returns {Promise<Difference[]>} in the order of the file
  */
-export async function compareMatters(matters, { timeZone, overwriteNewer, signal, onDone }) {
+export async function compareMatters(matters, how) {
+  const { timeZone, overwriteNewer, matterType, signal, onDone } = how;
   /** @type {Difference[]} */
   const differences = [];
   const options = {
     overwriteNewer,
+    matterType: matterType || undefined,
     formatLocal: (/** @type {number} */ at) => formatLocal(at, timeZone),
   };
   for (let at = 0; at < matters.length; at += BATCH) {
@@ -65,7 +67,7 @@ export async function compareMatters(matters, { timeZone, overwriteNewer, signal
 
 /** @param {readonly ExpectedMatter[]} some @param {string} timeZone @param {AbortSignal} [signal] @returns {Promise<Held>} */
 async function heldOf(some, timeZone, signal) {
-  if (some.some(({ kind }) => kind === 'row')) return diff(some, signal);
+  if (some.every(statesNoContent)) return diff(some, signal);
   const views = await get(
     some.map(({ expected }) => expected.externalId),
     signal,
@@ -73,7 +75,11 @@ async function heldOf(some, timeZone, signal) {
   return { matters: new Map(views.map((view) => [view.externalId, toMatter(view, timeZone)])) };
 }
 
-/** Rows state few fields: the service says which differ, and in what. @param {readonly ExpectedMatter[]} some @param {AbortSignal} [signal] */
+/** @param {ExpectedMatter} matter */
+const statesNoContent = (matter) =>
+  matter.kind === 'row' && !matter.assignees && Object.keys(matter.pushed).length === 0;
+
+/** Rows without content: the service says which differ, and in what. @param {readonly ExpectedMatter[]} some @param {AbortSignal} [signal] */
 async function diff(some, signal) {
   const lines = some.map(({ expected }) => {
     const { externalId, bizStatus, externalStatusCode, sourceUpdatedAt: at, deleted } = expected;
@@ -116,23 +122,25 @@ const toMatter = (view, timeZone) => ({
   sourceUpdatedAt: instantOf(view.sourceUpdatedAt),
 });
 
-/**
- * What is open here and not in the file. Ids that the service itself made are left out: few systems know them.
- * They are only told: whether one is to be closed is nothing that a file can say by not naming it.
- *
- * @param {ReadonlySet<string>} ids
- * @param {AbortSignal} [signal]
- * @returns {Promise<Difference[]>}
- */
-export async function findOrphans(ids, signal) {
+/** What is open here and not in the file. @param {ReadonlySet<string>} ids @param {AbortSignal} [signal] @returns {Promise<any[]>} */
+export async function askOrphans(ids, signal) {
   const body = Array.from(ids, (id) => `${JSON.stringify(id)}\n`).join('');
   const lines = await patiently(() => askLines('matters/orphans', body, signal), signal);
-  return lines.flatMap((line) => {
-    const orphan = JSON.parse(line);
+  return lines.map((line) => JSON.parse(line));
+}
+
+/**
+ * The same to be listed. Ids that the service itself made are left out: few systems know them. They are only told:
+ * whether one is to be closed is nothing that a file can say by not naming it.
+ *
+ * @param {readonly any[]} open
+ * @returns {Difference[]}
+ */
+export const orphansOf = (open) =>
+  open.flatMap((orphan) => {
     const { externalId } = orphan;
     if (externalId.startsWith(ASSIGNED_ID_PREFIX)) return [];
     const matter = { ...orphan, sourceUpdatedAt: instantOf(orphan.sourceUpdatedAt) };
     const here = toSide(matter, ['bizStatus', 'title', 'sourceUpdatedAt']);
     return [{ externalId, kinds: ['ORPHAN'], yours: null, here, push: null }];
   });
-}

@@ -1,6 +1,7 @@
 /** What came out: in numbers, by kinds, and row by row; ticked rows are tried, sent, and looked at again. */
 import { Fragment, h } from './lib/preact.js';
 import { Nothing, numberText } from './parts.js';
+import { readShare } from './reconcile-doubts.js';
 import { Differences } from './reconcile-rows.js';
 import { saveReport } from './reconcile-save.js';
 import { Sending } from './reconcile-sending.js';
@@ -15,10 +16,18 @@ const MAX_PROBLEMS = 20;
 export function Outcome({ result }) {
   const { source, rows, compared } = result;
   const own = rows.filter(({ matter }) => matter);
+  const { unread, total, isComparable } = readShare(source, rows);
   const isStrange = own.length > 0 && own.length === compared && own.every(isMissing);
   return h(
     'section',
     { class: 'outcome', 'aria-label': say(RECONCILE.result) },
+    !isComparable &&
+      compared > 0 &&
+      h(
+        'p',
+        { class: 'failure', role: 'alert' },
+        sayWith(RECONCILE.notComparable, numberText(unread), numberText(total)),
+      ),
     compared > 0
       ? h(
           'p',
@@ -31,6 +40,9 @@ export function Outcome({ result }) {
       : h('p', { class: 'failure', role: 'alert' }, say(RECONCILE.wrongFile.nothing)),
     isStrange && h('p', { class: 'note' }, say(RECONCILE.noneHere)),
     h(LeftOut, { source }),
+    hasKind(rows, 'DAMAGED_ID') && h('p', { class: 'note' }, say(RECONCILE.damagedIds)),
+    hasKind(rows, 'LOOK_ALIKE') && h('p', { class: 'note' }, say(RECONCILE.lookAlikes)),
+    source.serials > 0 && h('p', { class: 'note' }, sayWith(RECONCILE.serials, source.serials)),
     rows.length > 0
       ? h(
           Fragment,
@@ -48,9 +60,14 @@ export function Outcome({ result }) {
             ),
           ),
         )
-      : compared > 0 && h(Nothing, { text: say(RECONCILE.equal) }),
+      : compared > 0 &&
+          isComparable &&
+          h(Nothing, { text: say(source.leftOut > 0 ? RECONCILE.equalSoFar : RECONCILE.equal) }),
   );
 }
+
+/** @param {readonly import('./reconcile-compare.js').Difference[]} rows @param {string} kind */
+const hasKind = (rows, kind) => rows.some(({ kinds }) => kinds.some((it) => it === kind));
 
 /** @param {import('./reconcile-compare.js').Difference} row */
 const isMissing = ({ kinds }) => kinds.some((it) => it === 'MISSING');

@@ -1,11 +1,13 @@
 /** What the reconciliation does, step by step; it can be stopped at any of them. */
 import { AskError, ask } from './ask.js';
-import { isHead, mappingFor, remember } from './columns.js';
+import { mappingFor, remember } from './columns.js';
+import { isHead } from './lib/columns.js';
 import { effect } from './lib/signals.js';
 import { openFile, readSource } from './read-source.js';
 import { patiently } from './reconcile-ask.js';
-import { compareMatters, findOrphans } from './reconcile-compare.js';
+import { askOrphans, compareMatters, orphansOf } from './reconcile-compare.js';
 import { comparableBy, compareDigests } from './reconcile-digest.js';
+import { openIds, withDoubts } from './reconcile-doubts.js';
 import { inBatches, newRun, sendBatches, toLines } from './reconcile-send.js';
 import * as state from './reconcile-state.js';
 import { self } from './self.js';
@@ -86,8 +88,10 @@ export const compare = () =>
       return;
     }
     await drawHeat(source.matters, timeZone, signal);
-    const rows = await differencesOf(source.matters, timeZone, signal);
-    const orphans = await orphansOf(source.ids, signal);
+    const differences = await differencesOf(source.matters, timeZone, signal);
+    const open = await openHere(differences, source, signal);
+    const rows = withDoubts(differences, source, openIds(open));
+    const orphans = state.options.value.orphans ? orphansOf(open) : [];
     signal.throwIfAborted();
     state.result.value = {
       ...result,
@@ -121,18 +125,19 @@ async function drawHeat(matters, timeZone, signal) {
 
 /** @param {readonly import('./rows.js').ExpectedMatter[]} matters @param {string} timeZone @param {AbortSignal} signal */
 function differencesOf(matters, timeZone, signal) {
-  const { overwriteNewer } = state.options.value;
+  const { overwriteNewer, matterType } = state.options.value;
   const total = matters.length;
   const onDone = (/** @type {number} */ done) => tell({ name: 'compare', done, total });
   onDone(0);
-  return compareMatters(matters, { timeZone, overwriteNewer, signal, onDone });
+  return compareMatters(matters, { timeZone, overwriteNewer, matterType, signal, onDone });
 }
 
-/** @param {ReadonlySet<string>} ids @param {AbortSignal} signal */
-async function orphansOf(ids, signal) {
-  if (!state.options.value.orphans) return [];
+/** What is open here and not in the file: to be listed, and because a matter that is missing may be here under another id. @param {readonly Difference[]} rows @param {import('./rows.js').Source} source @param {AbortSignal} signal */
+async function openHere(rows, { ids }, signal) {
+  const isMissing = rows.some(({ kinds }) => kinds.some((it) => it === 'MISSING'));
+  if (!state.options.value.orphans && !isMissing) return [];
   tell({ name: 'orphans' });
-  return findOrphans(ids, signal);
+  return askOrphans(ids, signal);
 }
 
 /** Those that are ticked, in the order of the file. */

@@ -16,7 +16,8 @@ export const opened = signal(undefined);
 /** @type {Signal<import('./columns.js').Mapping>} */
 export const mapping = signal([]);
 export const hasHead = signal(true);
-export const options = signal({ orphans: false, overwriteNewer: false });
+/** `matterType`: of matters that are missing here, where the file does not say it; empty: none. */
+export const options = signal({ orphans: false, overwriteNewer: false, matterType: '' });
 /** @type {Signal<Work | undefined>} */
 export const work = signal(undefined);
 /** @type {Signal<unknown>} */

@@ -1,4 +1,5 @@
 /** What the reconciliation says. @typedef {import('./speech.js').Words} Words */
+import { WRONG_FILE } from './file-words.js';
 
 /** @param {string} english @param {string} chinese @returns {Words} */
 const w = (english, chinese) => [english, chinese];
@@ -22,23 +23,7 @@ export const RECONCILE = {
     rows: w('NDJSON of rows, {1}', 'NDJSON（逐行字段），{1}'),
     pushes: w('NDJSON of pushes, {1}', 'NDJSON（推送文件），{1}'),
   },
-  wrongFile: {
-    empty: w('There is nothing in the file.', '文件为空。'),
-    encoding: w(
-      'The file is neither UTF-8 nor GBK: save it as "CSV UTF-8".',
-      '文件既不是 UTF-8 也不是 GBK，请另存为“CSV UTF-8”。',
-    ),
-    quote: w('A quote is not closed, from line {0} on.', '从第 {0} 行起有未闭合的引号。'),
-    large: w(
-      'The file is too large for a browser: use matterctl reconcile.',
-      '文件过大，请使用 matterctl reconcile。',
-    ),
-    changed: w(
-      'The file has changed since it was chosen: choose it again.',
-      '文件在选择之后已被修改，请重新选择。',
-    ),
-    nothing: w('Nothing in the file can be compared.', '文件中没有可以比对的内容。'),
-  },
+  wrongFile: WRONG_FILE,
   columns: w('Columns', '列'),
   columnsAbout: w(
     'Which column holds what? They were guessed by their names. The business key is needed; what is not mapped is not compared.',
@@ -75,6 +60,7 @@ export const RECONCILE = {
     initiatorUsername: w('Initiator', '发起人'),
     initiatorExtId: w('Initiator there', '发起人外部编号'),
     payloadJson: w('Payload', '附加数据'),
+    assignee: w('Assignees (logins)', '处理人（登录名）'),
     parties: w('Parties (JSON)', '参与人（JSON）'),
     replaceParties: w('Replace parties', '替换参与人'),
     phase: w('Phase', '阶段'),
@@ -85,6 +71,8 @@ export const RECONCILE = {
     '文件内容完整：同时列出门户中未办结但文件里没有的事项',
   ),
   overwrite: w('Also send over what is newer here', '门户数据较新时也允许覆盖'),
+  defaultType: w('Type of matters that are missing here:', '新建门户缺失事项时的事项类型：'),
+  noDefaultType: w('create none', '不新建'),
   compare: w('Compare', '开始比对'),
   compareAgain: w('Compare all again', '重新比对'),
   stop: w('Stop', '停止'),
@@ -101,6 +89,23 @@ export const RECONCILE = {
     '已比对 {0} 条：{1} 条一致，{2} 条有差异。',
   ),
   equal: w('Nothing differs.', '没有差异。'),
+  equalSoFar: w('Nothing differs in the lines that were compared.', '已比对的行没有差异。'),
+  notComparable: w(
+    'Not comparable: {0} of {1} lines of the file cannot be read.',
+    '无法比对：文件共 {1} 行，其中 {0} 行无法读取。',
+  ),
+  damagedIds: w(
+    'A spreadsheet takes long numbers and leading zeros for numbers and changes them. Nothing is sent for such ids. Export the column as text: do not open the export in Excel, or import it with Data > From Text/CSV and the type Text for that column.',
+    '表格软件会把长数字和前导零当作数字处理，从而改变业务主键；此类主键不会发送。请以文本方式导出该列：不要用 Excel 直接打开导出文件，或使用“数据 > 从文本/CSV”导入并将该列的数据类型设为“文本”。',
+  ),
+  lookAlikes: w(
+    'Some keys are here in a form that looks the same: with other blanks or characters without width. Nothing is sent for them.',
+    '部分业务主键在门户中以外观相同的形式存在（空格或零宽字符不同），不会发送。',
+  ),
+  serials: w(
+    '{0} times are numbers of days, as a spreadsheet counts them, and were read as such. Format the column as a date and time to be sure.',
+    '{0} 个时间是表格软件的日期序列号，已按日期读取；请将该列设为日期时间格式以确保无误。',
+  ),
   leftOut: w('Lines that were left out: {0}', '未参与比对的行：{0}'),
   moreProblems: w('… and {0} more', '……另有 {0} 个'),
   withoutUpsert: w(
@@ -138,6 +143,8 @@ export const RECONCILE = {
     NEWER_HERE: w('Newer here', '门户较新'),
     STATUS_DIFFERS: w('Status differs', '状态不同'),
     CONTENT_DIFFERS: w('Content differs', '内容不同'),
+    DAMAGED_ID: w('Damaged key', '主键已损坏'),
+    LOOK_ALIKE: w('Key looks like another', '主键外观相同'),
     ORPHAN: w('Only here', '仅门户存在'),
   },
   all: w('All', '全部'),
@@ -159,7 +166,9 @@ export const RECONCILE = {
     delete: w('delete', 'delete（删除）'),
     NEWER_HERE: w('newer here: left alone', '门户较新，不覆盖'),
     ONLY_NEWER: w('only the time differs', '仅时间不同，无法回退'),
-    NEEDS_CONTENT: w('needs matterType and title', '需要事项类型和标题列'),
+    NEEDS_CONTENT: w('needs a title and a type', '需要标题列和事项类型'),
+    DAMAGED_ID: w('never sent: damaged key', '主键已损坏，不发送'),
+    LOOK_ALIKE: w('compare the keys', '请核对主键'),
     none: w('shown only', '仅提示'),
   },
   told: {

@@ -31,7 +31,11 @@ export function Reconcile() {
 function Trouble({ problem }) {
   if (!(problem instanceof FileError)) return h(Failure, { error: problem });
   const words = RECONCILE.wrongFile[problem.why];
-  return h('div', { class: 'failure', role: 'alert' }, sayWith(words, problem.line));
+  return h(
+    'div',
+    { class: 'failure', role: 'alert' },
+    sayWith(words, problem.line, problem.sample),
+  );
 }
 
 /** How far it is, in words and as a bar; it can be stopped. */

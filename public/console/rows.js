@@ -1,10 +1,9 @@
 /** Lines of a file that state fields of matters: checked, each matter once, bad ones named and left out. Pure. */
-import { isExternalId, isNothing, isStatus, isText } from './field-rules.js';
-import { parseInstant } from './instants.js';
-import { PUSHED_FIELDS } from './lib/expected.js';
+import { isExternalId, isStatus, isText } from './field-rules.js';
+import { parseDateTime, parseInstant } from './instants.js';
+import { createReadRow } from './lib/read-row.js';
 
 /** @typedef {import('../../src/queries/reconcile/expected').ExpectedMatter} ExpectedMatter */
-/** @typedef {import('../../src/queries/reconcile/expected').Row} Row */
 /** @typedef {Readonly<Record<string, unknown>>} Fields */
 /** @typedef {'missing' | 'invalid' | 'twice' | 'cells' | 'json' | 'rejected'} Wrong */
 /** @typedef {{ readonly line: number, readonly wrong: Wrong, readonly about: string }} Problem `about`: a field, a line, an id, a message */
@@ -20,6 +19,7 @@ import { PUSHED_FIELDS } from './lib/expected.js';
  * @property {number} unnamed those of them that name no matter
  * @property {number} withoutUpsert matters of which a file of pushes holds no upsert
  * @property {number} withoutId pushes whose id the service made
+ * @property {number} serials times that were serial numbers of a spreadsheet
  */
 
 /** Problems that are kept to be shown. */
@@ -36,6 +36,7 @@ export class Gathered {
   leftOut = 0;
   unnamed = 0;
   withoutId = 0;
+  serials = 0;
 
   /** @param {readonly Problem[]} problems of one line @param {unknown} id what stands in it as its id */
   leaveOut(problems, id) {
@@ -47,11 +48,11 @@ export class Gathered {
 
   /** @param {number} withoutUpsert @returns {Source} */
   source(withoutUpsert = 0) {
-    const { matters, ofBadLines, problems, leftOut, unnamed, withoutId } = this;
+    const { matters, ofBadLines, problems, leftOut, unnamed, withoutId, serials } = this;
     return {
       matters: [...matters.values()],
       ids: new Set([...matters.keys(), ...ofBadLines]),
-      ...{ problems, leftOut, unnamed, withoutUpsert, withoutId },
+      ...{ problems, leftOut, unnamed, withoutUpsert, withoutId, serials },
     };
   }
 }
@@ -64,8 +65,10 @@ export function createRowTaker(timeZone) {
   const gathered = new Gathered();
   /** @type {Map<string, number>} */
   const lines = new Map();
+  const readRow = createRowReader(timeZone);
   const take = (/** @type {Fields} */ fields, /** @type {number} */ line) => {
-    const { row, wrong } = readRow(fields, timeZone);
+    const { row, wrong, serials } = readRow(fields);
+    gathered.serials += serials;
     if (!row) {
       const problems = wrong.map((about) => {
         const isMissing = fields[about] === undefined;
@@ -84,70 +87,12 @@ export function createRowTaker(timeZone) {
   return { gathered, take };
 }
 
-/** @param {Fields} fields @param {string} timeZone @returns {{ row?: Row, wrong: string[] }} names of fields that are no good */
-export function readRow(fields, timeZone) {
-  const { externalId, bizStatus, externalStatusCode, sourceUpdatedAt, deleted } = fields;
-  const at = isNothing(sourceUpdatedAt) ? undefined : parseInstant(sourceUpdatedAt, timeZone);
-  const { parties, replaceParties } = fields;
-  const isFlag = (/** @type {unknown} */ it) => isNothing(it) || typeof it === 'boolean';
-  const good = {
-    externalId: isExternalId(externalId),
-    bizStatus: isNothing(bizStatus) || isStatus(bizStatus),
-    externalStatusCode: isNothing(externalStatusCode) || isText(128)(externalStatusCode),
-    sourceUpdatedAt: isNothing(sourceUpdatedAt) || at !== undefined,
-    deleted: isFlag(deleted),
-    parties: isNothing(parties) || Array.isArray(parties),
-    replaceParties: isFlag(replaceParties),
-  };
-  const wrong = Object.entries(good).flatMap(([name, isGood]) => (isGood ? [] : [name]));
-  if (wrong.length > 0) return { wrong };
-  const stated = Object.entries(fields).filter(
-    ([name, value]) => value !== undefined && PUSHED_FIELDS.has(name),
-  );
-  const expected = {
-    externalId,
-    ...(typeof bizStatus === 'string' && bizStatus !== '' && { bizStatus }),
-    ...(externalStatusCode !== undefined && { externalStatusCode }),
-    ...(at !== undefined && { sourceUpdatedAt: at }),
-    ...(!isNothing(deleted) && { deleted }),
-  };
-  const pushed = Object.fromEntries(stated);
-  return { row: /** @type {Row} */ ({ kind: 'row', expected, pushed }), wrong };
-}
-
-/**
- * The fields of a record of a CSV file. An empty cell states nothing; what is not what its field needs stays as it
- * is, so that it is told as that.
- *
- * @param {readonly string[]} cells
- * @param {import('./columns.js').Mapping} mapping
- * @returns {Fields | undefined} undefined: there are more cells than columns
- */
-export function fieldsOf(cells, mapping) {
-  if (cells.slice(mapping.length).some((cell) => cell !== '')) return undefined;
-  const named = mapping.map((field, at) => [field, cellValue(field, cells[at] ?? '')]);
-  return Object.fromEntries(
-    named.filter(([field, value]) => field !== undefined && value !== undefined),
-  );
-}
-
-/** @param {string | undefined} field @param {string} cell @returns {unknown} */
-function cellValue(field, cell) {
-  if (cell === '') return undefined;
-  if (field === 'deleted' || field === 'replaceParties') {
-    // Spreadsheets write TRUE and FALSE.
-    return (
-      new Map([
-        ['true', true],
-        ['false', false],
-      ]).get(cell.toLowerCase()) ?? cell
-    );
-  }
-  if (field !== 'parties') return cell;
-  try {
-    return JSON.parse(cell);
-  } catch {
-    // Told as a field that is no good.
-    return cell;
-  }
-}
+/** @param {string} timeZone of the portal */
+export const createRowReader = (timeZone) =>
+  createReadRow({
+    isExternalId,
+    isStatus: (value) => isStatus(value),
+    isStatusCode: isText(128),
+    parseInstant: (value) => parseInstant(value, timeZone),
+    parseDateTime: (text) => parseDateTime(text, timeZone),
+  });

@@ -1,16 +1,8 @@
 /** Tables as files for a spreadsheet: nothing in them is a formula. Pure, but for `download`. */
-
-/** What a spreadsheet takes for a formula, or skips to find one. */
-const FORMULA = /^(?:\s*[=+\-@]|[\t\r])/;
-
-/** @param {string} text as one cell that is a text whatever stands in it */
-export function csvCell(text) {
-  const harmless = FORMULA.test(text) ? `'${text}` : text;
-  return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-}
+import { csvRecord } from './lib/csv-cell.js';
 
 /** @param {readonly string[]} cells */
-export const csvLine = (cells) => `${cells.map(csvCell).join(',')}\r\n`;
+export const csvLine = (cells) => `${csvRecord(cells)}\r\n`;
 
 /**
  * @param {readonly (readonly string[])[]} rows the head first

@@ -1,5 +1,7 @@
 /** Who asks: a client and its key, in this tab alone. Another tab, and this one once it is closed, have none. */
 import { signal } from './lib/signals.js';
+import { sayWith } from './speech.js';
+import { WORDS } from './words.js';
 
 /** @typedef {{ readonly clientId: string, readonly key: string }} Session */
 
@@ -51,24 +53,40 @@ export function end(reason) {
 
 /** As the page opens. Call it before anything else listens to the address: a key may come to stand in it. */
 export function openSession() {
-  addEventListener('hashchange', takeLink);
-  if (!takeLink()) session.value = kept();
+  addEventListener('hashchange', ({ oldURL }) => takeLink(oldURL));
+  session.value = kept();
+  takeLink();
 }
 
 /**
  * A link of `matterctl client console` has client and key in its fragment, also where it is pasted into an open tab.
- * They are taken out of the address at once, and out of the history of the tab.
+ * They are taken out of the address at once, and out of the history of the tab. A link of another client replaces a
+ * session only if its user agrees: the link may come from someone who wants the user's data in another system.
  *
- * @returns {boolean} whether there was one
+ * @param {string} [before] the address before the link, to which a user who stays returns
  */
-function takeLink() {
+function takeLink(before) {
   const given = new URLSearchParams(location.hash.replace(/^#/, ''));
   const [clientId, key] = [given.get('client'), given.get('key')];
-  if (!clientId || !key) return false;
-  history.replaceState(null, '', location.pathname + location.search);
-  begin({ clientId, key });
-  return true;
+  if (!clientId || !key) return;
+  const cleaned = location.pathname + location.search;
+  history.replaceState(null, '', cleaned);
+  if (mayReplace(clientId)) begin({ clientId, key });
+  else history.replaceState(null, '', before ?? cleaned);
 }
+
+/** Characters of a client id in a question: that of a link may be a text of any length. */
+const SHOWN_ID = 64;
+
+/** @param {string} clientId of a link */
+function mayReplace(clientId) {
+  const current = session.peek()?.clientId;
+  if (current === undefined || current === clientId) return true;
+  return confirm(sayWith(WORDS.otherClient, idText(current), idText(clientId)));
+}
+
+/** @param {string} clientId what is no client id must not look like a part of the question */
+const idText = (clientId) => clientId.slice(0, SHOWN_ID).replace(/[^\x21-\x7e]/g, '?');
 
 /** @returns {Session | undefined} */
 function kept() {

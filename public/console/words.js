@@ -20,6 +20,10 @@ export const WORDS = {
     'The key is not accepted: it has ended, was revoked, or is wrong. Ask for a new link. Where a new one is not accepted either, something on the way, such as a proxy, changes requests.',
     '密钥未被接受：已到期、已撤销或有误。请索取新的链接。若新链接同样不被接受，则是途中的代理等改动了请求。',
   ),
+  otherClient: w(
+    'This tab works as client {0}. The link that was opened is for another client: {1}. Switch to {1}? Work that is under way ends.',
+    '当前标签页正以 client {0} 使用。刚打开的链接属于另一个 client：{1}。是否切换到 {1}？正在进行的操作会终止。',
+  ),
   altered: w(
     'The signature of this request did not hold, though the key does: something on the way, such as a proxy, changes requests.',
     '密钥有效，但本次请求的签名未通过：途中的代理等改动了请求。',

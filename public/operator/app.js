@@ -84,6 +84,6 @@ function Light() {
   return h(
     'p',
     { class: 'quiet told' },
-    time ? sayWith(WORDS.told, seen.process, time) : say(WORDS.loading),
+    time ? sayWith(WORDS.told, seen.process, time, seen.timeZone) : say(WORDS.loading),
   );
 }

@@ -3,7 +3,7 @@ import { useState } from '../console/lib/hooks.js';
 import { Fragment, h } from '../console/lib/preact.js';
 import { say, sayWith } from '../console/speech.js';
 import { asked, change, operator, token } from './change.js';
-import { Card, numberText, Quiet, Table, timeText, Unknown } from './parts.js';
+import { Card, numberText, Quiet, spanText, Table, timeText, Unknown } from './parts.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('./shapes').OperatorStatus} OperatorStatus */
@@ -55,18 +55,26 @@ const weight = ({ paused, failed, rejected, pushes }) =>
 
 /** @param {ClientStatus} client */
 function cellsOf(client) {
-  const { clientId, systemCode, rate, pushes, failed, rejected, lastReason } = client;
+  const { clientId, systemCode, rate, pushes, failed, rejected } = client;
   const most = rate === null ? '–' : rate === 0 ? say(WORDS.noLimit) : `${rate}/s`;
   return [
     ...[clientId, systemCode ?? '–', h(State, { client }), most],
     ...[pushes, failed, rejected].map(numberText),
-    lastReason ? h('code', {}, lastReason) : '–',
+    h(LastReason, { client }),
   ];
 }
 
+/** Of the last push that did not go well, which may be long ago. @param {{ client: ClientStatus }} props */
+function LastReason({ client: { lastReason, lastReasonMs } }) {
+  if (!lastReason) return '–';
+  const ago = lastReasonMs === null ? '' : ` ${sayWith(WORDS.ago, spanText(lastReasonMs))}`;
+  return h(Fragment, {}, h('code', {}, lastReason), ago);
+}
+
 /** @param {{ client: ClientStatus }} props */
-function State({ client: { isEnabled, paused } }) {
-  if (!isEnabled) return h('span', { class: 'even' }, say(WORDS.disabled));
+function State({ client: { state, paused } }) {
+  if (state === 'disabled') return h('span', { class: 'even' }, say(WORDS.disabled));
+  if (state === 'unknown') return h('span', { class: 'even' }, say(WORDS.unknownState));
   if (!paused) return h('span', { class: 'good' }, say(WORDS.ok));
   return h(
     'span',

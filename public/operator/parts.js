@@ -1,6 +1,7 @@
 /** Small things of the screen. Texts are always children, never markup. */
 import { h } from '../console/lib/preact.js';
 import { isEnglish, say } from '../console/speech.js';
+import { status } from './look.js';
 import { WORDS } from './words.js';
 
 /** @typedef {import('preact').ComponentChildren} Children */
@@ -54,15 +55,20 @@ export const Table = ({ label, head, rows }) =>
     ),
   );
 
-/** Of this browser's clock and zone. @param {string | number} at */
+/** The zone of the portal, as in the console and in matterctl. */
+const zone = () => ({ timeZone: status.value?.timeZone });
+
+/** @param {string | number} at */
 export const clockText = (at) =>
   new Intl.DateTimeFormat(isEnglish() ? 'en-GB' : 'zh-CN', {
+    ...zone(),
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
   }).format(new Date(at));
 
 /** With the day. @param {string | number} at */
 export const timeText = (at) =>
   new Intl.DateTimeFormat(isEnglish() ? 'en-GB' : 'zh-CN', {
+    ...zone(),
     ...{ month: '2-digit', day: '2-digit' },
     ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
   }).format(new Date(at));

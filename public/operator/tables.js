@@ -13,12 +13,13 @@ const ROWS = 40;
 export function Servers({ servers }) {
   const head = [WORDS.server, WORDS.state, WORDS.version, WORDS.role, WORDS.lastOutage].map(say);
   const rows = servers.map(({ server, isReachable, error, version, role, lastOutage }) => {
-    const state = isReachable ? say(WORDS.reachable) : `${say(WORDS.away)}: ${error}`;
+    const reached = say(isReachable ? WORDS.reachable : WORDS.away);
+    const state = error === null ? reached : `${reached}: ${error}`;
     const lasted =
       lastOutage &&
       (lastOutage.lastedMs === null ? say(WORDS.itLasts) : spanText(lastOutage.lastedMs));
     const outage = lastOutage ? `${timeText(lastOutage.since)}, ${lasted}` : '–';
-    const light = h('span', { class: `light ${isReachable ? 'good' : 'bad'}` }, state);
+    const light = h('span', { class: `light ${error === null ? 'good' : 'bad'}` }, state);
     return { key: server, cells: [server, light, version ?? '–', role ?? '–', outage] };
   });
   return h(
@@ -126,13 +127,17 @@ export function Resendable({ found }) {
   if (found.count === 0)
     return h(Card, { id: 'resendable', title }, h(Quiet, { text: say(WORDS.nothingToResend) }));
   const rows = Object.entries(found.reasons).map(([reason, count]) =>
-    h('li', { key: reason }, `${numberText(count)} `, h('code', {}, reason)),
+    h(
+      'li',
+      { key: reason },
+      `${numberText(count)} `,
+      h('code', {}, `matterctl log resend --from 24h --reason ${reason}`),
+    ),
   );
   return h(
     Card,
     { id: 'resendable', title },
     h('p', {}, found.isCut ? `${say(WORDS.atLeast)} ` : '', numberText(found.count)),
     h('ul', {}, rows),
-    h('code', {}, 'matterctl log resend --from 24h --reason <reason>'),
   );
 }

@@ -7,7 +7,7 @@ export const WORDS = {
   title: w('Matter Push – operations', '事项推送 – 运维'),
   heading: w('Operations', '运行状态'),
   skip: w('Skip to the content', '跳到正文'),
-  told: w('As {0} tells it, at {1}', '数据来自 {0}，{1}'),
+  told: w('Reported by {0} at {1}. All times: {2}', '数据来自 {0}，{1}；所有时间的时区：{2}'),
   broken: w(
     'This page met an error of its own. The service goes on.',
     '页面自身出现错误，服务不受影响。',
@@ -59,6 +59,8 @@ export const WORDS = {
   state: w('State', '状态'),
   version: w('Version', '版本'),
   role: w('Role', '角色'),
+  unknownState: w('unknown without Redis', 'Redis 不可用，状态未知'),
+  ago: w('{0} ago', '{0}前'),
   lastOutage: w('Last outage', '最近一次中断'),
   reachable: w('reachable', '可用'),
   away: w('away', '不可用'),
@@ -93,6 +95,10 @@ export const WORDS = {
   why: w('Why', '原因'),
   stuckWhy: {
     NO_JOB: w('its pushes wait, but it has no job', '有推送等待，但没有任务'),
+    PAUSED: w(
+      'the queue was paused with BullMQ: run matterctl queue unpause',
+      '队列被 BullMQ 暂停：请执行 matterctl queue unpause',
+    ),
     NOT_TAKEN: w('its job waits, and no worker takes jobs', '任务在等待，没有 worker 领取'),
     LOCK_GONE: w(
       'its worker fell silent, and no other one takes over',

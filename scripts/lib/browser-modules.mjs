@@ -1,14 +1,26 @@
 /**
  * Pure modules of the service that the console runs too: one fold, one comparison, one idea of what mends a
- * difference. They are compiled into modules of the browser, one file each, side by side.
+ * difference, one rule for cells of CSV files. They are compiled into modules of the browser, one file each, side by side.
  */
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const SHARED = [
   ...['domain/matter', 'domain/operation', 'domain/parties', 'domain/decide', 'domain/fold'],
-  ...['domain/full-upsert', 'queries/compare'],
+  ...['domain/full-upsert', 'protocol/csv-cell', 'protocol/look-alike', 'queries/compare'],
   ...['queries/reconcile/expected', 'queries/reconcile/find', 'queries/reconcile/repush'],
+  ...['queries/reconcile/read-row', 'queries/reconcile/row-content', 'queries/reconcile/doubts'],
+  ...['files/encodings', 'files/csv', 'files/columns', 'files/cells', 'files/times'],
 ];
+
+/** Small: a browser loads all of them. */
+const FOR_BROWSERS = {
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+  logLevel: 'silent',
+};
 
 /** Imports between shared modules stay imports. */
 const sideBySide = (modules) => ({
@@ -37,9 +49,26 @@ export const compileBrowserModules = (transpile, root, outdir, modules = SHARED)
     outdir,
     bundle: true,
     plugins: [sideBySide(modules)],
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
     tsconfig: join(root, 'tsconfig.json'),
-    logLevel: 'silent',
+    ...FOR_BROWSERS,
   });
+
+/** Where the console's own modules are. */
+const CONSOLE = 'public/console';
+
+/** @returns paths of the console's own modules, relative to the folder of the project */
+export const consoleModules = (root) =>
+  readdirSync(join(root, CONSOLE))
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join(CONSOLE, name))
+    .sort();
+
+/**
+ * Builds what /console serves: its own modules, and in `lib` those of the service that it runs too.
+ * @param {Function} transpile `build` of esbuild
+ */
+export const compileConsole = (transpile, root, outdir) =>
+  Promise.all([
+    compileBrowserModules(transpile, root, join(outdir, 'lib')),
+    transpile({ absWorkingDir: root, entryPoints: consoleModules(root), outdir, ...FOR_BROWSERS }),
+  ]);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { compileBrowserModules } from './browser-modules.mjs';
+import { compileConsole, consoleModules } from './browser-modules.mjs';
 import { embeddedFolder } from './folder.mjs';
 import { SetupError, say } from './progress.mjs';
 
@@ -42,7 +42,7 @@ function sourceFiles(root, extent) {
 /** A hash over names and contents, so that a removed or an older file counts as a change too. */
 export function fingerprint(root, extent) {
   const hash = createHash('sha256').update(readFileSync(new URL(import.meta.url)));
-  for (const name of [...SETTINGS, ...sourceFiles(root, extent)]) {
+  for (const name of [...SETTINGS, ...sourceFiles(root, extent), ...consoleModules(root)]) {
     hash
       .update(`${name}\0`)
       .update(readFileSync(join(root, name)))
@@ -83,7 +83,7 @@ export async function compile(root, extent, outdir) {
   try {
     await Promise.all([
       transpile(forNode(root, sourceFiles(root, extent), outdir)),
-      compileBrowserModules(transpile, root, join(outdir, 'browser/console')),
+      compileConsole(transpile, root, join(outdir, 'browser/console')),
     ]);
   } catch (error) {
     throw new SetupError(`The build failed: ${error.message}`);

@@ -69,7 +69,8 @@ export function contentDifferences(a: Matter, b: Matter): ContentField[] {
   return haveSameParties(a.parties, b.parties) ? differing : [...differing, 'parties'];
 }
 
-function haveSameParties(a: readonly PartyRef[], b: readonly PartyRef[]): boolean {
+/** Whether two lists name the same users in the same roles. */
+export function haveSameParties(a: readonly PartyRef[], b: readonly PartyRef[]): boolean {
   const [ours, theirs] = [new Set(a.map(nameOf)), new Set(b.map(nameOf))];
   return ours.size === theirs.size && [...ours].every((name) => theirs.has(name));
 }

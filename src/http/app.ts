@@ -2,6 +2,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import { OPERATIONS } from '../domain/operation';
+import { mostLines } from '../protocol/batch-lines';
 import {
   ALIVE_PATH,
   BATCH,
@@ -37,7 +38,7 @@ import { koaStreamedHmacAuth } from './middleware/koa-streamed-hmac-auth';
 import { koaTrace } from './middleware/koa-trace';
 import type { PageFiles } from './page-files';
 import type { PlainDocument, RequestState } from './request-state';
-import { batchBody, batchRoute, verifyBatchRoute } from './routes/batch-route';
+import { batchRoute, verifyBatchRoute } from './routes/batch-route';
 import { koaDocsPage } from './routes/docs-page';
 import { type OrphansRouteDependencies, orphansList, orphansRoute } from './routes/orphans-route';
 import { pushRoute } from './routes/push-route';
@@ -50,6 +51,8 @@ export interface AppOptions {
   readonly listeners: Listeners;
   readonly newRequestId: NewRequestId;
   readonly always200: Always200;
+  /** Path below which clients reach the service (PUBLIC_URL), for links; empty: the root. */
+  readonly pathPrefix: string;
   /** Who may send a request. */
   readonly auth: HmacAuthDependencies;
   /** How often. */
@@ -80,9 +83,12 @@ export interface AppOptions {
   readonly accessLog: boolean;
 }
 
+/** Milliseconds in which the body of a batch must arrive. */
+const BATCH_UPLOAD_TIMEOUT = 30_000;
+
 /** A request passes what is listed here from top to bottom, and its route's row from left to right. */
 export function createApp(options: AppOptions): Koa<RequestState> {
-  const { listeners, newRequestId, always200, health, tracing } = options;
+  const { listeners, newRequestId, always200, pathPrefix, health, tracing } = options;
   const { clock, logger } = listeners;
   const tellRejection = createTellRejection(listeners);
   const router = createRouter(options);
@@ -91,8 +97,8 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   if (options.accessLog) app.use(koaAccessLog(logger));
   if (tracing) app.use(koaTrace(tracing));
   app.use(koaDrain(health.isLeaving));
-  app.use(koaError({ clock, always200, tellRejection }));
-  app.use(koaRespond({ ...listeners, always200, tellRejection }));
+  app.use(koaError({ clock, always200, tellRejection, pathPrefix }));
+  app.use(koaRespond({ ...listeners, always200, tellRejection, pathPrefix }));
   app.use(router.routes());
   app.use(koaDocsPage(options.docsFiles));
   app.use(router.allowedMethods());
@@ -113,16 +119,19 @@ function createRouter(options: AppOptions): Router<RequestState> {
   for (const name of OPERATIONS) {
     router.post(pushPath(name), inFlight, body, koaHmacAuth(auth, name), pushRoute(name, submit));
   }
-  const { batchReader, batchBytes } = options;
-  const batchBounds = { ...batchReader.limits, batchBytes };
-  const batchLines = koaStreamedHmacAuth(auth, batchBody(BATCH, batchBounds));
-  router.post(BATCH_PATH, inFlight, batchLines, batchRoute(options.submitBatch, options.listeners));
+  const { batchReader, batchBytes, listeners } = options;
+  const { limits } = batchReader;
+  const batch = koaRawBody(batchBytes, BATCH_UPLOAD_TIMEOUT);
+  const onBatch = batchRoute(options.submitBatch, limits, listeners);
+  router.post(BATCH_PATH, inFlight, batch, koaHmacAuth(auth, BATCH), onBatch);
   const checkRoute = verifyRoute(checkBody, timeout);
   router.post(queryPath(VERIFY), inFlight, body, koaHmacAuth(auth, VERIFY), rateLimit, checkRoute);
-  const checkedLines = koaStreamedHmacAuth(auth, batchBody(VERIFY_BATCH, batchBounds));
-  const lineLimit = koaRateLimit(options.admit, timeout, ({ batch }) => batch.mostLines);
-  const checkLines = verifyBatchRoute(batchReader, timeout);
-  router.post(queryPath(VERIFY_BATCH), inFlight, checkedLines, lineLimit, checkLines);
+  const verifyPath = queryPath(VERIFY_BATCH);
+  const lineLimit = koaRateLimit(options.admit, timeout, ({ rawBody }) =>
+    mostLines(rawBody, limits),
+  );
+  const onVerify = verifyBatchRoute(batchReader, timeout);
+  router.post(verifyPath, inFlight, batch, koaHmacAuth(auth, VERIFY_BATCH), lineLimit, onVerify);
   for (const name of QUERIES) {
     const queryBody = koaRawBody(queries[name].bodyLimit);
     const route = queryRoute(queries[name], options.query);

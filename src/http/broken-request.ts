@@ -6,7 +6,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Types } from 'mongoose';
-import { errorEnvelope } from '../protocol/envelope';
+import { errorEnvelope, withHelpUnder } from '../protocol/envelope';
 import { PushError, type Reason } from '../protocol/errors';
 import { API_HEADERS } from '../protocol/headers';
 import { takeHead } from './request-head';
@@ -15,6 +15,22 @@ import { takeHead } from './request-head';
 const LINGER = 2_000;
 /** Bytes that may still come in the meantime, of one that is not done with sending. */
 const MAX_FORGOTTEN = 1024 * 1024;
+
+/** What is logged of a broken request: the reason, and what the parser says. */
+export interface BrokenRequest {
+  readonly reason: Reason;
+  /** The envelope's code. */
+  readonly code: number;
+  readonly requestId: string;
+  readonly cause: string | undefined;
+}
+
+export interface BrokenRequestOptions {
+  /** Called for each broken request. */
+  readonly report?: (broken: BrokenRequest) => void;
+  /** Path below which clients reach the service; see PUBLIC_URL. */
+  readonly pathPrefix?: string;
+}
 
 export interface BrokenRequests {
   /** To be asked about every request that the parser passes on. @returns whether it shall be handled */
@@ -25,7 +41,7 @@ export interface BrokenRequests {
   answer(socket: Duplex, error?: NodeJS.ErrnoException): void;
 }
 
-export function createBrokenRequests(): BrokenRequests {
+export function createBrokenRequests(options: BrokenRequestOptions = {}): BrokenRequests {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>();
   const over = new WeakSet<Duplex>();
   const of = (socket: Duplex) => underWay.get(socket) ?? new Set();
@@ -39,11 +55,15 @@ export function createBrokenRequests(): BrokenRequests {
     }
     // Its head was fine, its body is broken: its own handler waits for that body in vain.
     const [unfinished] = [...of(socket)].filter(({ req }) => !req.complete);
-    const reason = reasonOf(error, unfinished !== undefined);
+    const rejection = new PushError(reasonOf(error, unfinished !== undefined));
+    const requestId = String(new Types.ObjectId());
+    const { reason, code } = rejection;
+    options.report?.({ reason, code, requestId, cause: error?.code });
+    const text = answerText(rejection, requestId, options.pathPrefix);
     const answerInTurn = () => {
       const before = [...of(socket)].find((res) => res !== unfinished);
       if (before) before.once('close', answerInTurn);
-      else endWith(socket, unfinished?.headersSent ? '' : answerText(reason));
+      else endWith(socket, unfinished?.headersSent ? '' : text);
     };
     forgetRest(socket);
     answerInTurn();
@@ -69,6 +89,7 @@ export function createBrokenRequests(): BrokenRequests {
 
 function reasonOf(error: NodeJS.ErrnoException | undefined, hasBegun: boolean): Reason {
   if (error?.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'REQUEST_TIMEOUT';
+  if (error?.code === 'HPE_HEADER_OVERFLOW') return 'HEADERS_TOO_LARGE';
   const isCutOff = error?.code === 'HPE_INVALID_EOF_STATE';
   return isCutOff && hasBegun ? 'BODY_INCOMPLETE' : 'MALFORMED_REQUEST';
 }
@@ -95,10 +116,9 @@ function endWith(socket: Duplex, text: string): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-function answerText(reason: Reason): string {
-  const rejection = new PushError(reason);
-  const envelope = errorEnvelope(rejection, String(new Types.ObjectId()), Date.now());
-  const body = JSON.stringify(envelope);
+function answerText(rejection: PushError, requestId: string, pathPrefix = ''): string {
+  const envelope = errorEnvelope(rejection, requestId, Date.now());
+  const body = JSON.stringify(withHelpUnder(pathPrefix, envelope));
   const head = [
     `HTTP/1.1 ${rejection.code} ${STATUS_CODES[rejection.code]}`,
     'Content-Type: application/json; charset=utf-8',

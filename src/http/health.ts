@@ -7,6 +7,8 @@ const PING_TIMEOUT = 2_000;
 /** Milliseconds in which all who ask share one round trip: anybody may, as often as they like. */
 const CACHE_TTL = 250;
 
+const PAUSED = new Error('the queue of partition jobs is paused: run matterctl queue unpause');
+
 export interface HealthProbe {
   /** @throws PushError SHUTTING_DOWN, DATABASE_UNAVAILABLE, DATABASE_NOT_PREPARED or QUEUE_UNAVAILABLE */
   ready(): Promise<{ status: 'ready' }>;
@@ -24,6 +26,8 @@ export interface HealthSources {
   readonly isQueueUp: () => boolean;
   /** Whether the release step has prepared the database. */
   readonly isPrepared: () => boolean;
+  /** Whether the queue is paused with BullMQ: no worker gets a job then. */
+  readonly isQueuePaused: () => boolean;
   /** Round trips by a write; that of the queue takes no memory. */
   readonly probeDatabase: () => Promise<unknown>;
   readonly probeQueue: () => Promise<unknown>;
@@ -37,6 +41,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     if (!sources.isDatabaseUp()) throw new PushError('DATABASE_UNAVAILABLE');
     if (!sources.isPrepared()) throw new PushError('DATABASE_NOT_PREPARED');
     if (!sources.isQueueUp()) throw new PushError('QUEUE_UNAVAILABLE');
+    if (sources.isQueuePaused()) throw new PushError('QUEUE_UNAVAILABLE', { cause: PAUSED });
   };
   const ping = async () => {
     await Promise.all([

@@ -2,13 +2,15 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type BrokenRequests, createBrokenRequests } from './broken-request';
+import {
+  type BrokenRequestOptions,
+  type BrokenRequests,
+  createBrokenRequests,
+} from './broken-request';
 
 const HEADERS_TIMEOUT = 10_000;
 /** Of the longest bodies; each route has its own, shorter one. */
 const REQUEST_TIMEOUT = 125_000;
-/** Longer than the idle time of the usual proxies, so that they close first. */
-const KEEP_ALIVE_TIMEOUT = 65_000;
 /** In which a caller must take some of an answer that is there. The first bytes make it begin anew. */
 const STALL_TIMEOUT = 10_000;
 /** Of a connection on which a tunnel was asked for: what came before it must be over by then. */
@@ -17,7 +19,6 @@ const TUNNEL_TIMEOUT = 15_000;
 const SERVER_OPTIONS: ServerOptions = {
   headersTimeout: HEADERS_TIMEOUT,
   requestTimeout: REQUEST_TIMEOUT,
-  keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 16 * 1024,
   // Node's own rejection would be empty: takeHead looks at it.
@@ -30,12 +31,20 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+export interface ListenOptions extends BrokenRequestOptions {
+  /** HOST, PORT */
+  readonly host: string;
+  readonly port: number;
+  /** KEEP_ALIVE_TIMEOUT, milliseconds: how long an idle connection is kept. */
+  readonly keepAlive?: number;
+}
+
 /** @throws Error naming HOST and PORT where it cannot listen */
 export async function listen(
   handler: RequestListener,
-  { host, port }: { host: string; port: number },
+  { host, port, ...options }: ListenOptions,
 ): Promise<HttpServer> {
-  const server = createBoundedServer(handler);
+  const server = createBoundedServer(handler, options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       reject(
@@ -47,12 +56,18 @@ export async function listen(
   return { url: urlOf(server), close: () => closeGently(server) };
 }
 
-function createBoundedServer(handler: RequestListener): Server {
-  const broken = createBrokenRequests();
+function createBoundedServer(
+  handler: RequestListener,
+  { keepAlive = 65_000, ...options }: Omit<ListenOptions, 'host' | 'port'>,
+): Server {
+  const broken = createBrokenRequests(options);
   const handle: RequestListener = (req, res) => {
     if (broken.begin(req, res)) handler(req, res);
   };
-  const server = createServer(SERVER_OPTIONS, handle);
+  const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: keepAlive }, handle);
+  // A client may close its sending side after its request and still read: without this Node would close the
+  // connection before the answer. Every handler has a deadline, and STALL_TIMEOUT ends a client that does not read.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // Their size bounds them. Beyond a number Node drops headers, and a double would not show.
   server.maxHeadersCount = 0;
   server.on('clientError', (error, socket) => broken.answer(socket, error));

@@ -55,8 +55,8 @@ export const plainFileOf = (bytes: Buffer, type: string): PlainDocument => ({
 });
 
 const SCRIPT = /^( *)<script type="module" src="([^"]+)"><\/script>$/m;
-/** Also in a minified library, where it begins no line. */
-const IMPORTED = /\b(?:from|import)\s*["']([^"'\s]+)["']/g;
+/** Also in a minified module, where it begins no line and `"from","to"` may stand. All are relative here. */
+const IMPORTED = /\b(?:from|import)\s*["'](\.[^"'\s]+)["']/g;
 
 /**
  * Names in the page all modules that it is going to load: a browser fetches them at once, and not level by

@@ -1,6 +1,5 @@
 /** What one request carries through its middleware: `ctx.state`. */
 import type { SignedRequest } from '../auth/signed-request';
-import type { BatchBody } from '../protocol/batch-lines';
 import type { PushError, RateState } from '../protocol/errors';
 import type { IdLines } from '../protocol/id-lines';
 import type { Language } from '../protocol/language';
@@ -18,18 +17,16 @@ export interface RequestState {
   language: Language;
   /** By koaRawBody, for what comes after it in the row. */
   rawBody: Buffer;
-  /** By koaHmacAuth or koaStreamedHmacAuth. */
+  /** By koaHmacAuth, of `matters/orphans` by koaStreamedHmacAuth. */
   signed: SignedRequest;
-  /** By koaStreamedHmacAuth: of the body; to be called once. */
-  digest: () => BodyDigest;
-  /** By koaStreamedHmacAuth of `matters/orphans`: the list that was sent. */
+  /** By koaHmacAuth, of a large body. */
+  digest?: BodyDigest | undefined;
+  /** By koaStreamedHmacAuth: the list that was sent. */
   ids: IdLines;
   /** By whichever of the two: for the log line. */
   clientId?: string;
   /** Where the client stands with its rate, once it is admitted. */
   rate?: RateState | undefined;
-  /** By koaStreamedHmacAuth of `matters/batch` and `verify/batch`: the lines that were sent. */
-  batch: BatchBody;
   /** By the route: becomes `data`. */
   data?: unknown;
   /** By the route, beside `data`, where some lines of a batch failed. */

@@ -1,5 +1,5 @@
 /** What holds for every operation: signing, retrying, sizes, errors. */
-import { MAX_JSON_DEPTH } from '../protocol/json-body';
+import { MAX_BRACKETS, MAX_COMMAS, MAX_JSON_DEPTH } from '../protocol/json-scan';
 import { reasonTable } from './reasons';
 
 /** A signature to check an own implementation by; the unit tests compute it. */
@@ -20,8 +20,8 @@ written into the portal's ledger of matters, one at a time and in order for each
 - **Retrying.** Retry where there was no answer or \`retryable\` is true: same X-Idempotency-Key, same
   body, a new X-Timestamp and signature. Wait for Retry-After where it is given, else 1 s, 2 s, 4 s.
 - **Order.** Do not send the next push of a matter before the one before it was answered.
-- **Bodies.** UTF-8, a JSON object at most ${MAX_JSON_DEPTH} levels deep, without Content-Encoding. Unknown fields are
-  ignored, systemCode among them: it comes from the client. What is too long is rejected, never cut;
+- **Bodies.** UTF-8, a JSON object at most ${MAX_JSON_DEPTH} levels deep, with at most ${MAX_BRACKETS}
+  objects and lists and ${MAX_COMMAS} fields and elements, without Content-Encoding. Unknown fields are ignored, systemCode among them: it comes from the client. What is too long is rejected, never cut;
   lengths are counted in UTF-16 units.
 - **Status.** The HTTP status is \`code\` (200 for 0). With HTTP_STATUS_MODE=always-200 it is 200 for
   everything under /api/open, and \`code\` alone tells.
@@ -36,7 +36,8 @@ const CHINESE = `第三方系统以签名的 POST 请求推送待办和通知，
 - **重试**：没有收到响应或 \`retryable\` 为 true 时重试：同一 X-Idempotency-Key、同一请求体，新的
   X-Timestamp 和签名。有 Retry-After 时按其等待，否则依次等待 1、2、4 秒。
 - **顺序**：同一事项的上一次推送得到响应之后再发送下一次。
-- **请求体**：UTF-8 编码的 JSON 对象，嵌套最多 ${MAX_JSON_DEPTH} 层，不使用 Content-Encoding。未知字段会被忽略，包括
+- **请求体**：UTF-8 编码的 JSON 对象，嵌套最多 ${MAX_JSON_DEPTH} 层，对象和数组最多 ${MAX_BRACKETS} 个，
+  字段和数组元素最多 ${MAX_COMMAS} 个，不使用 Content-Encoding。未知字段会被忽略，包括
   systemCode，系统编码始终取自 client。超长内容会被拒绝，不会截断；长度按 UTF-16 编码单元计。
 - **状态码**：HTTP 状态码等于 \`code\`（0 对应 200）。HTTP_STATUS_MODE=always-200 时 /api/open 下的响应
   状态码均为 200，仅以 \`code\` 区分。

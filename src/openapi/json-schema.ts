@@ -27,7 +27,9 @@ export function toJsonSchemas<Name extends string>(
     uri: (id) => schemaRef(id).$ref,
     override: ({ zodSchema, jsonSchema }) => {
       const element = elementOf(zodSchema);
-      if (element) jsonSchema.items = z.toJSONSchema(element, OPTIONS);
+      if (!element) return;
+      const name = registry.get(element)?.id;
+      jsonSchema.items = name === undefined ? z.toJSONSchema(element, OPTIONS) : schemaRef(name);
     },
   });
   const entries = names.map((name) => [

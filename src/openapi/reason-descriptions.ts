@@ -9,6 +9,10 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     '批次中部分推送失败，data.results 逐行给出结果，其余各行已落库。retryable 表示失败的行中有可重试的。',
   ],
   BODY_TOO_LARGE: ['The body is over the limit of the operation.', '请求体超过该接口的上限。'],
+  HEADERS_TOO_LARGE: [
+    'The request line and headers are over 16 KiB; cookies of a single sign-on are the usual cause. On the connection itself, like MALFORMED_REQUEST.',
+    '请求行与请求头合计超过 16 KiB，常见原因是单点登录的 Cookie；与 MALFORMED_REQUEST 一样直接在连接上返回。',
+  ],
   UNSUPPORTED_ENCODING: ['Content-Encoding is not identity.', 'Content-Encoding 不是 identity。'],
   HMAC_HEADERS_MISSING: [
     'One of the three signing headers is missing, empty or sent twice, perhaps taken away by a gateway.',

@@ -7,6 +7,8 @@ import type { Logger } from '../runtime/logger';
 export interface OperatorParts {
   /** The name of the process that serves it. */
   readonly name: string;
+  /** PORTAL_TIME_ZONE, in which the page shows all times. */
+  readonly timeZone: string;
   readonly mongo: Connection;
   /** One that fails fast, and has been ready. */
   readonly redis: RedisConnection;

@@ -12,6 +12,8 @@ import { isFailure } from './results';
 export interface OperatorStatus extends Status {
   /** The process that answers. */
   readonly process: string;
+  /** In which the page shows all times. */
+  readonly timeZone: string;
   /** Whether clients can be paused here. */
   readonly canChange: boolean;
   /** Where the queue board lies; null where it is off. */
@@ -50,6 +52,7 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
       return {
         ...status,
         process: parts.name,
+        timeZone: parts.timeZone,
         canChange: parts.token !== '',
         boardPath: parts.boardPath,
         stuck,

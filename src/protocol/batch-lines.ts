@@ -6,6 +6,7 @@ import { bodySpan } from './body-span';
 import { PushError, problem } from './errors';
 import { IDEMPOTENCY_KEY } from './headers';
 import { fieldErrors, type JsonObject } from './json-body';
+import { structureProblem } from './json-scan';
 import type { Text } from './language';
 import { TEXTS } from './texts';
 import { inBoth } from './zod-texts';
@@ -39,65 +40,40 @@ export interface ReadLine extends RawLine {
 const EMPTY_LINES = 10;
 /** Digits of the largest number of a line. */
 export const LINE_DIGITS = 5;
+/** Bytes that a line may have beside its body. */
+const AROUND_BODY = 64 * 1024;
 const LINE_FEED = 10;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /**
- * Takes a batch while it arrives. What is wrong with it is told at the end only: until then nobody knows
- * whether its sender may know it.
+ * @returns the lines with something in them
+ * @throws PushError TOO_MANY_LINES, INVALID_ENCODING or EMPTY_BATCH
  */
-export class BatchBody {
-  private chunks: Buffer[] = [];
-  private lineFeeds = 0;
+export function readBatchLines(whole: Buffer, limits: BatchLimits): RawLine[] {
+  const most = mostLineFeeds(limits);
+  if (countLineFeeds(whole, most + 1) > most) throw tooMany(TEXTS.tooManyLineFeeds(most));
+  const lines = splitLines(whole);
+  if (!isUtf8(whole)) throw wrongEncoding(lines);
+  if (lines.length > limits.lines) throw tooMany(TEXTS.tooManyLines(limits.lines));
+  if (lines.length === 0) throw new PushError('EMPTY_BATCH');
+  return lines;
+}
 
-  constructor(private readonly limits: BatchLimits) {}
+/** At least as many lines as a batch has with something in them; of one that is too long not many more than allowed. */
+export function mostLines(whole: Buffer, limits: BatchLimits): number {
+  return countLineFeeds(whole, mostLineFeeds(limits) + 1) + 1;
+}
 
-  take(chunk: Uint8Array): void {
-    if (this.isTooLong) return;
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) {
-      this.lineFeeds += 1;
-      if (this.isTooLong) break;
-    }
-    this.chunks.push(bytes);
-    if (this.isTooLong) this.chunks = [];
+const mostLineFeeds = ({ lines }: BatchLimits) => EMPTY_LINES * lines;
+
+/** Counts up to `most`: a batch may consist of millions of line feeds. */
+function countLineFeeds(whole: Buffer, most: number): number {
+  let count = 0;
+  for (let at = whole.indexOf(LINE_FEED); at !== -1; at = whole.indexOf(LINE_FEED, at + 1)) {
+    count += 1;
+    if (count === most) break;
   }
-
-  /** All of its bytes, once they are there; to be called once. None of one that is too long. */
-  whole(): Buffer {
-    const { chunks } = this;
-    this.chunks = [];
-    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-  }
-
-  /** At least as many as it has with something in them. */
-  get mostLines(): number {
-    return this.lineFeeds + 1;
-  }
-
-  /** It has too many line breaks: its bytes are not kept. */
-  get isTooLong(): boolean {
-    return this.lineFeeds > this.mostLineFeeds;
-  }
-
-  /**
-   * @param whole as above
-   * @returns the lines with something in them
-   * @throws PushError TOO_MANY_LINES, INVALID_ENCODING or EMPTY_BATCH
-   */
-  linesOf(whole: Buffer): RawLine[] {
-    const { limits } = this;
-    if (this.isTooLong) throw tooMany(TEXTS.tooManyLineFeeds(this.mostLineFeeds));
-    const lines = splitLines(whole);
-    if (!isUtf8(whole)) throw wrongEncoding(lines);
-    if (lines.length > limits.lines) throw tooMany(TEXTS.tooManyLines(limits.lines));
-    if (lines.length === 0) throw new PushError('EMPTY_BATCH');
-    return lines;
-  }
-
-  private get mostLineFeeds(): number {
-    return EMPTY_LINES * this.limits.lines;
-  }
+  return count;
 }
 
 function tooMany(text: Text): PushError {
@@ -136,6 +112,9 @@ function isBlank(bytes: Buffer, start: number, end: number): boolean {
 
 /** @returns the line, or the PushError INVALID_JSON, VALIDATION_FAILED or BODY_TOO_LARGE that it is rejected with */
 export function readLine(line: RawLine, limits: BatchLimits): ReadLine | PushError {
+  if (line.bytes.length > limits.bodyBytes + AROUND_BODY) return new PushError('BODY_TOO_LARGE');
+  const tooMuch = structureProblem(line.bytes, 1, '(line)');
+  if (tooMuch) return new PushError('VALIDATION_FAILED', { errors: [tooMuch] });
   const json = parse(line.bytes);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return new PushError('INVALID_JSON', { errors: [problem('(line)', TEXTS.line)] });

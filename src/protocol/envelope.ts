@@ -91,6 +91,12 @@ export function successEnvelope(data: unknown, requestId: string, now: number): 
 /** The row of a reason on the reference page; for a rejected signature it tells how to learn the cause. */
 export const helpFor = (reason: string): string => `${DOCS_PATH}#reason-${reason}`;
 
+/** @param pathPrefix path below which clients reach the service, without a slash at its end; may be empty */
+export const withHelpUnder = (pathPrefix: string, envelope: Envelope): Envelope =>
+  pathPrefix === '' || envelope.help === undefined
+    ? envelope
+    : { ...envelope, help: pathPrefix + envelope.help };
+
 /** @param language what its caller reads */
 export function errorEnvelope(
   error: PushError,

@@ -28,6 +28,7 @@ const retryable = (code: number, zh: string, en: string): ReasonText => ({
 const REASONS = {
   // Not thrown: the code of a batch of which some lines failed, each with a reason of its own.
   PARTIAL_FAILURE: retryable(207, '部分推送失败', 'some pushes of the batch failed'),
+  HEADERS_TOO_LARGE: final(431, '请求头过大', 'the request head is too large'),
   BODY_TOO_LARGE: final(413, '请求体过大', 'the body is too large'),
   UNSUPPORTED_ENCODING: final(
     415,
@@ -232,24 +233,4 @@ export function matterNotFound(
   const matter = `${systemCode}/${externalId}`;
   const text = { zh: `事项不存在: ${matter}`, en: `the matter does not exist: ${matter}` };
   return new PushError(reason, { text });
-}
-
-/** The answer to a request over its client's rate. @param retryAfter seconds until the next one may pass */
-export function rateLimited(
-  limit: Pick<RateState, 'rate' | 'burst'>,
-  retryAfter: number,
-): PushError {
-  return new PushError('RATE_LIMITED', { retryAfter, rate: { ...limit, remaining: 0 } });
-}
-
-/** Seconds; nobody knows how long an operator's pause lasts. */
-const PAUSED_RETRY_AFTER = 30;
-
-/** The answer to the pushes of a paused client. @param why the operator's words, if there are any */
-export function clientPaused(why?: string): PushError {
-  const { zh, en } = new PushError('CLIENT_PAUSED').text;
-  return new PushError('CLIENT_PAUSED', {
-    retryAfter: PAUSED_RETRY_AFTER,
-    ...(why && { text: { zh: `${zh}: ${why}`, en: `${en}: ${why}` } }),
-  });
 }

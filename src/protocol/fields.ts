@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { TEXTS } from './texts';
-import { FORMS, parseDateTime, parseInstant } from './time';
+import { FORMS, isDateDigits, isWritable, parseDateTime, parseInstant } from './time';
 import { saying } from './zod-texts';
 
 /** All control characters: never meant in a key or a URL. */
@@ -15,7 +15,10 @@ const TEXT_CONTROLS = new RegExp(`[${CONTROLS}]`);
 /** Control characters other than tab, line feed and carriage return: never meant in a text. */
 const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
 const FORBIDDEN_IN_TEXT = new RegExp(`[${FORBIDDEN}]`);
-const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
+/** A scheme of one letter is a drive: `C:\share`. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
+/** Of http and https; schemes of apps need no host. */
+const WITHOUT_HOST = /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:$|[/?#\s])))/;
 const REJECTED_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'file']);
 
 /** Where something is not blank, and none of its characters is one of a class. */
@@ -51,12 +54,23 @@ export const url = text(2048)
   .refine((value) => {
     if (TEXT_CONTROLS.test(value)) return false;
     const scheme = SCHEME.exec(value.trim())?.[1]?.toLowerCase();
-    return scheme !== undefined && !REJECTED_SCHEMES.has(scheme);
+    const isAccepted = scheme !== undefined && !REJECTED_SCHEMES.has(scheme);
+    return isAccepted && !WITHOUT_HOST.test(value);
   }, saying(TEXTS.url))
   .meta({
-    pattern: `^[^\\S${CONTROLS}]*[A-Za-z][A-Za-z0-9+.-]*:[^${CONTROLS}]*$`,
-    not: { pattern: `^\\s*(${[...REJECTED_SCHEMES].map(inAnyCase).join('|')}):` },
+    pattern: `^[^\\S${CONTROLS}]*[A-Za-z][A-Za-z0-9+.-]+:[^${CONTROLS}]*$`,
+    not: {
+      anyOf: [
+        { pattern: `^\\s*(${[...REJECTED_SCHEMES].map(inAnyCase).join('|')}):` },
+        { pattern: WITHOUT_HOST.source },
+      ],
+    },
   });
+
+/** A "scheme" that is the name of a host in front of its port: the scheme was forgotten. */
+const HOST_AND_PORT =
+  /^\s*(?:localhost:\d{1,5}|[a-z0-9-]*\.[a-z0-9.-]*:\d{1,5}(?=$|[/?#])|[a-z0-9-]+:\d{1,5}(?=\/))/i;
+export const looksLikeHost = (value: string): boolean => HOST_AND_PORT.test(value);
 
 /** Patterns of JSON Schema have no flags. */
 function inAnyCase(scheme: string): string {
@@ -72,12 +86,15 @@ export const bizType = text(64 * 4)
 /** An upper snake case status; empty means "not sent" (4.2). */
 export const bizStatus = z
   .string()
-  .max(64)
+  // What is too long is not matched: it may be as long as the whole body.
+  .max(64, { abort: true })
   .regex(/^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/, saying(TEXTS.status))
   .transform((value) => (value === '' ? undefined : value));
 
-export const payloadJson = text(65_536)
-  .refine(isJson, saying(TEXTS.json))
+const MAX_PAYLOAD = 65_536;
+export const payloadJson = text(MAX_PAYLOAD)
+  // One that is too long is not parsed: it may be as long as the whole body, and consist of brackets.
+  .refine((value) => value.length > MAX_PAYLOAD || isJson(value), saying(TEXTS.json))
   .meta({ contentMediaType: 'application/json' });
 
 /** `null` says the same as leaving the field out. */
@@ -93,7 +110,8 @@ export const anyInstant = (timeZone: string) =>
     .transform((value, ctx) => {
       const parsed = parseInstant(value, timeZone);
       if (parsed !== undefined) return parsed;
-      ctx.issues.push({ code: 'custom', message: saying(TEXTS.instant), input: value });
+      const text = isDateDigits(value) ? TEXTS.dateDigits(String(value)) : TEXTS.instant;
+      ctx.issues.push({ code: 'custom', message: saying(text), input: value });
       return z.NEVER;
     });
 
@@ -108,8 +126,9 @@ export const localDateTime = (timeZone: string) =>
     .meta(FORMS.dateTime)
     .transform((value, ctx) => {
       const parsed = parseDateTime(value, timeZone);
-      if (parsed !== undefined) return parsed;
-      ctx.issues.push({ code: 'custom', message: saying(TEXTS.dateTime), input: value });
+      if (parsed !== undefined && isWritable(parsed, timeZone)) return parsed;
+      const text = parsed === undefined ? TEXTS.dateTime : TEXTS.years;
+      ctx.issues.push({ code: 'custom', message: saying(text), input: value });
       return z.NEVER;
     });
 

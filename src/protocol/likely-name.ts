@@ -28,8 +28,9 @@ const MAX_COMPARED = 40;
  * @returns undefined where none of them is near
  */
 export function likelyName(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > MAX_COMPARED) return undefined;
   const wanted = plain(name);
-  if (wanted === '' || name.length > MAX_COMPARED) return undefined;
+  if (wanted === '') return undefined;
   const names = [...known];
   const same = names.find((it) => plain(it) === wanted);
   const alias = same ?? names.find((it) => ALIASES[it]?.includes(wanted));
@@ -37,6 +38,8 @@ export function likelyName(name: string, known: Iterable<string>): string | unde
   // A third of a word may be wrong, and three letters at most: beyond that it is another word.
   const most = Math.min(3, Math.floor(wanted.length / 3));
   const near = names
+    // Each letter more or less is an edit of its own.
+    .filter((it) => Math.abs(plain(it).length - wanted.length) <= most)
     .map((it) => ({ it, edits: editDistance(wanted, plain(it)) }))
     .filter(({ edits }) => edits <= most)
     .sort((a, b) => a.edits - b.edits);

@@ -1,27 +1,35 @@
 /** The bodies of the queries about matters, with which a third party compares its data with ours. */
 import { z } from 'zod';
 import { about } from './bilingual';
+import { type Problem, PushError, problem } from './errors';
 import * as fields from './fields';
+import { fieldErrors } from './json-body';
 import { absentMeans } from './json-schema';
 import { MATTER } from './matter-texts';
 import { matterView } from './matter-view';
 import { bounded, cursor, orderedWindow, pageSize, readQuery, WINDOW } from './query-body';
 import { TEXTS } from './texts';
 import { FORMS, parseDay } from './time';
-import { saying } from './zod-texts';
+import { inBoth, saying } from './zod-texts';
 
 /** Most ids of one get, and most lines of one diff. */
 const MAX_IDS = 500;
 const MAX_LINES = 1_000;
 const DEFAULT_PAGE = 100;
 
-/** Builds the reader of each body. @throws (the built ones) PushError VALIDATION_FAILED */
+/**
+ * Builds the reader of each body. That of a diff is a generator with a step for each row: a thousand rows take too
+ * long to be read in one go.
+ *
+ * @throws (the built ones) PushError VALIDATION_FAILED
+ */
 export function createMatterQueryReaders(timeZone: string) {
-  const { get, query, diff, digest } = matterQuerySchemas(timeZone);
+  const { get, query, digest } = matterQuerySchemas(timeZone);
+  const row = diffRow(timeZone);
   return {
     get: (body: unknown) => readQuery(get, body),
     query: (body: unknown) => readQuery(query, body),
-    diff: (body: unknown) => readQuery(diff, body),
+    diff: (body: unknown) => readDiff(row, body),
     digest: (body: unknown) => readQuery(digest, body),
   };
 }
@@ -93,8 +101,8 @@ function querySchema(timeZone: string) {
 const changeInstant = (timeZone: string) =>
   fields.anyInstant(timeZone).refine((value) => value >= 0, saying(TEXTS.before1970));
 
-function diffSchema(timeZone: string) {
-  const line = z.object({
+function diffRow(timeZone: string) {
+  return z.object({
     externalId: fields.externalId.meta(MATTER.externalId),
     bizStatus: fields
       .nullIsAbsent(fields.bizStatus)
@@ -111,22 +119,13 @@ function diffSchema(timeZone: string) {
       .meta(about('Expected; null: none', '来源系统的最后更新时间；null 表示没有')),
     deleted: fields.nullIsAbsent(z.boolean()).meta(about('Expected', '来源系统中是否已删除')),
   });
-  const lines = bounded(line, MAX_LINES).superRefine((parsed, ctx) => {
-    const seen = new Set<string>();
-    for (const [index, { externalId }] of parsed.entries()) {
-      if (seen.has(externalId)) {
-        ctx.addIssue({
-          code: 'custom',
-          path: [index, 'externalId'],
-          message: saying(TEXTS.repeated),
-        });
-      }
-      seen.add(externalId);
-    }
-  });
+}
+
+/** What the OpenAPI document tells of it; it is read by `readDiff`. */
+function diffSchema(timeZone: string) {
   return z
     .object({
-      lines: lines.meta(
+      lines: bounded(diffRow(timeZone), MAX_LINES).meta(
         about(
           'What the caller expects; no id twice. What is absent is not compared.',
           '来源系统的记录，业务主键不能重复。未传的字段不比较。',
@@ -134,6 +133,32 @@ function diffSchema(timeZone: string) {
       ),
     })
     .meta(about('What the caller expects of its matters', '来源系统的事项记录'));
+}
+
+const diffRows = z.object({ lines: z.array(z.unknown()).min(1).max(MAX_LINES) });
+
+type DiffRow = z.output<ReturnType<typeof diffRow>>;
+
+function* readDiff(
+  row: ReturnType<typeof diffRow>,
+  body: unknown,
+): Generator<void, { readonly lines: readonly DiffRow[] }> {
+  const lines: DiffRow[] = [];
+  const errors: Problem[] = [];
+  const seen = new Set<string>();
+  for (const [index, one] of readQuery(diffRows, body).lines.entries()) {
+    const { data, error } = row.safeParse(one, inBoth);
+    if (error) errors.push(...fieldErrors(error, undefined, ['lines', index]));
+    else {
+      const field = `lines[${index}].externalId`;
+      if (seen.has(data.externalId)) errors.push(problem(field, TEXTS.repeated));
+      seen.add(data.externalId);
+      lines.push(data);
+    }
+    yield;
+  }
+  if (errors.length > 0) throw new PushError('VALIDATION_FAILED', { errors });
+  return { lines };
 }
 
 const DAY = about(

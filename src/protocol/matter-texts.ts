@@ -34,8 +34,8 @@ export const MATTER = {
     '所处阶段，由 bizStatus 和 deleted 得出',
   ),
   deadlineAt: about(
-    'Deadline: ISO-8601 date-time, local in the time zone of the portal; an offset is accepted',
-    '截止时间：ISO-8601，门户时区的本地时间；也接受带时区偏移',
+    'Deadline: ISO-8601 date-time, local in the time zone of the portal, of a year from 1970 to 9999; an offset is accepted',
+    '截止时间：ISO-8601，门户时区的本地时间，年份 1970 到 9999；也接受带时区偏移',
   ),
   initiatorExtId: about('Initiator, by an id of the caller', '发起人在来源系统中的编号'),
   initiatorUsername: about(
@@ -56,8 +56,8 @@ export const MATTER = {
   shownTime: about('ISO-8601 in UTC', 'ISO-8601 格式，UTC 时间'),
   /** Of a push: when its caller last changed the matter. */
   pushedTime: about(
-    'When the caller last changed it. Older than the stored one: nothing is changed and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal; at most 24 hours ahead.',
-    '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间；最多比当前时间晚 24 小时。',
+    'When the caller last changed it. Older than the stored one: nothing is changed and the outcome is STALE_IGNORED. Epoch seconds or milliseconds, ISO-8601 with offset, or local date-time in the time zone of the portal (14 digits yyyyMMddHHmmss too); at most 24 hours ahead. Before the year 2000: a warning. Send the same precision with every push of a matter: a time in whole seconds is older than one with milliseconds in the same second.',
+    '来源系统的最后更新时间，用于乱序控制：早于已保存的值时整个请求不生效，结果为 STALE_IGNORED。支持秒或毫秒时间戳、带时区的 ISO-8601、门户时区的本地时间（含 14 位数字 yyyyMMddHHmmss）；最多比当前时间晚 24 小时，早于 2000 年时返回警告。同一事项的各次推送请使用相同精度：同一秒内，整秒的时间早于带毫秒的时间。',
   ),
 };
 

@@ -53,6 +53,9 @@ export const party = z
   })
   .meta(about('A party of a matter, as it is pushed', '推送的参与人'));
 
+/** The length of the list is checked before its elements. The type is that of a party for the client's types. */
+const uncheckedParty = z.unknown() as z.ZodType<unknown, z.input<typeof party>>;
+
 function upsertSchema({ timeZone, clock }: ContractSettings) {
   return z
     .object({
@@ -81,7 +84,7 @@ function upsertSchema({ timeZone, clock }: ContractSettings) {
         ),
       }),
       parties: fields
-        .nullIsAbsent(z.array(party).max(MAX_PARTIES))
+        .nullIsAbsent(z.array(uncheckedParty).max(MAX_PARTIES).pipe(z.array(party)))
         .meta(
           about(
             'Parties, merged with those that are there by username and role unless `replaceParties` is true; newcomers start unread',

@@ -17,25 +17,50 @@ export const TEXTS = {
   surrogates: text('含有不成对的代理字符', 'contains an unpaired surrogate'),
   controls: text('不能含有控制字符', 'must not contain control characters'),
   url: text(
-    '必须是 http、https 或应用协议的 URL，例如 https://oa.example.com/1、weixin://…；不接受 javascript、data、vbscript、file',
-    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; javascript, data, vbscript and file are rejected',
+    '必须是 http、https 或应用协议的 URL，例如 https://oa.example.com/1、weixin://…；不接受 javascript、data、vbscript、file、缺少主机名的 URL 和文件路径（C:\\…）',
+    'must be a URL with http, https or the scheme of an app, such as https://oa.example.com/1 or weixin://…; javascript, data, vbscript and file, a URL without a host and a path of a file (C:\\…) are rejected',
   ),
   status: text(
     '必须是大写下划线格式，例如 PENDING、IN_REVIEW',
     'must be upper snake case, such as PENDING or IN_REVIEW',
   ),
+  mark: text(
+    '请求体以 BOM（U+FEFF）开头，请使用不带 BOM 的 UTF-8 发送',
+    'the body begins with a byte order mark (U+FEFF): send UTF-8 without it',
+  ),
+  overlooked: (position: number, codePoint: string) =>
+    text(
+      `第 ${position} 个字符（${codePoint}）不易察觉；业务主键按字节比较，不含该字符的是另一个事项`,
+      `character ${position} (${codePoint}) is easily overlooked; ids are compared byte by byte, and the id without it is another matter`,
+    ),
   json: text('必须是 JSON 字符串', 'must be a string that holds JSON'),
   instantType: text(
     '必须是时间戳（数字或字符串）或 ISO-8601 时间字符串',
     'must be a timestamp (a number or a string) or an ISO-8601 time as a string',
   ),
   instant: text(
-    `不是支持的时间格式，可用：秒或毫秒时间戳、${WITH_OFFSET}、门户时区的 ${LOCAL_TIME}`,
-    `is not in an accepted form: epoch seconds or milliseconds, ${WITH_OFFSET}, or in the portal's time zone ${LOCAL_TIME}`,
+    `不是支持的时间格式，可用：秒或毫秒时间戳、${WITH_OFFSET}、门户时区的 ${LOCAL_TIME}、yyyyMMddHHmmss`,
+    `is not in an accepted form: epoch seconds or milliseconds, ${WITH_OFFSET}, or in the portal's time zone ${LOCAL_TIME}, yyyyMMddHHmmss`,
   ),
   dateTime: text(
     `必须是 ISO-8601 本地时间，可用：门户时区的 ${LOCAL_TIME}，或 ${WITH_OFFSET}`,
     `must be an ISO-8601 local time: in the portal's time zone ${LOCAL_TIME}, or ${WITH_OFFSET}`,
+  ),
+  dateDigits: (value: string) => {
+    const day = `${value.slice(0, 4)}-${value.slice(4, 6)}-${value.slice(6)}`;
+    return text(
+      `${value} 是日期，不是时间戳；请写成 ${day}T00:00:00 或 ${value}000000`,
+      `${value} is a date, not a timestamp: write ${day}T00:00:00 or ${value}000000`,
+    );
+  },
+  years: text('年份必须在 1970 到 9999 之间', 'must be of a year from 1970 to 9999'),
+  longPast: text(
+    '早于 2000 年，请检查：可能是未赋值的默认时间，或不是时间戳的数字',
+    'is before the year 2000: is it a default of a database, or a number that is no timestamp?',
+  ),
+  hostAsScheme: text(
+    '看起来缺少协议，可能应为 http://… 或 https://…',
+    'seems to lack its scheme; did you mean http://… or https://…?',
   ),
   day: text('必须是 yyyy-MM-dd 格式的日期', 'must be a date as yyyy-MM-dd'),
   tooFarAhead: text('比当前时间晚 24 小时以上', 'is more than 24 hours in the future'),
@@ -74,6 +99,10 @@ export const TEXTS = {
     ),
   depth: (most: number) =>
     text(`JSON 嵌套超过 ${most} 层`, `is nested more than ${most} levels deep`),
+  tooManyBrackets: (most: number) =>
+    text(`对象和数组超过 ${most} 个`, `has more than ${most} objects and lists`),
+  tooManyCommas: (most: number) =>
+    text(`字段和数组元素超过 ${most} 个`, `has more than ${most} fields and elements`),
   windowTooLong: (by: string, hours: number) =>
     text(
       `按 ${by} 统计时最长 ${hours} 小时`,
@@ -95,8 +124,11 @@ export const TEXTS = {
     'must be 1 to 255 printable ASCII characters, without a blank at either end',
   ),
   trueOrFalse: text('必须是 true 或 false', 'must be true or false'),
-  unknownUser: (username: string) =>
-    text(`用户不存在或已停用: ${username}`, `no such user, or the user is disabled: ${username}`),
+  unknownUser: (username: string, similar?: string) =>
+    text(
+      `用户不存在或已停用: ${username}${similar === undefined ? '' : `；是否应为 ${similar}？`}`,
+      `no such user, or the user is disabled: ${username}${similar === undefined ? '' : `; did you mean ${similar}?`}`,
+    ),
   unknownStatus: (status: string) =>
     text(
       `${status} 不是标准状态，按未办结处理`,

@@ -2,6 +2,10 @@
 import { DateTime } from 'luxon';
 
 const DIGITS = /^\d{1,15}$/;
+/** A date alone. As epoch seconds it would be of 1970 to 1973. */
+const DATE_DIGITS = /^(\d{4})(\d{2})(\d{2})$/;
+/** yyyyMMddHHmmss. As epoch milliseconds it would be after the year 2286. */
+const LOCAL_DIGITS = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME =
   /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?$/;
@@ -10,25 +14,66 @@ const PLAIN_UTC =
 /** Below it a number is taken as seconds (the year 5138), from it on as milliseconds (1973). */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const LAST_INSTANT = Date.UTC(9999, 11, 31);
+/** Before it ISO-8601 has a sign in front of the year, and the text could not be sent again. */
+const FIRST_INSTANT = -62_167_219_200_000;
+/** Before it a time of a matter is a mistake: the default of a database, or a number that is no timestamp. */
+export const EARLIEST_LIKELY = Date.UTC(2000, 0, 1);
 
 /** The forms that are read here, in words of JSON Schema. */
 export const FORMS = {
   date: { pattern: DATE.source, format: 'date' },
   dateTime: { pattern: DATE_TIME.source },
-  instantText: { pattern: `${DIGITS.source}|${DATE_TIME.source}` },
-  instantNumber: { type: 'integer', minimum: 0, maximum: LAST_INSTANT },
+  // Eight digits may be a date, which is rejected; fourteen are a date and time.
+  instantText: {
+    pattern: [
+      String.raw`^(\d{1,7}|\d{9,13}|\d{15})$`,
+      String.raw`^\d{4}(0[1-9]|1[0-2])(0[1-9]|1\d|2[0-8])([01]\d|2[0-3])[0-5]\d[0-5]\d$`,
+      DATE_TIME.source,
+    ].join('|'),
+  },
+  instantNumber: {
+    type: 'integer',
+    minimum: 0,
+    maximum: LAST_INSTANT,
+    not: {
+      anyOf: [
+        { minimum: 10_000_000, maximum: 99_999_999 },
+        { minimum: 10_000_000_000_000, maximum: 99_999_999_999_999 },
+      ],
+    },
+  },
 } as const;
 
 /**
- * Reads a `sourceUpdatedAt`: epoch seconds or milliseconds (number or digits), ISO-8601 with
- * offset, or local date-time in the portal's zone.
+ * Reads a `sourceUpdatedAt`: epoch seconds or milliseconds (number or digits), 14 digits yyyyMMddHHmmss,
+ * ISO-8601 with offset, or local date-time in the portal's zone.
  *
  * @returns epoch milliseconds, or undefined where the value is none of these
  */
 export function parseInstant(value: string | number, timeZone: string): number | undefined {
-  if (typeof value === 'number') return fromEpoch(value);
-  if (DIGITS.test(value)) return fromEpoch(Number(value));
-  return parseDateTime(value, timeZone);
+  const text = String(value);
+  if (DIGITS.test(text)) {
+    if (isDateDigits(value)) return undefined;
+    const local = LOCAL_DIGITS.exec(text);
+    if (!local) return fromEpoch(Number(value));
+    const [, year, month, day, hour, minute, second] = local;
+    return parseDateTime(`${year}-${month}-${day}T${hour}:${minute}:${second}`, timeZone);
+  }
+  if (typeof value === 'number') return undefined;
+  const instant = parseDateTime(value, timeZone);
+  return instant === undefined || instant < FIRST_INSTANT ? undefined : instant;
+}
+
+/** Whether it is a calendar date in eight digits: `20261125`. */
+export function isDateDigits(value: unknown): boolean {
+  const [, year, month, day] = DATE_DIGITS.exec(String(value)) ?? [];
+  return year !== undefined && DateTime.fromISO(`${year}-${month}-${day}`).isValid;
+}
+
+/** Whether an instant can be written as local time with a year of 1970 to 9999, as `deadlineAt` is. */
+export function isWritable(instant: number, timeZone: string): boolean {
+  const { year } = DateTime.fromMillis(instant, { zone: timeZone });
+  return year >= 1970 && year <= 9999;
 }
 
 /** Reads an ISO-8601 date-time, local in the portal's zone unless it carries an offset. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { OPERATIONS, type OperationName } from '../domain/operation';
 import { about } from './bilingual';
-import { type JsonObject, parseJsonObject } from './json-body';
+import { type JsonObject, parseJsonBody } from './json-body';
 import { readQuery } from './query-body';
 import type { bodySchemas } from './requests';
 
@@ -18,7 +18,7 @@ export interface VerifyBody {
  * @throws PushError INVALID_ENCODING, INVALID_JSON, or VALIDATION_FAILED naming `operation` or `push`
  */
 export function readVerifyBody(raw: Uint8Array): VerifyBody {
-  const body = parseJsonObject(raw);
+  const body = parseJsonBody(raw, 1);
   const { operation } = readQuery(wrapper, body);
   // Not zod's copy: what is looked into is what would be pushed.
   return { operation, push: body.push as JsonObject };

@@ -11,8 +11,11 @@ const WARNING_KINDS = [
   'SYSTEM_CODE_IGNORED',
   'UNKNOWN_STATUS',
   'FUTURE_TIME',
+  'LONG_PAST_TIME',
+  'URL_WITHOUT_SCHEME',
   'UNKNOWN_INITIATOR',
   'NO_ASSIGNEE',
+  'LOOK_ALIKE_ID',
 ] as const;
 export type WarningKind = (typeof WARNING_KINDS)[number];
 
@@ -26,8 +29,8 @@ export const warning = z
       .enum(WARNING_KINDS)
       .meta(
         about(
-          "Stable: program against it. UNKNOWN_FIELD, FIELD_NOT_APPLICABLE and SYSTEM_CODE_IGNORED: the field was ignored, and is 400 with X-Strict-Fields. UNKNOWN_STATUS: counts as open. FUTURE_TIME: more than 5 minutes ahead. UNKNOWN_INITIATOR: not an enabled user. NO_ASSIGNEE: after the push the TODO is in nobody's list.",
-          '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；UNKNOWN_INITIATOR：不是已启用的用户；NO_ASSIGNEE：推送后该待办没有处理人，不会出现在任何人的列表中。',
+          "Stable: program against it. UNKNOWN_FIELD, FIELD_NOT_APPLICABLE and SYSTEM_CODE_IGNORED: the field was ignored, and is 400 with X-Strict-Fields. UNKNOWN_STATUS: counts as open. FUTURE_TIME: more than 5 minutes ahead. LONG_PAST_TIME: before the year 2000. URL_WITHOUT_SCHEME: it begins with a host and a port. UNKNOWN_INITIATOR: not an enabled user. NO_ASSIGNEE: after the push the TODO is in nobody's list. LOOK_ALIKE_ID: the id has a blank at an end or a character without width.",
+          '稳定的警告类别，供程序判断。UNKNOWN_FIELD、FIELD_NOT_APPLICABLE、SYSTEM_CODE_IGNORED：字段已忽略，使用 X-Strict-Fields 时返回 400；UNKNOWN_STATUS：按未办结处理；FUTURE_TIME：晚于当前时间 5 分钟以上；LONG_PAST_TIME：早于 2000 年；URL_WITHOUT_SCHEME：以主机名和端口开头；UNKNOWN_INITIATOR：不是已启用的用户；NO_ASSIGNEE：推送后该待办没有处理人，不会出现在任何人的列表中；LOOK_ALIKE_ID：业务主键首尾有空白或含零宽字符。',
         ),
       ),
     suggestion: z

@@ -1,7 +1,8 @@
 /** Admission of an authenticated request: its signature was for this use, its client is within its rate. */
 
 import type { SignedRequest } from '../auth/signed-request';
-import { PushError, type RateState, rateLimited } from '../protocol/errors';
+import { PushError, type RateState } from '../protocol/errors';
+import { rateLimited } from '../protocol/limit-errors';
 import type { Admission, AdmissionRequest, RateLimit } from '../queue/admission';
 import { queueCall } from './availability';
 

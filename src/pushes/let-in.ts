@@ -4,7 +4,8 @@
  */
 import { checkMayPush } from '../auth/authenticate';
 import type { Clock } from '../concurrency/clock';
-import { clientPaused, PushError, type RateState } from '../protocol/errors';
+import { PushError, type RateState } from '../protocol/errors';
+import { clientPaused } from '../protocol/limit-errors';
 import { BATCH } from '../protocol/paths';
 import type { LogEntry } from '../storage/push-log/entry-model';
 import type { EndedPush, PushCounts } from '../storage/push-log/push-counts';

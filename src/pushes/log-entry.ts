@@ -19,7 +19,7 @@ export interface EntrySource {
   readonly operation: string;
   readonly idempotencyKey?: string | undefined;
   readonly rawBody: Uint8Array;
-  /** Of a body that was not kept. */
+  /** Of a large body, and of one that was not kept. */
   readonly digest?: BodyDigest | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
@@ -36,7 +36,7 @@ export interface SentPush {
   readonly operation: string;
   readonly idempotencyKey: string | undefined;
   readonly rawBody: Uint8Array;
-  /** Of a body that was not kept. */
+  /** Of a large body: it is hashed once. */
   readonly digest?: BodyDigest | undefined;
   /** Epoch milliseconds. */
   readonly receivedAt: number;

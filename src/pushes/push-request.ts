@@ -5,12 +5,15 @@ import type { OperationName } from '../domain/operation';
 import { type Problem, problem, type RateState } from '../protocol/errors';
 import { IDEMPOTENCY_KEY } from '../protocol/headers';
 import { TEXTS } from '../protocol/texts';
+import type { BodyDigest } from '../storage/push-log/entry-model';
 import type { StageTimes } from '../telemetry/stage-times';
 
 /** An authenticated request, not yet looked into. */
 export interface PushRequest extends SignedRequest, PushHeaders {
   readonly operation: OperationName;
   readonly rawBody: Uint8Array;
+  /** Of a large body. */
+  readonly digest?: BodyDigest | undefined;
   readonly path: string;
   /** Told where the client stands with its rate. */
   readonly admitted: (rate: RateState | undefined) => void;

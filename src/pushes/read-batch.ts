@@ -14,8 +14,9 @@ import {
 import { type Problem, PushError, problem } from '../protocol/errors';
 import type { JsonObject } from '../protocol/json-body';
 import { TEXTS } from '../protocol/texts';
+import type { CheckBodies } from './check-bodies';
 import type { PushHeaders } from './push-request';
-import type { CheckBodies, CheckedBody } from './validate-push';
+import type { CheckedBody } from './validate-push';
 
 export interface BatchReader {
   readonly checkBodies: CheckBodies;
@@ -54,6 +55,8 @@ export async function checkLines(
   const keys = new Map<string, number>();
   const found: ReadKey[] = [];
   const slice = new TimeSlice();
+  // The batch was cut into lines a moment ago.
+  await slice.next();
   for (const line of lines) {
     if (slice.isOver()) await slice.next();
     found.push(readWithKey(line, limits, batchKey, keys));

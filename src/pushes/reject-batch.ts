@@ -38,7 +38,7 @@ export async function rejectBatch(
   try {
     request.admitted(await admit(deps, whole));
     const entry = rejectedEntry(entryOf(request, deps.timeout), error, deps.clock());
-    const isKept = !request.digest && request.rawBody.length <= MAX_BODY;
+    const isKept = request.rawBody.length <= MAX_BODY;
     const body = isKept ? request.rawBody : undefined;
     const failure = (await recordPushes(deps, [{ entry, body }], left(deps, whole))).get(entry);
     if (failure) throw failure;

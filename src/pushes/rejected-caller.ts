@@ -24,10 +24,10 @@ export interface RejectedRequest {
   /** Epoch milliseconds. */
   readonly receivedAt: number;
   readonly headers: AuthHeaders;
-  /** Absent where it was not kept. */
+  /** Absent if it was not kept. */
   readonly rawBody?: Uint8Array;
-  /** Of a body that was not kept. Asked for where the rejection is recorded. */
-  readonly digest?: () => BodyDigest;
+  /** Of a large body, and of one that was not kept. */
+  readonly digest?: BodyDigest | undefined;
   readonly logged?: RequestFields;
 }
 
@@ -52,10 +52,12 @@ export function recordRejection(
       ? { clientId, systemCode, operation, receivedAt, result: error.reason }
       : undefined;
   if (push) counts?.ended(push, 0);
-  const source = { ...client, ...about, rawBody: rawBody ?? NOTHING, timeout: 0 };
+  // The entry is written when the request counts no longer among those in flight: a large body must not wait for it.
+  const kept = digest ? undefined : rawBody;
+  const source = { ...client, ...about, rawBody: kept ?? NOTHING, digest, timeout: 0 };
   const entry = () => unsignedEntry(newEntry(source), error, headers, about.receivedAt);
   const dropped = () => push && counts?.unrecorded(push);
-  logRejection(clientId, () => ({ ...entry(), ...digest?.() }), rawBody, dropped);
+  logRejection(clientId, entry, kept, dropped);
 }
 
 /** A batch counts as one: nobody has looked how many lines it has. */

@@ -33,6 +33,12 @@ const BODY_SPAN = 300_000;
  */
 const SPREAD = 1_000;
 
+export interface RejectionLog {
+  readonly record: LogRejection;
+  /** Records at once what was to be recorded later; resolves when all of it is recorded or dropped. */
+  stop(): Promise<void>;
+}
+
 /**
  * Records a rejection in the background; never fails. The entry is made only if it is recorded; where it
  * is not, `dropped` is told.
@@ -51,7 +57,7 @@ export interface RejectionLogDependencies {
   /** Counts what is not recorded. */
   readonly metrics?: Metrics;
   /** Asked last, about rejections that anybody may have caused: takes one of the client's quota. */
-  readonly quota?: (clientId: string) => Promise<boolean>;
+  readonly quota?: ((clientId: string) => Promise<boolean>) | undefined;
 }
 
 const NOT_RECORDED = {
@@ -64,11 +70,13 @@ const NOT_RECORDED = {
 export function createRejectionLog(
   { pushLog, clock, logger, quota, metrics = NO_METRICS }: RejectionLogDependencies,
   rate: RejectionRate,
-): LogRejection {
+): RejectionLog {
   const takeEntry = createAllowance(rate, 1_000, clock);
   const takeBody = createAllowance(BODIES, BODY_SPAN, clock);
   const tell = foldedLog(logger);
-  return (clientId, makeEntry, body, dropped) => {
+  const pending = new Map<NodeJS.Timeout, () => Promise<void>>();
+  const recording = new Set<Promise<void>>();
+  const log: LogRejection = (clientId, makeEntry, body, dropped) => {
     const drop = () => {
       metrics.rejectionUnrecorded();
       dropped?.();
@@ -86,8 +94,23 @@ export function createRejectionLog(
         tell(NOT_RECORDED, { clientId, error: String(error) });
       }
     };
-    setTimeout(record, Math.random() * SPREAD).unref();
+    const timer = setTimeout(() => start(timer), Math.random() * SPREAD).unref();
+    pending.set(timer, record);
   };
+  const start = (timer: NodeJS.Timeout) => {
+    const record = pending.get(timer);
+    if (!pending.delete(timer) || !record) return;
+    const running = record().finally(() => recording.delete(running));
+    recording.add(running);
+  };
+  const stop = async () => {
+    for (const timer of [...pending.keys()]) {
+      clearTimeout(timer);
+      start(timer);
+    }
+    await Promise.all(recording);
+  };
+  return { record: log, stop };
 }
 
 /** @returns takes one of what a client may have in this span of time; false where there is none left */

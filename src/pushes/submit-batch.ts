@@ -6,6 +6,7 @@
  */
 import { Types } from 'mongoose';
 import type { SignedRequest } from '../auth/signed-request';
+import { TimeSlice } from '../concurrency/time-slice';
 import type { OperationName } from '../domain/operation';
 import type { RawLine } from '../protocol/batch-lines';
 import { PushError, type RateState } from '../protocol/errors';
@@ -63,8 +64,8 @@ export interface SubmitBatchDependencies
 /** An authenticated batch, not yet looked into. */
 export interface BatchRequest extends SignedRequest, PushHeaders {
   readonly path: string;
-  /** All of its bytes; none where there is a digest of them. */
   readonly rawBody: Uint8Array;
+  /** Of a large body. */
   readonly digest?: BodyDigest | undefined;
   /** @throws PushError where it cannot be read at all */
   readonly readLines: () => readonly RawLine[];
@@ -194,40 +195,52 @@ async function checkedLines(
   return linesOf(deps, request, checked);
 }
 
-function linesOf(
+async function linesOf(
   deps: SubmitBatchDependencies,
   request: BatchRequest,
   checked: readonly CheckedLine[],
-): Line[] {
-  const { caller, receivedAt } = request;
+): Promise<Line[]> {
   const batchId = new Types.ObjectId(request.requestId);
   const ids = deps.newLineIds(request.requestId, checked.length);
-  return checked.map(({ line, read, key, checked: found, isRepeated }, index) => {
-    const push: SentPush = {
-      requestId: ids[index] ?? '',
-      caller,
-      operation: read?.op ?? BATCH,
-      idempotencyKey: key,
-      rawBody: read?.rawBody ?? line.bytes,
-      receivedAt,
-      logged: { ...request.logged, batchId, batchLine: line.number },
-    };
-    const entry = entryOf(push, deps.timeout);
-    // One that is no push by its form may name its matter all the same.
-    const unqueuedEntry = read ? withMatterOf(entry, read.body) : withMatter(entry, line.bytes);
-    const valid =
-      found instanceof PushError ? undefined : withId(request, push, line.number, found);
-    return {
-      number: line.number,
-      push,
-      operation: read?.op,
-      entry: valid ? queuedEntry(deps, entry, valid) : unqueuedEntry,
-      valid,
-      isRepeated,
-      result: found instanceof PushError ? found : undefined,
-      isInLog: false,
-    };
-  });
+  const lines: Line[] = [];
+  const slice = new TimeSlice();
+  for (const [index, one] of checked.entries()) {
+    if (slice.isOver()) await slice.next();
+    lines.push(lineOf(deps, request, one, { requestId: ids[index] ?? '', batchId }));
+  }
+  return lines;
+}
+
+function lineOf(
+  deps: SubmitBatchDependencies,
+  request: BatchRequest,
+  { line, read, key, checked: found, isRepeated }: CheckedLine,
+  { requestId, batchId }: { readonly requestId: string; readonly batchId: Types.ObjectId },
+): Line {
+  const { caller, receivedAt } = request;
+  const push: SentPush = {
+    requestId,
+    caller,
+    operation: read?.op ?? BATCH,
+    idempotencyKey: key,
+    rawBody: read?.rawBody ?? line.bytes,
+    receivedAt,
+    logged: { ...request.logged, batchId, batchLine: line.number },
+  };
+  const entry = entryOf(push, deps.timeout);
+  // One that is no push by its form may name its matter all the same.
+  const unqueuedEntry = read ? withMatterOf(entry, read.body) : withMatter(entry, line.bytes);
+  const valid = found instanceof PushError ? undefined : withId(request, push, line.number, found);
+  return {
+    number: line.number,
+    push,
+    operation: read?.op,
+    entry: valid ? queuedEntry(deps, entry, valid) : unqueuedEntry,
+    valid,
+    isRepeated,
+    result: found instanceof PushError ? found : undefined,
+    isInLog: false,
+  };
 }
 
 /** A notice without an id and a key gets one that the same line of the same batch gets again. */

@@ -1,26 +1,15 @@
 /** From a caller's bytes to an operation that may be queued, or to every problem they have. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../concurrency/clock';
-import { TimeSlice } from '../concurrency/time-slice';
 import { ASSIGNED_ID_PREFIX, type Operation, type OperationName } from '../domain/operation';
-import { MAX_PROBLEMS, type Problem, PushError, problem } from '../protocol/errors';
+import { type Problem, PushError, problem } from '../protocol/errors';
 import { externalId } from '../protocol/fields';
-import {
-  depthErrors,
-  fieldErrors,
-  type JsonObject,
-  parseJsonBody,
-  parseJsonObject,
-} from '../protocol/json-body';
-import { told } from '../protocol/language';
+import { fieldErrors, type JsonObject, parseJsonBody } from '../protocol/json-body';
 import type { BodyParser, ParsedBody } from '../protocol/requests';
 import { TEXTS } from '../protocol/texts';
 import { unusedFields } from '../protocol/unused-fields';
 import type { WarningInBoth } from '../protocol/warnings';
-
-const MINUTE = 60_000;
-/** Statuses that the portal knows besides the concluded ones (decisions, "bizStatus"). */
-const OPEN_STATUSES = ['DRAFT', 'PENDING', 'PROCESSING', 'REOPENED'];
+import { pushWarnings } from './push-warnings';
 
 export interface ValidPush extends ParsedBody {
   readonly externalId: string;
@@ -36,6 +25,8 @@ export interface ValidatorDependencies {
   readonly clock: Clock;
   /** Returns the usernames that no enabled portal user has. */
   readonly unknownUsers: (usernames: readonly string[]) => Promise<string[]>;
+  /** Of such names, by name: the known one that was probably meant. */
+  readonly similarUsers?: (usernames: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
 /** What validation needs to know of the request besides its body. */
@@ -65,11 +56,25 @@ export type CheckBody = (
 /** @throws (the built function) PushError INVALID_*, VALIDATION_FAILED or UNKNOWN_USER */
 export function createValidatePush(checkBody: CheckBody): ValidatePush {
   return async (rawBody, requestContext) => {
-    const checked = await checkBody(parseJsonObject(rawBody), requestContext);
+    const checked = await checkBody(parsePush(rawBody, requestContext), requestContext);
     const { operation, warnings } = checked;
     const externalId = checked.externalId ?? assignId(requestContext, rawBody);
     return { operation, externalId, warnings };
   };
+}
+
+/** Names the problems of the headers too if the structure of the body is out of bounds. */
+function parsePush(
+  rawBody: Uint8Array,
+  { headerErrors }: Pick<RequestContext, 'headerErrors'>,
+): JsonObject {
+  try {
+    return parseJsonBody(rawBody);
+  } catch (error) {
+    if (!(error instanceof PushError) || error.reason !== 'VALIDATION_FAILED') throw error;
+    const errors = [...headerErrors, ...(error.errors ?? [])];
+    throw new PushError('VALIDATION_FAILED', { errors });
+  }
 }
 
 /** @throws (the built function) PushError VALIDATION_FAILED or UNKNOWN_USER */
@@ -77,46 +82,21 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
   return async (body, requestContext) => {
     const parsed = parseBody(deps, body, requestContext);
     const { usernames } = parsed;
-    const unknown = usernames.length > 0 ? await deps.unknownUsers(usernames) : [];
-    return checkUsers(parsed, new Set(unknown));
+    return checkUsers(parsed, await findUnknown(deps, usernames));
   };
 }
 
-/** Bodies, each with what is known of its request; the users of all of them are looked up together. */
-export type CheckBodies = (
-  bodies: readonly (readonly [JsonObject, Parameters<CheckBody>[1]])[],
-) => Promise<(CheckedBody | PushError)[]>;
+/** By name: the known one that was probably meant; undefined: there is none like it. */
+export type UnknownUsers = ReadonlyMap<string, string | undefined>;
 
-/** Of all bodies that are checked together; beyond it each has MAX_PROBLEMS. */
-const MAX_USER_PROBLEMS = 10_000;
-
-/**
- * @returns (the built function) each body as `createCheckBody`, or the PushError that it is rejected with, of
- *   which it has MAX_PROBLEMS at most: a small batch may have a million. Unknown users are named all, up to
- *   MAX_USER_PROBLEMS in all bodies together
- */
-export function createCheckBodies(deps: ValidatorDependencies): CheckBodies {
-  return async (bodies) => {
-    const parsed: (ParsedPush | PushError)[] = [];
-    const slice = new TimeSlice();
-    for (const [body, requestContext] of bodies) {
-      if (slice.isOver()) await slice.next();
-      parsed.push(orRejection(() => parseBody(deps, body, requestContext, MAX_PROBLEMS)));
-    }
-    const usernames = new Set<string>();
-    for (const one of parsed) {
-      if (!(one instanceof PushError)) for (const name of one.usernames) usernames.add(name);
-    }
-    const unknown = new Set(usernames.size > 0 ? await deps.unknownUsers([...usernames]) : []);
-    let left = MAX_USER_PROBLEMS;
-    return parsed.map((one) => {
-      if (one instanceof PushError) return one;
-      const most = Math.max(MAX_PROBLEMS, left);
-      const checked = orRejection(() => checkUsers(one, unknown, most));
-      if (checked instanceof PushError) left -= checked.errors?.length ?? 0;
-      return checked;
-    });
-  };
+/** Of the names those that no enabled user has. */
+export async function findUnknown(
+  { unknownUsers, similarUsers }: Pick<ValidatorDependencies, 'unknownUsers' | 'similarUsers'>,
+  usernames: readonly string[],
+): Promise<UnknownUsers> {
+  const unknown = usernames.length > 0 ? await unknownUsers(usernames) : [];
+  const similar = unknown.length > 0 ? await similarUsers?.(unknown) : undefined;
+  return new Map(unknown.map((name) => [name, similar?.get(name)]));
 }
 
 /** @returns what `check` does, or the PushError that it throws */
@@ -130,33 +110,28 @@ export function orRejection<T>(check: () => T): T | PushError {
 }
 
 /** A body that passes, if its users do. */
-interface ParsedPush extends CheckedBody {
+export interface ParsedPush extends CheckedBody {
   readonly usernames: readonly string[];
 }
 
 /** @throws PushError VALIDATION_FAILED, with the first `mostErrors` */
-function parseBody(
+export function parseBody(
   deps: Omit<ValidatorDependencies, 'unknownUsers'>,
   body: JsonObject,
   { operation: name, headerErrors, strictFields = false, unknown }: Parameters<CheckBody>[1],
   mostErrors?: number,
 ): ParsedPush {
-  const tooDeep = depthErrors(body);
-  const parsed = tooDeep.length > 0 ? undefined : deps.parsers[name](body);
-  const bodyErrors = parsed?.error ? fieldErrors(parsed.error, mostErrors) : tooDeep;
+  const parsed = deps.parsers[name](body);
+  const bodyErrors = parsed.error ? fieldErrors(parsed.error, mostErrors) : [];
   const unused = unusedFields(body, name, strictFields, unknown);
   const rejected = strictFields ? unused.map(({ kind: _, suggestion: __, ...it }) => it) : [];
   const ignored = strictFields ? [] : unused;
   const errors = [...headerErrors, ...bodyErrors, ...rejected].slice(0, mostErrors);
-  if (!parsed?.success || errors.length > 0) {
+  if (!parsed.success || errors.length > 0) {
     throw new PushError('VALIDATION_FAILED', { errors, warnings: ignored });
   }
   const { operation, externalId } = parsed.data;
-  const warnings = [
-    ...ignored,
-    ...statusWarning(operation, deps.concluded),
-    ...futureWarning(operation, deps.clock()),
-  ];
+  const warnings = [...ignored, ...pushWarnings({ operation, externalId }, deps)];
   return { operation, externalId, warnings, usernames: usernamesOf(operation) };
 }
 
@@ -189,17 +164,6 @@ export function assignId(
   return ASSIGNED_ID_PREFIX + digest.digest('hex').slice(0, 32);
 }
 
-function futureWarning({ sourceUpdatedAt }: Operation, now: number): WarningInBoth[] {
-  if (sourceUpdatedAt === undefined || sourceUpdatedAt <= now + 5 * MINUTE) return [];
-  return [{ field: 'sourceUpdatedAt', ...told(TEXTS.ahead), kind: 'FUTURE_TIME' }];
-}
-
-function statusWarning(operation: Operation, concluded: ReadonlySet<string>): WarningInBoth[] {
-  const status = operation.op === 'delete' ? undefined : operation.bizStatus;
-  if (status === undefined || OPEN_STATUSES.includes(status) || concluded.has(status)) return [];
-  return [{ field: 'bizStatus', ...told(TEXTS.unknownStatus(status)), kind: 'UNKNOWN_STATUS' }];
-}
-
 function usernamesOf(operation: Operation): string[] {
   if (operation.op !== 'upsert') return [];
   const names = (operation.parties ?? []).map(({ username }) => username);
@@ -209,9 +173,9 @@ function usernamesOf(operation: Operation): string[] {
 }
 
 /** @throws PushError UNKNOWN_USER naming every unknown party at once, or the first `mostErrors` */
-function checkUsers(
+export function checkUsers(
   { operation, externalId, warnings, usernames }: ParsedPush,
-  unknown: ReadonlySet<string>,
+  unknown: UnknownUsers,
   mostErrors?: number,
 ): CheckedBody {
   const checked = { operation, externalId, warnings };
@@ -219,12 +183,12 @@ function checkUsers(
   const initiator = operation.content.initiatorUsername ?? undefined;
   const errors = (operation.parties ?? []).flatMap(({ username }, index) =>
     unknown.has(username)
-      ? [problem(`parties[${index}].username`, TEXTS.unknownUser(username))]
+      ? [problem(`parties[${index}].username`, TEXTS.unknownUser(username, unknown.get(username)))]
       : [],
   );
   const atInitiator =
     initiator && unknown.has(initiator)
-      ? [problem('initiatorUsername', TEXTS.unknownUser(initiator))]
+      ? [problem('initiatorUsername', TEXTS.unknownUser(initiator, unknown.get(initiator)))]
       : [];
   if (operation.bizStatus === 'DRAFT') errors.push(...atInitiator);
   if (errors.length > 0) {

@@ -1,5 +1,6 @@
 /** The queries with which a third party compares its own data with the ledger. */
 import type { Clock } from '../concurrency/clock';
+import { inSlices } from '../concurrency/time-slice';
 import { createMatterQueryReaders } from '../protocol/matter-queries';
 import type { MatterReader } from '../storage/ledger/matter-reader';
 import { createDiffMatters } from './diff-matters';
@@ -28,7 +29,8 @@ export function createMatterQueries({ reader, timeZone, clock }: MatterQueriesDe
   return {
     get: ({ systemCode, body }: Question) => get(systemCode, read.get(body)),
     query: ({ systemCode, body }: Question) => query(systemCode, read.query(body)),
-    diff: ({ systemCode, body }: Question) => diff(systemCode, read.diff(body)),
+    diff: async ({ systemCode, body }: Question) =>
+      diff(systemCode, await inSlices(read.diff(body))),
     digest: ({ systemCode, body }: Question) => digest(systemCode, read.digest(body)),
   };
 }

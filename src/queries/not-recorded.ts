@@ -13,12 +13,11 @@ export function isCountable(filter: LogFilter): boolean {
 }
 
 /** To the minute. What has no entry was rejected, whatever else is asked for. */
-export function countQueryOf(
-  filter: LogFilter & { readonly systemCode: string },
-): CountQuery & { readonly systemCode: string } {
+export function countQueryOf(filter: LogFilter): CountQuery {
   const { systemCode, from = 0, to = EVER, operation, result, state } = filter;
   const asked = result === undefined ? undefined : [result].flat();
   const isRejected = state === undefined || state === 'REFUSED';
   const failures = isRejected ? (asked ?? ALL_REASONS) : [];
-  return { systemCode, from: from - (from % 60_000), to, operation, results: failures };
+  const window = { from: from - (from % 60_000), to, operation, results: failures };
+  return systemCode === undefined ? window : { systemCode, ...window };
 }

@@ -15,7 +15,7 @@ import { PARTITION_JOB_QUEUE, type RedisKeys } from './keys';
 import type { PartitionJobData, PartitionJobs } from './partition-jobs';
 import { shardOf } from './partitioning';
 import { CALL } from './probe';
-import type { RedisConnection } from './redis';
+import { isRedisReady, type RedisConnection } from './redis';
 
 /**
  * A dead worker's job is taken up again after at most lock + check, which is under the 3 s that
@@ -28,6 +28,9 @@ const RETRY_DELAY = 1_000;
 /** Milliseconds without a push after which a partition is let go: a job costs more than holding on. */
 const LINGER = 3_000;
 const LOOK_EVERY = 500;
+/** Milliseconds between two looks of a worker that closes, and looks in a row without Redis that end its wait. */
+const CLOSE_LOOK_EVERY = 50;
+const LOOKS_WITHOUT_REDIS = 20;
 /** Milliseconds between two looks at a partition whose shard drains older ones. */
 const DRAINING_PAUSE = 20;
 /** Jobs are taken without a bound: what a worker does at a time is bounded by its batches. */
@@ -144,9 +147,27 @@ export class GroupWorker {
     this.isClosing = true;
     await this.lettingGo.stop();
     for (const one of this.held.values()) one.letGo();
-    await Promise.all(this.workers.map((worker) => worker.close()));
+    const closed = Promise.all(this.workers.map((worker) => worker.close()));
+    await Promise.race([closed, this.untilNothingToFinish(closed)]);
     // Without it their next push would ring a worker that has gone.
     await this.options.partitions.letGo([...this.owned], this.options.id, 'FAILED');
+  }
+
+  /**
+   * BullMQ's worker does not close while Redis is away (bullmq issue 4656). Without Redis there is nothing to finish
+   * once the batches are over: other workers take the jobs when their locks have expired.
+   */
+  private async untilNothingToFinish(closed: Promise<unknown>): Promise<void> {
+    let isClosed = false;
+    const close = () => {
+      isClosed = true;
+    };
+    closed.then(close, close);
+    for (let looks = 0; looks < LOOKS_WITHOUT_REDIS && !isClosed; ) {
+      await sleep(CLOSE_LOOK_EVERY);
+      const isAway = !isRedisReady(this.options.connection) && this.runner.load().batches === 0;
+      looks = isAway ? looks + 1 : 0;
+    }
   }
 
   /**

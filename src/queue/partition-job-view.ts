@@ -16,6 +16,8 @@ export interface PartitionJobView {
   readonly starts: number;
   /** How often a worker reclaimed it because it had stalled. */
   readonly reclaimed: number;
+  /** It waits because the queue is paused with BullMQ (queue-pause.ts). */
+  readonly isPaused: boolean;
   /** Whether its worker still holds its lock; false while it waits. */
   readonly isLocked: boolean;
 }
@@ -77,6 +79,7 @@ async function readQueue(
   redis: RedisConnection,
   now: number,
 ): Promise<[number, PartitionJobView][]> {
+  const isPaused = await queue.isPaused();
   const toView = async (
     job: Job<PartitionJobData>,
     isActive: boolean,
@@ -89,6 +92,7 @@ async function readQueue(
       forMs: Math.max(0, now - since),
       starts: job.attemptsStarted,
       reclaimed: job.stalledCounter,
+      isPaused: isPaused && !isActive,
       isLocked: isActive && (await redis.exists(queue.toKey(`${jobId}:lock`))) === 1,
     };
     return [job.data.partition, view];

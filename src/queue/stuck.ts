@@ -9,6 +9,7 @@ import type { PartitionView } from './view';
 
 export const STUCK = {
   NO_JOB: 'its pushes wait, but it has no job: no worker sweeps, or its jobs fail',
+  PAUSED: 'the queue was paused with BullMQ: run "matterctl queue unpause"',
   NOT_TAKEN: 'its job waits, and no worker takes jobs',
   LOCK_GONE: 'its worker fell silent, and no other one takes over',
 } as const;
@@ -99,6 +100,7 @@ function suspicion(
 ): StuckPartition['why'] | undefined {
   if (!job) return waiting > 0 ? 'NO_JOB' : undefined;
   if (job.state === 'active') return job.isLocked ? undefined : 'LOCK_GONE';
+  if (job.isPaused) return 'PAUSED';
   // While another partition's job is under way, this one may wait for its worker.
   return isWorkDone ? undefined : 'NOT_TAKEN';
 }

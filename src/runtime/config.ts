@@ -39,6 +39,8 @@ const schema = z.object({
   REDIS_SHARDS: whole(1, 64).default(1),
   /** Folder of `npm start` for data, logs and endpoints.json. */
   DATA_DIR: z.string().default('.data'),
+  /** How long an idle connection of a client is kept: longer than the load balancer keeps it. */
+  KEEP_ALIVE_TIMEOUT: span(1_000, 3_600_000).default(65_000),
   /** Keys that seal the clients' secrets at rest. */
   SECRET_KEYS: secretKeys,
   /** Largest request body in bytes. */
@@ -110,7 +112,7 @@ const schema = z.object({
   CONSOLE_PAGE: z.enum(['on', 'off']).default('on'),
   /** `on`: the page gives away the secret of the demo client in DATA_DIR; npm start sets it. */
   DOCS_DEMO: z.enum(['on', 'off']).default('off'),
-  /** Where people reach the service; `matterctl client console` prints links below it. */
+  /** Where clients and people reach the service: its path is part of links in answers and of `matterctl client console`. */
   PUBLIC_URL: plainUrl.default(''),
   /** `on`: `web` logs one line for each request. */
   LOG_REQUESTS: z.enum(['on', 'off']).default('off'),

@@ -1,6 +1,7 @@
 /** Structured logs: one JSON line per event, on stdout. Never bodies, never secrets. */
 import pino from 'pino';
 import { processName } from './process-name';
+import { escapeUnprintable } from './unprintable';
 
 export type Logger = pino.Logger;
 
@@ -28,6 +29,8 @@ export function createLogger(
     formatters: { log: rounded },
     redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     timestamp: pino.stdTimeFunctions.isoTime,
+    // Each text is one line with a line feed at its end. JSON itself escapes only some of them.
+    hooks: { streamWrite: (line) => `${escapeUnprintable(line.trimEnd())}\n` },
   };
   return pino(options, to);
 }

@@ -41,6 +41,10 @@ export function withoutOverrides(url: string): string {
   return kept.length === 0 ? base : `${base}?${kept.join('&')}`;
 }
 
+/** Whether it has an option of this name, whose letters may be of either case. */
+export const namesOption = (url: string, name: string): boolean =>
+  partsOf(url).options.some((option) => nameOf(option).toLowerCase() === name.toLowerCase());
+
 function isWeak(option: string): boolean {
   const [name = '', value = ''] = option.split('=');
   if (/^w$/i.test(name)) return value !== 'majority';

@@ -82,8 +82,13 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
       state.until = null;
       state.lost.add(connection);
       state.hit.add(connection);
-      if (state === known) return;
-      logger.warn({ server, connection, error: state.error }, `${server} is away`);
+      const isNew = state !== known;
+      // What a connection reports first is often only that it was closed. The cause comes with the next try.
+      const isTelling = !isNew && isVague(state.error) && !isVague(error);
+      if (!isNew && !isTelling) return;
+      state.error = error.slice(0, MAX_ERROR);
+      const text = isNew ? `${server} is away` : `${server} is away: the cause is known now`;
+      logger.warn({ server, connection, error: state.error }, text);
     },
     back: (server, connection) => {
       const state = states.get(server);
@@ -99,5 +104,9 @@ export function createOutages(logger: Logger, options: OutageOptions = {}): Outa
     },
   };
 }
+
+/** Whether an error reports only that a connection was lost, and not why. */
+const isVague = (error: string): boolean =>
+  /connection .*closed|ECONNRESET|EPIPE|no answer|not writeable/i.test(error);
 
 const unreffed = (ms: number, work: () => void) => void setTimeout(work, ms).unref();

@@ -70,8 +70,8 @@ function serverStatus(
     const { error } = asked;
     return { server, isReachable: false, error, version: null, role: null, lastOutage };
   }
-  const { version, role } = asked.facts;
-  return { server, isReachable: true, error: null, version, role, lastOutage };
+  const { version, role, problem } = asked.facts;
+  return { server, isReachable: true, error: problem, version, role, lastOutage };
 }
 
 function lastOutageOf(server: ServerName, processes: readonly SeenProcess[]): ServerOutage | null {
@@ -97,18 +97,29 @@ function clientsOf(
 ): ClientStatus[] {
   const flows = new Map(counted.map((flow) => [flow.clientId, flow]));
   const [usual = null] = processes?.flatMap(({ defaultRate }) => defaultRate ?? []) ?? [];
-  return clients.map((client) => clientStatus(client, flows.get(client._id), usual));
+  const isQueueKnown = processes !== null;
+  return clients.map((client) => ({
+    ...clientStatus(client, flows.get(client._id), usual),
+    state: stateOf(client, isQueueKnown),
+  }));
+}
+
+function stateOf({ enabled, paused }: ClientFacts, isQueueKnown: boolean): ClientState {
+  if (!enabled) return 'disabled';
+  if (paused) return 'paused';
+  return isQueueKnown ? 'ok' : 'unknown';
 }
 
 function clientStatus(
   { _id: clientId, systemCode, enabled, limit, paused }: ClientFacts,
   flow: FlowClient | undefined,
   usual: number | null,
-): ClientStatus {
-  const { pushes = 0, failed = 0, rejected = 0, lastReason = null } = flow ?? {};
+): Omit<ClientStatus, 'state'> {
+  const { pushes = 0, failed = 0, rejected = 0 } = flow ?? {};
+  const { lastReason = null, lastReasonMs = null } = flow ?? {};
   return {
     ...{ clientId, systemCode, isEnabled: enabled, rate: limit?.rate ?? usual },
-    ...{ pushes, failed, rejected, lastReason },
+    ...{ pushes, failed, rejected, lastReason, lastReasonMs },
     paused: paused ? { since: paused.since.toISOString(), reason: paused.reason ?? null } : null,
   };
 }
@@ -122,7 +133,7 @@ function timeAt(times: Durations, share: number): number | null {
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** Why it is not; null where it is. */
+  /** Why it is not, or why it is of no use all the same; null where all is well. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null where it cannot be asked. */
@@ -151,11 +162,15 @@ export interface ResultStatus {
   readonly p95: number | null;
 }
 
+/** Whether its pushes are accepted now; `unknown` while Redis cannot be asked: without Redis none are. */
+export type ClientState = 'ok' | 'paused' | 'disabled' | 'unknown';
+
 /** Null where MongoDB cannot be asked. */
 export interface ClientStatus extends Omit<FlowClient, 'clientId'> {
   readonly clientId: string;
   readonly systemCode: string | null;
   readonly isEnabled: boolean;
+  readonly state: ClientState;
   /** Pushes a second that it may send; 0: no limit; null: that of the service, which is not known. */
   readonly rate: number | null;
   readonly paused: { readonly since: string; readonly reason: string | null } | null;

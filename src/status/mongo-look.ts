@@ -8,6 +8,7 @@ import { bodyModel, type LoggedBody } from '../storage/push-log/body-model';
 import type { LogEntry } from '../storage/push-log/entry-model';
 import { createLogLookups } from '../storage/push-log/lookups';
 import { createLogSearch } from '../storage/push-log/search';
+import { findMissingIndexes } from '../storage/schema';
 
 export type ClientFacts = Omit<ClientRecord, 'secrets' | 'queryKeys'>;
 
@@ -15,6 +16,8 @@ export interface MongoFacts {
   readonly version: string;
   /** `primary`, or `mongos`. */
   readonly role: string;
+  /** Why it is of no use although it answers: the release step was not run. */
+  readonly problem: string | null;
   readonly clients: readonly ClientFacts[];
   readonly resendable: Resendable;
 }
@@ -54,10 +57,12 @@ export class MongoLook {
       .sort({ _id: 1 })
       .maxTimeMS(2_000)
       .lean<ClientFacts[]>();
+    const missing = await findMissingIndexes(db);
     const codes = new Set(clients.flatMap(({ systemCode }) => systemCode ?? []));
     return {
       version: String(version),
       role: hello.msg === 'isdbgrid' ? 'mongos' : 'primary',
+      problem: missing.length === 0 ? null : `not prepared, run release; missing: ${missing}`,
       clients,
       resendable: await this.#resendable(db, [...codes]),
     };

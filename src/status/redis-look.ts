@@ -2,6 +2,7 @@
 
 import { readProcesses, type SeenProcess } from '../observability/processes/read-processes';
 import type { RedisKeys } from '../queue/keys';
+import { isQueuePaused, UNPAUSE } from '../queue/queue-pause';
 import type { RedisConnection } from '../queue/redis';
 import { createQueueView, type PartitionView, type QueueView } from '../queue/view';
 
@@ -9,6 +10,8 @@ export interface RedisFacts {
   readonly version: string;
   /** `master` or `slave`, in its own words. */
   readonly role: string;
+  /** Why it is of no use although it answers: the queue is paused. */
+  readonly problem: string | null;
   readonly processes: readonly SeenProcess[];
   readonly partitions: readonly PartitionView[];
 }
@@ -39,14 +42,16 @@ export class RedisLook {
     await this.#ready();
     const keys = await this.#readKeys();
     const view = await this.#viewOf(keys);
-    const [info, processes, partitions] = await Promise.all([
+    const [info, processes, partitions, isPaused] = await Promise.all([
       this.#redis.info(),
       readProcesses(this.#redis, keys),
       view.partitions(),
+      isQueuePaused(this.#redis, keys),
     ]);
     const field = (name: string) => info.match(new RegExp(`^${name}:(.*?)\\r?$`, 'm'))?.[1];
     const version = field('valkey_version') ?? field('redis_version') ?? 'unknown';
-    return { version, role: field('role') ?? 'unknown', processes, partitions };
+    const problem = isPaused ? `the queue is paused with BullMQ, run ${UNPAUSE}` : null;
+    return { version, role: field('role') ?? 'unknown', problem, processes, partitions };
   }
 
   async close(): Promise<void> {

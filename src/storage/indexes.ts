@@ -2,6 +2,7 @@
 import type { Connection, mongo } from 'mongoose';
 import { auditModel } from './audit/audit-model';
 import { clientModel } from './directory/client-model';
+import { fillFoldedUsernames } from './directory/similar-users';
 import { userModel } from './directory/user-model';
 import { matterModel } from './ledger/matter-model';
 import { nativeCollection, stateCollection } from './mongo';
@@ -54,6 +55,7 @@ export async function prepareDatabase(
   await keepFor(bodyModel(connection).collection, Math.min(bodyRetention, retention));
   await keepFor(countModel(connection).collection, retention, 'hour');
   await derivePhases(connection, concluded);
+  await fillFoldedUsernames(connection);
   if (isReplacing) await noteReplacing(connection);
   return dropped;
 }

@@ -1,6 +1,6 @@
 /** The connection to the ledger's database and how writes on it are made sure. */
 import mongoose, { type Connection, type Model, type mongo } from 'mongoose';
-import { withoutOverrides } from '../runtime/mongo-url';
+import { namesOption, withoutOverrides } from '../runtime/mongo-url';
 import { isExistingCollection } from './driver-errors';
 
 /** Code 0 only after the database confirmed by majority and journal (decisions, "Success"). */
@@ -10,6 +10,12 @@ export const CONFIRMED = { w: 'majority', journal: true } as const;
 export class DatabaseSetupError extends Error {
   override readonly name = 'DatabaseSetupError';
 }
+
+/** Milliseconds to find a primary, and for a server to answer a connection or a heartbeat. The URL may name others. */
+const LIMITS = { serverSelectionTimeoutMS: 2_000, connectTimeoutMS: 5_000 };
+
+const limitsOf = (url: string): Partial<typeof LIMITS> =>
+  Object.fromEntries(Object.entries(LIMITS).filter(([name]) => !namesOption(url, name)));
 
 /**
  * Connects, and makes sure that the server has transactions: one effect per push rests on matter
@@ -33,13 +39,12 @@ export async function connectMongo(
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,
-    serverSelectionTimeoutMS: 2_000,
+    ...limitsOf(url),
     heartbeatFrequencyMS: 500,
     // The server's own word of a change ('stream') would be sooner. But where a command hears of it
     // first, its answer's counter is a BigInt (useBigInt64), over which the stream's driver throws,
     // outside of any call: the process ends, or never finds a primary again (driver 7.8).
     serverMonitoringMode: 'poll',
-    connectTimeoutMS: 5_000,
     socketTimeoutMS: socketTimeout,
     waitQueueTimeoutMS: 5_000,
     writeConcern: CONFIRMED,

@@ -3,6 +3,7 @@ import type { Connection } from 'mongoose';
 import { createHealthProbe, type HealthProbe } from '../http/health';
 import type { RedisKeys } from '../queue/keys';
 import { probePrimary } from '../queue/probe';
+import type { PauseWatch } from '../queue/queue-pause';
 import { isRedisReady, type RedisConnection } from '../queue/redis';
 import { isMongoReady, probeMongoWrite } from '../storage/mongo';
 import type { SchemaWatch } from '../storage/schema';
@@ -15,13 +16,22 @@ export interface HealthServers {
   /** Hears the replies. */
   readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
+  readonly queuePause: Pick<PauseWatch, 'isPaused'>;
 }
 
-export function openHealth({ mongo, schema, redis, subscriber, keys }: HealthServers): HealthProbe {
+export function openHealth({
+  mongo,
+  schema,
+  queuePause,
+  redis,
+  subscriber,
+  keys,
+}: HealthServers): HealthProbe {
   return createHealthProbe({
     isDatabaseUp: () => isMongoReady(mongo),
     isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber),
     isPrepared: schema.isPrepared,
+    isQueuePaused: queuePause.isPaused,
     probeDatabase: () => probeMongoWrite(mongo),
     // A full Redis is not this process' fault: callers are to hear of it, from a process that is there.
     probeQueue: () => probePrimary(redis, keys),

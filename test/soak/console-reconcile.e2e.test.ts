@@ -71,6 +71,12 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
   const folder = mkdtempSync(join(tmpdir(), 'console-reconcile-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   afterEach(() => matters().deleteMany({}));
+  // A client has few keys at a time.
+  afterEach(() =>
+    service()
+      .db.collection('clients')
+      .updateMany({}, { $set: { queryKeys: [] } }),
+  );
 
   const matters = () => nativeCollection(matterModel(service().db));
   const write = (name: string, content: string | Uint8Array) => {
@@ -209,6 +215,55 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
       `!document.querySelector('.progress') && document.querySelectorAll('.kinds button').length === 3`,
     );
     expect(await tilesOf(page)).toEqual({ ALL: 2, NEWER_HERE: 1, ORPHAN: 1 });
+  });
+
+  test('a natural export of a spreadsheet creates what is missing, with its assignees', async () => {
+    await seedLedger(service().db, 1, () => ({
+      ...{ externalId: '单-0', title: '旧标题', sourceUpdatedAt: STAMP + 30_500 },
+    }));
+    const lines = [
+      '单据号,标题,更新时间,处理人',
+      '单-0,新标题,2026/1/5 10:00,bob',
+      '单-1,新的,2026/1/5 10:00,alice；bob',
+    ];
+    const page = await enter('zh', '--may-push');
+    await chooseFile(page, write('natural.csv', gbk(lines.join('\r\n'))));
+    await page.select('#column-3', 'assignee');
+    await page.select('#default-type', 'TODO');
+    await compare(page);
+    await page.waitForSelector('.kinds');
+    expect(await tilesOf(page)).toEqual({ ALL: 2, MISSING: 1, CONTENT_DIFFERS: 1 });
+    expect((await sendAll(page)).at(-1)).toContain('2 条已一致，0 条失败，0 条仍有差异');
+    expect(await matters().findOne({ externalId: '单-1' })).toMatchObject({
+      ...{ matterType: 'TODO', title: '新的' },
+      parties: [{ username: 'alice' }, { username: 'bob' }],
+    });
+    expect(await matters().findOne({ externalId: '单-0' })).toMatchObject({ title: '新标题' });
+  });
+
+  test('a file of which most lines cannot be read is not comparable, whatever the rest says', async () => {
+    await seedLedger(service().db, 1, () => ({ externalId: 'A-0', sourceUpdatedAt: STAMP }));
+    const bad = Array.from({ length: 20 }, (_, n) => `B-${n},5 Jan 2026`).join('\n');
+    const page = await enter();
+    await chooseFile(page, write('odd.csv', `id,updated\nA-0,2026/1/5 10:00\n${bad}\n`));
+    await compare(page);
+    await page.waitForSelector('.summary');
+    expect(await textOf(page, '.outcome .failure')).toBe(
+      'Not comparable: 20 of 21 lines of the file cannot be read.',
+    );
+    expect(await page.$('.outcome .nothing')).toBeNull();
+  });
+
+  test('ids that a spreadsheet has changed are told, and not sent', async () => {
+    await seedLedger(service().db, 2, (n) => ({ externalId: n === 0 ? '00123' : 'CH-9   ' }));
+    const text = 'externalId,title,matterType\n123,t,TODO\nCH-9,t,TODO\nNEW,t,TODO\n';
+    const page = await enter('en', '--may-push');
+    await chooseFile(page, write('damaged.csv', text));
+    await compare(page);
+    await page.waitForSelector('.kinds');
+    expect(await tilesOf(page)).toEqual({ ALL: 3, MISSING: 1, DAMAGED_ID: 1, LOOK_ALIKE: 1 });
+    expect(await textOf(page, '.outcome')).toContain('Export the column as text');
+    expect(await textOf(page, '#tick-all')).toContain('(1)');
   });
 
   test('a file that was written anew since it was chosen is to be chosen again', async () => {

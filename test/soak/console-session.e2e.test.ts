@@ -37,6 +37,35 @@ inConsole('a tab of the console', {}, (rig) => {
     expect(await page.evaluate('location.hash')).toBe('#/pushes?lang=en');
   });
 
+  test.each([
+    ['en', 'works as client'],
+    ['zh', '正以 client'],
+  ])('asks before a link of another client replaces its session (%s)', async (lang, words) => {
+    const { page } = await visit(entering(key()));
+    await shows(page, '可推送', '.who');
+    const screen = `#/pushes?lang=${lang}`;
+    await goTo(page, screen, '.pushes');
+    const questions: string[] = [];
+    let agrees = false;
+    // As the keys Escape and Enter answer it.
+    page.on('dialog', async (dialog) => {
+      questions.push(dialog.message());
+      await (agrees ? dialog.accept() : dialog.dismiss());
+    });
+    const link = entering({ ...key(), clientId: 'somebody-else' });
+    await page.evaluate(`location.hash = ${JSON.stringify(link)}`);
+    await until('the question', async () => questions.length === 1);
+    expect(questions[0]).toContain(words);
+    expect(questions[0]).toContain('somebody-else');
+    await page.waitForFunction(`location.hash === ${JSON.stringify(screen)}`);
+    expect(await textOf(page, '.who')).toContain(service().clientId);
+    agrees = true;
+    await page.evaluate(`location.hash = ${JSON.stringify(link)}`);
+    // That one is no client of this service.
+    await page.waitForSelector('.entrance');
+    expect(await page.evaluate('location.href')).not.toContain('key');
+  });
+
   test('goes on where something on the way changes one request, and tells so', async () => {
     const { page } = await entered();
     await between(page, (request) => {

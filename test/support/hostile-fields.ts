@@ -6,6 +6,7 @@ import { statsSchema } from '../../src/protocol/push-stats';
 import { createBodyParsers } from '../../src/protocol/requests';
 import { usersCheckSchema } from '../../src/protocol/self';
 import { CONTRACT } from './bodies';
+import { resultOf } from './steps';
 
 const { upsert, status, reopen, delete: remove } = createBodyParsers(CONTRACT);
 const { get, query, diff, digest } = createMatterQueryReaders(CONTRACT.timeZone);
@@ -35,7 +36,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: 'push-logs/stats', valid: {}, read: (body) => stats.safeParse(body) },
   { path: 'matters/get', valid: { externalIds: ['KEPT'] }, read: get },
   { path: 'matters/query', valid: {}, read: query },
-  { path: 'matters/diff', valid: { lines: [MATTER] }, read: diff },
+  { path: 'matters/diff', valid: { lines: [MATTER] }, read: (body) => resultOf(diff(body)) },
   { path: 'matters/digest', valid: {}, read: digest },
   {
     path: 'users/check',

@@ -43,11 +43,17 @@ export interface ScriptedServer {
 }
 
 export function answer(response: ServerResponse, status: number, body: object, headers = {}): void {
-  response.writeHead(status, headers).end(JSON.stringify({ requestId: 'r1', ...body }));
+  const timestamp = new Date().toISOString();
+  response.writeHead(status, headers).end(JSON.stringify({ requestId: 'r1', timestamp, ...body }));
 }
 
-export const ok: Reply = (response) =>
-  answer(response, 200, { code: 0, data: { matterId: '7', externalId: 'A', outcome: 'UPDATED' } });
+/** A success with this `data`. */
+export const okWith =
+  (data: object): Reply =>
+  (response) =>
+    answer(response, 200, { code: 0, data });
+/** A push that was persisted. */
+export const ok = okWith({ matterId: '7', externalId: 'A', outcome: 'UPDATED' });
 export const reject =
   (status: number, reason: string, retryable: boolean, headers = {}, more = {}): Reply =>
   (response) =>
@@ -87,7 +93,7 @@ export function useScriptedServer(): ScriptedServer {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === '/readyz') {
       const code = scripted.isReady ? 0 : 503;
-      answer(response, code || 200, { code });
+      answer(response, code || 200, code === 0 ? { code } : { code, reason: 'SHUTTING_DOWN' });
       return;
     }
     const received = await read(request);
@@ -123,7 +129,8 @@ export function useScriptedServer(): ScriptedServer {
     }
     const code = results.every(({ code }) => code === 0) ? 0 : 207;
     const headers = waits.length > 0 ? { 'Retry-After': String(Math.max(...waits)) } : {};
-    answer(response, code || 200, { code, data: { results } }, headers);
+    const reason = code === 0 ? {} : { reason: 'PARTIAL_FAILURE' };
+    answer(response, code || 200, { code, ...reason, data: { results } }, headers);
   }
   return scripted;
 }

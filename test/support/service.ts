@@ -78,6 +78,13 @@ export function withDatabase(mongoUrl: string, name: string): string {
   return mongoUrl.replace(/^(mongodb:\/\/[^/?]*)\/?[^?]*/, `$1/${name}`);
 }
 
+/**
+ * The URL of the server that all tests share, and that no test disturbs. On a busy machine its heartbeats are late:
+ * a process that took them for an outage would reject pushes.
+ */
+export const withPatience = (mongoUrl: string): string =>
+  `${mongoUrl}${mongoUrl.includes('?') ? '&' : '?'}connectTimeoutMS=60000&serverSelectionTimeoutMS=60000`;
+
 /** The settings of a service of this name, which is that of its database and of its keys in Redis. */
 export const settingsOf = (name: string, servers: { mongoUrl: string; redisUrl: string }) => ({
   MONGO_URL: withDatabase(servers.mongoUrl, name),
@@ -132,7 +139,9 @@ export function startProcess(
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const name = `t-${randomBytes(5).toString('hex')}`;
   const logs = mkdtempSync(path.join(tmpdir(), 'matter-push-service-'));
-  const env = { ...settingsOf(name, { ...testServers(), ...options }), ...options.env };
+  const { mongoUrl, redisUrl } = testServers();
+  const servers = { mongoUrl: withPatience(mongoUrl), redisUrl, ...options };
+  const env = { ...settingsOf(name, servers), ...options.env };
   const db = await openDatabase(env.MONGO_URL);
   const clientId = 'tester';
   const { secret } = await introduce(db, clientId);

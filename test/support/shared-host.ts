@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AppProcess } from '../../tools/local/app-process';
-import { openDatabase, settingsOf, startProcess, testServers } from './service';
+import { openDatabase, settingsOf, startProcess, testServers, withPatience } from './service';
 
 /** What a test file is told of the service of its worker. */
 export interface Running {
@@ -23,7 +23,8 @@ export default async function open(): Promise<void> {
   const services = new Map<string, Promise<Running>>();
 
   async function start(id: string): Promise<Running> {
-    const env = settingsOf(`shared-${id}`, testServers());
+    const { mongoUrl, redisUrl } = testServers();
+    const env = settingsOf(`shared-${id}`, { mongoUrl: withPatience(mongoUrl), redisUrl });
     const db = await openDatabase(env.MONGO_URL);
     await db.close();
     const begin = async (kind: 'web' | 'worker') => {

@@ -1,6 +1,7 @@
 /** Faults that only real servers have: of a replica set's members, and of a Redis that is full. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
+import { withTimeout } from '../../src/concurrency/timeout';
 import type { RedisKeys } from '../../src/queue/keys';
 import { createPartitions } from '../../src/queue/partitions';
 import { primariesOf, type RedisConnection } from '../../src/queue/redis';
@@ -43,7 +44,7 @@ export async function orphan(set: ClusterSet, lasting: () => Promise<void>): Pro
   await setFailpoint(others, { ...TAKING_OVER, mode: 'off' });
   // Another fault may have left one of the others in its own rollback, which took three minutes once: two
   // of three are needed to elect, so the dead one comes back all the same.
-  await Promise.race([set.primary().catch(() => undefined), sleep(ELECTING)]);
+  await withTimeout(set.primary(), ELECTING).catch(() => undefined);
   await primary.restart();
 }
 

@@ -1,8 +1,11 @@
 /** What the answer to a batch means for each of its lines. */
 import { z } from 'zod';
-import type { Answer } from './sender';
+import { confirmsPush } from './confirmations';
+import type { Answer } from './exchange';
 import {
   type Answered,
+  envelopeOf,
+  fromElsewhere,
   judge,
   parseJson,
   type Rejected,
@@ -53,10 +56,10 @@ export const judgeBatch = (answer: Answer, count: number) => judgeLines(answer, 
 export const judgeVerified = (answer: Answer, count: number) => judgeLines(answer, count, valid);
 
 function judgeLines(answer: Answer, count: number, confirm: Confirm): BatchVerdict {
-  const batch = BATCH.safeParse(parseJson(answer.text)).data;
+  const batch = envelopeOf(answer) && BATCH.safeParse(parseJson(answer.text)).data;
   if (!batch) {
     const verdict = judge(answer);
-    return { whole: verdict.kind === 'rejected' ? verdict : UNREADABLE };
+    return { whole: verdict.kind === 'rejected' ? verdict : fromElsewhere(answer) };
   }
   const retryAfter = toMilliseconds(answer.retryAfter);
   const lines: (Answered | Rejected)[] = Array.from({ length: count }, () => NO_RESULT);
@@ -68,12 +71,13 @@ function judgeLines(answer: Answer, count: number, confirm: Confirm): BatchVerdi
   return { lines };
 }
 
-const missing = (message: string): Rejected => {
-  const told = { code: 500, message, reason: 'NO_RESULT', retryable: true, requestId: null };
-  return toRejected({ ...told, errors: [], warnings: [] }, undefined);
-};
-const NO_RESULT = missing('the answer says nothing of this line');
-const UNREADABLE = missing('the answer says nothing of the lines');
+const NO_RESULT = toRejected(
+  {
+    ...{ code: 500, reason: 'NO_RESULT', message: 'the answer says nothing of this line' },
+    ...{ retryable: true, requestId: null, errors: [], warnings: [] },
+  },
+  undefined,
+);
 
 function verdictOf(
   result: Result,
@@ -86,7 +90,7 @@ function verdictOf(
 
 const applied: Confirm = (result) => {
   const { requestId, matterId, externalId, outcome, replayed = false, warnings } = result;
-  if (requestId == null || outcome === undefined) return undefined;
+  if (requestId == null || !confirmsPush(result)) return undefined;
   const data = { matterId, externalId, outcome, ...(warnings && { warnings }) };
   return { kind: 'answered', data, requestId, replayed };
 };

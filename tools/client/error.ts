@@ -20,6 +20,13 @@ export interface Rejection {
   readonly rate?: number | undefined;
 }
 
+/** How reasons of answers begin that something other than the service gave. */
+export const ELSEWHERE = 'HTTP_';
+
+/** Whether something other than the service gave this answer. */
+export const isFromElsewhere = ({ reason }: Pick<Rejection, 'reason'>) =>
+  reason.startsWith(ELSEWHERE);
+
 const own = (reason: string, message: string): Rejection => ({
   code: 0,
   reason,

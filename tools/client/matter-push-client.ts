@@ -15,13 +15,14 @@ import type {
   QueryAnswers,
 } from './api';
 import { type Call, createCall } from './call';
+import { confirmsQuery, confirmsVerified } from './confirmations';
 import { keyProblem, MatterPushError, OWN } from './error';
 import { createGate } from './gate';
 import { checkOptions } from './options';
 import { bytesOf } from './push-bytes';
 import { PushQueue } from './push-queue';
 import { type KeyedBatchPush, Pushes } from './pushes';
-import { createSender } from './sender';
+import { createSender, type OutgoingRequest } from './sender';
 
 export type { OperationName } from '../../src/domain/operation';
 export type {
@@ -92,8 +93,13 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
       calls.delete(call);
     }
   };
-  const ask = async (path: string, body: object, more: PushOptions): Promise<unknown> => {
-    const request = { path, body: bytesOf(body), idempotencyKey: more.idempotencyKey };
+  const ask = async (
+    { path, confirms }: Pick<OutgoingRequest, 'path' | 'confirms'>,
+    body: object,
+    more: PushOptions,
+  ): Promise<unknown> => {
+    const { idempotencyKey } = more;
+    const request = { path, confirms, body: bytesOf(body), idempotencyKey };
     return (await inCall(more, (call) => pushes.request(request, undefined, call))).data;
   };
   const push: MatterPushClient['push'] = async (operation, body, more = {}) => {
@@ -120,10 +126,14 @@ export function createMatterPushClient(options: MatterPushClientOptions): Matter
     push,
     batch: async (list, more = {}) =>
       inCall(more, (call) => pushes.together(list.map(withKey), call)),
-    verify: async (operation, body, more = {}) =>
-      (await ask(queryPath(VERIFY), { operation, push: body }, more)) as Verified,
-    query: async <Name extends QueryName>(name: Name, body: object, more: CallOptions = {}) =>
-      (await ask(queryPath(name), body, more)) as QueryAnswers[Name],
+    verify: async (operation, body, more = {}) => {
+      const endpoint = { path: queryPath(VERIFY), confirms: confirmsVerified };
+      return (await ask(endpoint, { operation, push: body }, more)) as Verified;
+    },
+    query: async <Name extends QueryName>(name: Name, body: object, more: CallOptions = {}) => {
+      const endpoint = { path: queryPath(name), confirms: confirmsQuery(name) };
+      return (await ask(endpoint, body, more)) as QueryAnswers[Name];
+    },
     drain,
     close: async () => {
       isClosed = true;

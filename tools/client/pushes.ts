@@ -3,6 +3,7 @@ import type { PushData } from '../../src/protocol/envelope';
 import { pushPath } from '../../src/protocol/paths';
 import type { BatchPush, PushResult } from './api';
 import type { Call } from './call';
+import { confirmsPush } from './confirmations';
 import { keyProblem, MatterPushError } from './error';
 import type { PushEnd } from './pending-push';
 import { type BatchBody, bodyInBatch, bytesOf, externalIdOf } from './push-bytes';
@@ -31,7 +32,10 @@ export class Pushes {
   /** @throws MatterPushError */
   async alone(push: KeyedBatchPush, call: Call): Promise<PushResult> {
     const { operation, body, idempotencyKey } = push;
-    const request = { path: pushPath(operation), body: bytesOf(body), idempotencyKey };
+    const request = {
+      ...{ path: pushPath(operation), body: bytesOf(body), idempotencyKey },
+      confirms: confirmsPush,
+    };
     const settled = await this.request(request, externalIdOf(body), call);
     const { data, requestId, replayed, tries } = settled;
     return { ...(data as PushData), requestId, replayed, tries };

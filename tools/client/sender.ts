@@ -1,11 +1,11 @@
 /** One try of one request: signs the bytes, sends them, reads the answer. */
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { sign } from '../../src/protocol/signature';
-import { LONGEST_TIMER } from './call';
+import { type Answer, exchange } from './exchange';
+import type { Confirms } from './verdict';
 
-/** Bytes. Queries answer with hundreds of matters, each with its contents. */
-const MAX_ANSWER = 256 * 1024 * 1024;
+export type { Answer } from './exchange';
 
 export interface OutgoingRequest {
   /** Below the service's address. */
@@ -14,17 +14,8 @@ export interface OutgoingRequest {
   readonly idempotencyKey: string | undefined;
   /** How many times the sender's time for a try it may take; once, where it is absent. */
   readonly patience?: number;
-}
-
-/** What came back, not yet judged. */
-export interface Answer {
-  readonly status: number;
-  readonly text: string;
-  /** The Retry-After header. */
-  readonly retryAfter: string | undefined;
-  /** The RateLimit-Policy header. */
-  readonly ratePolicy?: string | undefined;
-  readonly replayed: boolean;
+  /** What a success of the endpoint has. */
+  readonly confirms?: Confirms;
 }
 
 export interface Sender {
@@ -52,66 +43,29 @@ export interface SenderOptions {
   readonly agent?: HttpAgent | undefined;
 }
 
-class NoAnswerInTime extends Error {
-  readonly code = 'NO_ANSWER_IN_TIME';
-  override readonly message = 'no answer in time';
-}
-
 export function createSender(options: SenderOptions): Sender {
   const { url, clientId, secret, concurrency, timeout } = options;
-  const isHttps = url.startsWith('https:');
   const pool = { keepAlive: true, maxSockets: concurrency, scheduling: 'lifo' } as const;
+  const isHttps = url.startsWith('https:');
   const own = options.agent ? undefined : isHttps ? new HttpsAgent(pool) : new HttpAgent(pool);
   const agent = options.agent ?? own;
-  const request = isHttps ? requestHttps : requestHttp;
   return {
-    send: ({ path, body, idempotencyKey, patience = 1 }, cut) =>
-      new Promise((resolve, reject) => {
-        const timestamp = String(Math.floor(Date.now() / 1000));
-        const headers = {
-          'Content-Type': 'application/json; charset=utf-8',
-          // What it says, developers read in logs.
-          'Accept-Language': 'en',
-          'Content-Length': body.length,
-          'X-Client-Id': clientId,
-          'X-Timestamp': timestamp,
-          'X-Signature': sign(secret, clientId, timestamp, body),
-          ...(idempotencyKey !== undefined && { 'X-Idempotency-Key': idempotencyKey }),
-        };
-        const sent = request(url + path, {
-          method: 'POST',
-          agent,
-          headers,
-          ...(cut && { signal: cut }),
-        });
-        // For the whole of it: node's own timeout starts anew with every byte.
-        const timer = setTimeout(
-          () => sent.destroy(new NoAnswerInTime()),
-          Math.min(timeout * patience, LONGEST_TIMER),
-        );
-        sent
-          .on('error', reject)
-          .on('close', () => clearTimeout(timer))
-          .on('response', (response) => readAnswer(response).then(resolve, reject))
-          .end(body);
-      }),
+    send: ({ path, body, idempotencyKey, patience = 1 }, cut) => {
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      const headers = {
+        'Content-Type': 'application/json; charset=utf-8',
+        // What it says, developers read in logs.
+        'Accept-Language': 'en',
+        'X-Client-Id': clientId,
+        'X-Timestamp': timestamp,
+        'X-Signature': sign(secret, clientId, timestamp, body),
+        ...(idempotencyKey !== undefined && { 'X-Idempotency-Key': idempotencyKey }),
+      };
+      return exchange(
+        { method: 'POST', url: url + path, headers, body, agent, timeout: timeout * patience },
+        cut,
+      );
+    },
     close: () => own?.destroy(),
-  };
-}
-
-async function readAnswer(response: IncomingMessage): Promise<Answer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    size += chunk.length;
-    if (size > MAX_ANSWER) throw new Error('the answer is too large to be one of Matter Push');
-    chunks.push(chunk);
-  }
-  return {
-    status: response.statusCode ?? 0,
-    text: Buffer.concat(chunks).toString('utf8'),
-    retryAfter: response.headers['retry-after'],
-    ratePolicy: response.headers['ratelimit-policy']?.toString(),
-    replayed: response.headers['idempotency-replayed'] === 'true',
   };
 }

@@ -47,7 +47,9 @@ export async function settle(
     if (!stopped.aborted) await gate.pass(stopped).catch(() => undefined);
     if (stopped.aborted) throw stop(stopped.reason);
     tries += 1;
-    const verdict = await sender.send(request, cut).then(judge, noAnswer);
+    const verdict = await sender
+      .send(request, cut)
+      .then((answer) => judge(answer, request.confirms), noAnswer);
     if (verdict.kind === 'answered') return { ...verdict, tries };
     if (cut.aborted) throw stop(stopped.reason);
     last = new MatterPushError(verdict, { tries, idempotencyKey });

@@ -2,8 +2,10 @@
 import type { OperationName } from '../../src/domain/operation';
 import { BATCH_PATH, pushPath, queryPath, VERIFY_BATCH } from '../../src/protocol/paths';
 import { type BatchVerdict, judgeBatch, judgeVerified } from './batch-verdict';
+import { confirmsPush } from './confirmations';
+import { isFromElsewhere } from './error';
 import type { OutgoingRequest, Sender } from './sender';
-import { judge, noAnswer, type Rejected } from './verdict';
+import { isElsewhereForAll, judge, noAnswer, type Rejected } from './verdict';
 
 export interface OutgoingPush {
   readonly operation: OperationName;
@@ -40,7 +42,10 @@ export async function tryPushes(
   if (first && pushes.length === 1) {
     const { operation, body, idempotencyKey } = first;
     const request = { path: pushPath(operation), body, idempotencyKey };
-    return { lines: [await sender.send(request, cut).then(judge, noAnswer)] };
+    const verdict = await sender
+      .send(request, cut)
+      .then((answer) => judge(answer, confirmsPush), noAnswer);
+    return { lines: [verdict] };
   }
   return sender.send(batchOf(pushes, BATCH_PATH), cut).then(
     (answer) => judgeBatch(answer, pushes.length),
@@ -86,9 +91,10 @@ export const UNREACHABLE = [
 ];
 
 /** Whether a batch may have been rejected for one of its lines: then its halves are sent. */
-export function mayLieInOneLine({ code, reason }: Rejected): boolean {
-  if (UNREACHABLE.includes(reason)) return false;
-  return reason.startsWith('HTTP_') ? !OF_A_GATEWAY.includes(reason) : !OF_ALL.includes(code);
+export function mayLieInOneLine(whole: Rejected): boolean {
+  const { code, reason } = whole;
+  if (UNREACHABLE.includes(reason) || isElsewhereForAll(whole)) return false;
+  return isFromElsewhere(whole) ? !OF_A_GATEWAY.includes(reason) : !OF_ALL.includes(code);
 }
 
 /** Whether a service of an older version answered, which takes no batches. */

@@ -1,8 +1,8 @@
 /** What an answer means for a call: done, rejected for good, or to be tried again. */
 import { z } from 'zod';
 import type { FieldError } from '../../src/protocol/field-error';
-import type { Rejection } from './error';
-import type { Answer } from './sender';
+import { ELSEWHERE, isFromElsewhere, type Rejection } from './error';
+import type { Answer } from './exchange';
 
 export interface Answered {
   readonly kind: 'answered';
@@ -27,20 +27,28 @@ export interface Told {
   readonly errors: readonly FieldError[];
   readonly warnings: readonly FieldError[];
 }
+/** Of a success `reason` is absent; of a rejection `data` is null. Every answer of the service has the others. */
 const ENVELOPE = z.object({
   code: z.number(),
   message: z.string().catch(''),
-  requestId: z.string().nullable().catch(null),
+  requestId: z.string().min(1),
+  timestamp: z.string(),
   reason: z.string().optional(),
   retryable: z.boolean().optional(),
   data: z.unknown().optional(),
   errors: PROBLEMS,
   warnings: PROBLEMS,
 });
+type AnyEnvelope = z.infer<typeof ENVELOPE>;
 
-/** Others answer with `code: 0` too, and that must not pass for a write that was confirmed. */
-const isOurs = ({ code, requestId, data }: z.infer<typeof ENVELOPE>) =>
-  code !== 0 || (requestId !== null && typeof data === 'object' && data !== null);
+/** Whether `data` of a success has what the called endpoint always answers with. */
+export type Confirms = (data: object) => boolean;
+
+/** @returns the envelope of the service; undefined: something else answered, with JSON of another form or none */
+export function envelopeOf({ text }: Pick<Answer, 'text'>): AnyEnvelope | undefined {
+  const envelope = ENVELOPE.safeParse(parseJson(text)).data;
+  return envelope && (envelope.code === 0 || envelope.reason !== undefined) ? envelope : undefined;
+}
 
 /** Longest wait that a service may impose, in milliseconds. */
 const MAX_RETRY_AFTER = 300_000;
@@ -48,23 +56,64 @@ const RATE_LIMITED = 429;
 /** A signature is another one only in another second. */
 const NEXT_SIGNATURE = 1_000;
 
-export function judge(answer: Answer): Answered | Rejected {
-  const envelope = ENVELOPE.safeParse(parseJson(answer.text)).data;
+/** @param confirms of the endpoint: other services answer with `code: 0` too */
+export function judge(answer: Answer, confirms: Confirms = () => true): Answered | Rejected {
+  const envelope = envelopeOf(answer);
+  if (!envelope) return isCutOff(answer) ? CUT_OFF : fromElsewhere(answer);
   const retryAfter = toMilliseconds(answer.retryAfter);
-  if (!envelope || !isOurs(envelope)) {
-    // Not from the service but from something before it, or from nothing of the kind.
-    const message = `the answer is not one of Matter Push: ${answer.text.slice(0, 200).trim()}`;
-    const { status: code } = answer;
-    const retryable = isTemporary(code);
-    return { ...REFUSED, code, reason: `HTTP_${code}`, message, retryable, retryAfter };
-  }
   if (envelope.code === 0) {
     const { data, requestId } = envelope;
-    return { kind: 'answered', data, requestId: requestId ?? '', replayed: answer.replayed };
+    const isConfirmed = typeof data === 'object' && data !== null && confirms(data);
+    if (!isConfirmed) return fromElsewhere(answer);
+    return { kind: 'answered', data, requestId, replayed: answer.replayed };
   }
   const rate = toRate(answer.ratePolicy);
   return { ...toRejected(envelope, retryAfter), rate };
 }
+
+/** An envelope that has begun and has no end: without a length a lost connection looks like its end. */
+const isCutOff = ({ text }: Answer) =>
+  /^\s*\{\s*"code"\s*:/.test(text) && parseJson(text) === undefined;
+
+const CUT_OFF: Rejected = {
+  kind: 'rejected',
+  code: 0,
+  reason: 'ANSWER_CUT_OFF',
+  message: 'the answer of the service has no end',
+  requestId: null,
+  errors: [],
+  retryable: true,
+  retryAfter: undefined,
+};
+
+/** Something answered that is not the service, or stands before it. The message names its address. */
+export function fromElsewhere(answer: Answer): Rejected {
+  const { url, status, location, text } = answer;
+  const what =
+    isRedirect(status) && location ? `redirect to ${location}` : text.slice(0, 200).trim();
+  return {
+    kind: 'rejected',
+    code: status,
+    reason: `${ELSEWHERE}${status}`,
+    message: `the answer of ${url} is not one of Matter Push: status ${status}${what && `, ${what}`}`,
+    requestId: null,
+    errors: [],
+    retryable: isTemporary(status),
+    retryAfter: toMilliseconds(answer.retryAfter),
+  };
+}
+
+const isRedirect = (status: number) => status >= 300 && status < 400;
+
+/**
+ * Statuses with which a gateway may reject one request for its content or size. Every other answer from
+ * elsewhere that is not temporary would be the same for any request.
+ */
+const OF_ONE_REQUEST = [400, 403, 406, 411, 412, 413, 414, 415, 417, 418, 422, 431, 451];
+
+/** Whether something other than the service answers there, whatever is sent. */
+export const isElsewhereForAll = (rejection: Rejected) =>
+  isFromElsewhere(rejection) && !rejection.retryable && !OF_ONE_REQUEST.includes(rejection.code);
 
 /** @param retryAfter milliseconds that the answer asks to wait */
 export function toRejected(told: Told, retryAfter: number | undefined): Rejected {
@@ -84,8 +133,6 @@ export function toRejected(told: Told, retryAfter: number | undefined): Rejected
     retryAfter: reason === 'SIGNATURE_REUSED' ? NEXT_SIGNATURE : retryAfter,
   };
 }
-
-const REFUSED = { kind: 'rejected', requestId: null, errors: [] } as const;
 
 /** @param error the system's or node's, where no whole answer came */
 export function noAnswer(error: NodeJS.ErrnoException): Rejected {

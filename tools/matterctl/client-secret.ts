@@ -1,11 +1,12 @@
 /** Secrets of clients in files: what is typed or printed ends up in logs and histories. */
-import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CommandFailure, EXIT_USAGE } from './failure';
+import { readLineFile } from './text-file';
 
 /** The secret in a file that holds nothing else. @throws CommandFailure where the file is empty; the system's error where it cannot be read */
 export async function readSecretFile(path: string): Promise<string> {
-  const secret = (await readFile(path, 'utf8')).trim();
+  const secret = await readLineFile(path);
   if (secret === '') throw new CommandFailure(`${path} is empty: no secret in it`);
   return secret;
 }

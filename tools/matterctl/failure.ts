@@ -29,7 +29,9 @@ export function explain(error: unknown): Explanation {
     // Commander has printed it; --help and --version arrive here too, with 0.
     return { exitCode: error.exitCode === 0 ? 0 : EXIT_USAGE };
   }
-  if (error instanceof CommandFailure) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof CommandFailure) {
+    return { exitCode: error.exitCode, message: oneLine(error.message) };
+  }
   // By its nature, not its class: an error may come from another realm, as under jest.
   if (!types.isNativeError(error)) return { exitCode: EXIT_FAILED, message: String(error) };
   if (isExpected(error)) return { exitCode: EXIT_FAILED, message: oneLine(error.message) };
@@ -52,4 +54,5 @@ export const isOfDatabase = (error: unknown) =>
   types.isNativeError(error) && /^Mongo(?!ose)/.test(error.name);
 
 const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code;
+/** A message may contain a text that a caller sent: a line break in it must not begin a line of its own. */
 const oneLine = (message: string) => message.replace(/\s*\n\s*/g, ' ');

@@ -31,7 +31,7 @@ export function mongoOf({ env, dataDirs }: Here): ChosenServer {
   const running = firstOf(dataDirs, readEndpoints);
   if (running) return { url: running.mongoUrl, chosen: 'of the npm start that runs here' };
   throw new CommandFailure(
-    'no MONGO_URL and nothing is running here: run npm start, or set MONGO_URL or MONGO_URL_FILE',
+    `no MONGO_URL and ${nothingIn(dataDirs)}: run npm start, or set MONGO_URL or MONGO_URL_FILE`,
   );
 }
 
@@ -39,7 +39,7 @@ export function mongoOf({ env, dataDirs }: Here): ChosenServer {
 export function serviceUrlOf({ dataDirs }: Here): string {
   const running = firstOf(dataDirs, readEndpoints);
   if (running) return running.url;
-  throw new CommandFailure('no --url and nothing is running here: run npm start, or give --url');
+  throw new CommandFailure(`no --url and ${nothingIn(dataDirs)}: run npm start, or give --url`);
 }
 
 /** @throws CommandFailure where nothing tells */
@@ -66,9 +66,13 @@ export function queueOf({ env, dataDirs }: Here): QueueSettings {
   const REDIS_URL = firstOf(dataDirs, readEndpoints)?.redisUrl;
   if (REDIS_URL) return check({ ...others, REDIS_URL });
   throw new CommandFailure(
-    'no REDIS_URL and nothing is running here: run npm start, or set REDIS_URL',
+    `no REDIS_URL and ${nothingIn(dataDirs)}: run npm start, or set REDIS_URL`,
   );
 }
+
+/** An `npm start` with another DATA_DIR is found only if this command has that setting, too. */
+const nothingIn = (dataDirs: readonly string[]) =>
+  `nothing is running here (DATA_DIR: ${dataDirs.join(' and ')})`;
 
 export function timeZoneOf({ env: { PORTAL_TIME_ZONE } }: Here): string {
   return check({ PORTAL_TIME_ZONE }).PORTAL_TIME_ZONE;

@@ -11,3 +11,6 @@ export function localTime(at: number | string, timeZone: string): string {
 export function shortTime(at: number | string, timeZone: string): string {
   return localTime(at, timeZone).replace(/\.000$/, '');
 }
+
+/** The title of a column of times: it names their zone. */
+export const timeHead = (title: string, timeZone: string) => `${title} (${timeZone})`;

@@ -1,9 +1,9 @@
 /** Checks of option values; what is wrong is a usage error (exit code 2). */
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { dayAt, type LocalDay, parseDay, parseInstant } from '../../src/protocol/time';
 import { hasPassword, mongoUrlProblem } from '../../src/runtime/mongo-url';
 import { CommandFailure, EXIT_USAGE } from './failure';
+import { readLineFileSync } from './text-file';
 
 const UNITS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -128,7 +128,7 @@ function toMongoUrl(url: string): string {
 
 /** @throws the system's error where it cannot be read */
 function fromMongoUrlFile(path: string): string {
-  return checked('what --mongo-url-file names', readFileSync(path, 'utf8').trim());
+  return checked('what --mongo-url-file names', readLineFileSync(path));
 }
 
 /** Not as an InvalidArgumentError: that one repeats the value. */

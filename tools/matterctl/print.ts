@@ -1,37 +1,69 @@
-/** Results on stdout: JSON for programs, tables for people. */
+/**
+ * The only writer to stdout and stderr: JSON for programs, lines and tables for people. What callers of the service
+ * sent, and what files hold, is escaped here: a text in it must not move the cursor, begin a line of its own or turn the
+ * direction of writing. An operator decides by what a command prints.
+ */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import Table from 'cli-table3';
+import { escapeUnprintable, UNPRINTABLE } from '../../src/runtime/unprintable';
 
-/**
- * What in a stored text must not reach the terminal: control characters, and marks that turn the
- * direction of writing or begin a new line.
- */
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+const RUN_OF_UNPRINTABLE = new RegExp(`(?:${UNPRINTABLE.source})+`, 'gu');
+/** Takes away a progress bar, which draws itself again below. */
+const CLEAR_LINE = '\r\u001b[K';
+/** Moves the cursor to the top and clears everything below it: without a flicker. */
+const CLEAR_SCREEN = '\u001b[H\u001b[J';
 
 export type Cell = string | number | boolean | null;
 
 /** Writes one line of JSON and waits while the reader is slower than we are. */
-export async function printJson(out: Writable, value: unknown): Promise<void> {
+export function printJson(out: Writable, value: unknown): Promise<void> {
   // JSON itself escapes only some of them.
-  await printLine(out, escapeUnprintable(JSON.stringify(value)));
+  return printLine(out, JSON.stringify(value));
 }
 
-/** Writes one line and waits while the reader is slower than we are. */
+/** Writes one line and waits while the reader is slower than we are. A line feed in it is escaped. */
 export async function printLine(out: Writable, line: string): Promise<void> {
-  if (!out.write(`${line}\n`)) await once(out, 'drain');
+  await write(out, `${escapeUnprintable(line)}\n`);
 }
 
-/** A stored text as part of a line. */
-export const printable = (text: string) => text.replace(UNPRINTABLE, ' ');
-
-/** Writes what cannot be printed as JSON would: `\u001b`. */
-export function escapeUnprintable(text: string): string {
-  return text.replace(UNPRINTABLE, (found) => Array.from(found, toEscape).join(''));
+/** Writes several of them. */
+export async function printLines(out: Writable, lines: readonly string[]): Promise<void> {
+  await write(out, lines.map((line) => `${escapeUnprintable(line)}\n`).join(''));
 }
 
-const toEscape = (unprintable: string) =>
-  `\\u${unprintable.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Writes a record of a CSV file, whose end is CR LF. */
+export async function printRecord(out: Writable, record: string): Promise<void> {
+  await write(out, `${escapeUnprintable(record)}\r\n`);
+}
+
+/** Writes a byte order mark, which tells spreadsheets that a file is UTF-8. */
+export const printByteOrderMark = (out: Writable): Promise<void> => write(out, '\ufeff');
+
+/** Clears a terminal. */
+export const clearScreen = (out: Writable): Promise<void> => write(out, CLEAR_SCREEN);
+
+/** Writes a remark for the operator: one line, beside the results. */
+export function note(stderr: Writable, line: string): void {
+  stderr.write(`${escapeUnprintable(line)}\n`);
+}
+
+/** The same while a progress bar is shown, which is one line further below then. */
+export function noteAboveBar(stderr: Writable & { readonly isTTY?: boolean }, line: string): void {
+  stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${escapeUnprintable(line)}\n`);
+}
+
+/** Writes texts of several lines that the program itself is made of: its help and its errors. */
+export function writeText(out: Writable, text: string): void {
+  out.write(text.split('\n').map(escapeUnprintable).join('\n'));
+}
+
+async function write(out: Writable, text: string): Promise<void> {
+  if (!out.write(text)) await once(out, 'drain');
+}
+
+/** A text as a part of a table or of columns, in which what cannot be printed is a blank. */
+export const printable = (text: string): string => text.replace(RUN_OF_UNPRINTABLE, ' ');
 
 /** A table with column titles. Wide (CJK) characters are aligned; absent values show as "-". */
 export async function printTable(
@@ -39,7 +71,7 @@ export async function printTable(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): Promise<void> {
-  await printLine(out, tableText(head, rows));
+  await printLines(out, tableText(head, rows).split('\n'));
 }
 
 /** The same as text. */
@@ -53,7 +85,7 @@ export function tableText(head: readonly string[], rows: readonly (readonly Cell
 export async function printFields(out: Writable, fields: Record<string, Cell>): Promise<void> {
   const table = new Table(PLAIN);
   table.push(...Object.entries(fields).map(([name, value]) => [name, toText(value)]));
-  await printLine(out, table.toString());
+  await printLines(out, table.toString().split('\n'));
 }
 
 /** No borders and no colours: what is printed can be cut and grepped. */

@@ -23,12 +23,14 @@ import { addQueueOldest } from './commands/queue-oldest';
 import { addQueuePartitions } from './commands/queue-partitions';
 import { addQueuePause } from './commands/queue-pause';
 import { addQueueStats } from './commands/queue-stats';
+import { addQueueUnpause } from './commands/queue-unpause';
 import { addReconcile } from './commands/reconcile';
 import { addStatus } from './commands/status';
+import { addUserEnable } from './commands/user-enable';
 import { addUserImport } from './commands/user-import';
 import { addUserList } from './commands/user-list';
 import { explain } from './failure';
-import { escapeUnprintable } from './print';
+import { note, writeText } from './print';
 import type { Tool } from './tool';
 
 /**
@@ -43,10 +45,16 @@ export async function runMatterctl(args: readonly string[], tool: Tool): Promise
     return 0;
   } catch (error) {
     const { message, exitCode } = explain(error);
-    if (message)
-      tool.stderr.write(`matterctl: ${message.split('\n').map(escapeUnprintable).join('\n')}\n`);
+    if (message) printError(tool, message);
     return exitCode;
   }
+}
+
+/** A message of several lines is a stack: those behind the first are indented, so that none looks like a line of ours. */
+function printError({ stderr }: Tool, message: string): void {
+  const [first = '', ...stack] = message.split('\n');
+  note(stderr, `matterctl: ${first}`);
+  for (const line of stack) note(stderr, `    ${line.trimStart()}`);
 }
 
 type Add = (parent: Command, tool: Tool) => void;
@@ -68,7 +76,7 @@ const GROUPS: readonly (readonly [name: string, description: string, commands: r
         addClientRevoke,
       ],
     ],
-    ['user', 'the portal users that matters may name', [addUserImport, addUserList]],
+    ['user', 'the portal users that matters may name', [addUserImport, addUserEnable, addUserList]],
     ['matter', 'the ledger, to read', [addMatterGet, addMatterExport, addMatterHistory]],
     [
       'log',
@@ -78,7 +86,7 @@ const GROUPS: readonly (readonly [name: string, description: string, commands: r
     [
       'queue',
       'shows what waits; pauses and resumes clients',
-      [addQueueStats, addQueuePartitions, addQueueOldest, addQueuePause],
+      [addQueueStats, addQueuePartitions, addQueueOldest, addQueuePause, addQueueUnpause],
     ],
   ];
 /** Commands of one word, behind them. */
@@ -93,8 +101,8 @@ function createProgram(tool: Tool): Command {
     .exitOverride()
     .showHelpAfterError('(add --help for what is possible)')
     .configureOutput({
-      writeOut: (text) => tool.stdout.write(text),
-      writeErr: (text) => tool.stderr.write(text),
+      writeOut: (text) => writeText(tool.stdout, text),
+      writeErr: (text) => writeText(tool.stderr, text),
     });
   for (const [name, description, commands] of GROUPS) {
     const group = program.command(name).description(description);

@@ -1,5 +1,6 @@
 /** How far a run is, on stderr: a bar on a terminal, a line every two seconds elsewhere. */
 import { type Options, SingleBar } from 'cli-progress';
+import { note, printable } from './print';
 import type { Tool } from './tool';
 
 export interface ProgressOptions {
@@ -41,10 +42,13 @@ function showBar({ stderr, total, state }: ProgressOptions, rate: Rate): () => v
     barsize: 30,
   } as Options);
   const look = () => {
-    const { done, note, isStanding } = state();
+    const { done, note: remark, isStanding } = state();
     const perSecond = rate(done);
     const left = isStanding ? 'waiting' : timeLeft(total, done, perSecond);
-    return [done, { rate: Math.round(perSecond), note, left: left && ` | ${left}` }] as const;
+    return [
+      done,
+      { rate: Math.round(perSecond), note: printable(remark), left: left && ` | ${left}` },
+    ] as const;
   };
   const [done, shown] = look();
   bar.start(total ?? 0, done, shown);
@@ -58,13 +62,13 @@ function showBar({ stderr, total, state }: ProgressOptions, rate: Rate): () => v
 
 function showLines({ stderr, total, things, state }: ProgressOptions, rate: Rate): () => void {
   const timer = setInterval(() => {
-    const { done, note, isStanding } = state();
+    const { done, note: remark, isStanding } = state();
     const perSecond = rate(done);
     if (isStanding) return;
     const of = total === undefined ? '' : `/${total}`;
     const left = timeLeft(total, done, perSecond);
-    const parts = [`${done}${of} ${things}`, `${Math.round(perSecond)}/s`, note, left];
-    stderr.write(`${parts.filter(Boolean).join(', ')}\n`);
+    const parts = [`${done}${of} ${things}`, `${Math.round(perSecond)}/s`, remark, left];
+    note(stderr, parts.filter(Boolean).join(', '));
   }, LINE_INTERVAL);
   return () => clearInterval(timer);
 }

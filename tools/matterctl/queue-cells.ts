@@ -2,7 +2,7 @@
 import { STUCK, type StuckPartition } from '../../src/queue/stuck';
 import type { PartitionView } from '../../src/queue/view';
 import type { WaitingGroup } from '../../src/queue/waiting-tally';
-import type { Cell } from './print';
+import { type Cell, note } from './print';
 import type { Tool } from './tool';
 
 const SECOND = 1_000;
@@ -38,13 +38,14 @@ export function groupRow(group: WaitingGroup): Cell[] {
 /** Says on stderr which partitions are stuck, and why. */
 export function tellStuck({ stderr }: Tool, stuck: readonly StuckPartition[]): void {
   for (const { partition, why } of stuck)
-    stderr.write(`Partition ${partition} is stuck: ${STUCK[why]}.\n`);
+    note(stderr, `Partition ${partition} is stuck: ${STUCK[why]}.`);
 }
 
 /** Says on stderr that not all pushes were counted. */
 export function tellCut({ stderr }: Tool, cutPartitions: readonly number[]): void {
   if (cutPartitions.length === 0) return;
-  stderr.write(
-    `Not all were counted: only the oldest pushes of partition ${cutPartitions.join(', ')}, there are so many.\n`,
+  note(
+    stderr,
+    `Not all were counted: only the oldest pushes of partition ${cutPartitions.join(', ')}, there are so many.`,
   );
 }

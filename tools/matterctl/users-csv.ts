@@ -1,7 +1,12 @@
-/** Reads a spreadsheet's list of users: whatever encoding it was saved in, every problem at once. */
-import { CsvError, type Info, parse } from 'csv-parse/sync';
+/** Reads a spreadsheet's list of users: every problem at once. */
+import {
+  type GivenColumn,
+  mapColumns,
+  missingColumns,
+  USER_COLUMNS,
+} from '../../src/files/columns';
+import { CsvError, CsvReader, type CsvRecord } from '../../src/files/csv';
 import type { NewUser } from '../../src/storage/directory/user-admin';
-import { decodeText, type Encoding } from './decode-text';
 
 export interface LineProblem {
   /** From 1, as an editor counts. */
@@ -13,51 +18,39 @@ export interface UsersCsv {
   /** In the order of the file, each username once. */
   readonly users: readonly NewUser[];
   readonly problems: readonly LineProblem[];
-  readonly encoding: Encoding | undefined;
-}
-
-interface Row {
-  readonly cells: readonly string[];
-  readonly line: number;
 }
 
 const COLUMNS = ['username', 'displayName'] as const;
 const MAX_LENGTH = 64;
 const CONTROLS = /\p{Cc}/u;
 
-/** @param bytes UTF-8 with or without BOM, else GBK/GB18030 */
-export function readUsersCsv(bytes: Uint8Array): UsersCsv {
-  const decoded = decodeText(bytes);
-  if (!decoded) return failed(1, 'the file is neither UTF-8 nor GBK: save it as "CSV UTF-8"');
-  const { text, encoding } = decoded;
+/** @param given which column is which field, where its name does not say it */
+export async function readUsersCsv(
+  pieces: AsyncIterable<string>,
+  given: readonly GivenColumn[] = [],
+): Promise<UsersCsv> {
+  const records: CsvRecord[] = [];
+  const reader = new CsvReader((record) => records.push(record));
   try {
-    const [head, ...rows] = parseRows(text);
-    const places = COLUMNS.map((name) => head?.cells.indexOf(name) ?? -1);
-    const missing = COLUMNS.filter((_, index) => places[index] === -1);
-    if (missing.length > 0) {
-      return failed(head?.line ?? 1, `the header has no column ${missing.join(' and ')}`);
-    }
-    return { ...collect(rows, places), encoding };
+    for await (const piece of pieces) reader.take(piece);
+    reader.end();
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return failed(Number(error.lines ?? 1), error.message);
+    return failed(error.line, error.message);
   }
+  const [head, ...rows] = records;
+  const names = head?.cells ?? [];
+  const { mapping, problem } = mapColumns(names, USER_COLUMNS, given);
+  if (problem !== undefined) return failed(head?.line ?? 1, problem);
+  const missing = missingColumns(names, mapping, COLUMNS);
+  if (missing !== undefined) return failed(head?.line ?? 1, missing);
+  return collect(
+    rows,
+    COLUMNS.map((field) => mapping.indexOf(field)),
+  );
 }
 
-function parseRows(text: string): Row[] {
-  const options = {
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    trim: true,
-  } as const;
-  const records = parse(text, options) as unknown as { record: string[]; info: Info }[];
-  return records
-    .map(({ record, info }) => ({ cells: record, line: info.lines }))
-    .filter(({ cells }) => cells.some((cell) => cell !== ''));
-}
-
-function collect(rows: readonly Row[], places: readonly number[]) {
+function collect(rows: readonly CsvRecord[], places: readonly number[]): UsersCsv {
   const seen = new Map<string, { user: NewUser; line: number }>();
   const problems: LineProblem[] = [];
   for (const { cells, line } of rows) {
@@ -84,5 +77,5 @@ function check(column: string, value: string | undefined): string | undefined {
 }
 
 function failed(line: number, message: string): UsersCsv {
-  return { users: [], problems: [{ line, message }], encoding: undefined };
+  return { users: [], problems: [{ line, message }] };
 }

@@ -5,6 +5,7 @@ import type { Connection } from 'mongoose';
 import type { AuditDetails } from '../../src/storage/audit/audit-model';
 import type { Action } from '../../src/storage/audit/trail';
 import { CommandFailure, explain } from './failure';
+import { note } from './print';
 import type { Tool } from './tool';
 import { type DatabaseOptions, withMongo } from './with-mongo';
 
@@ -34,7 +35,7 @@ export async function withTrail<T>(
     return withAuditEntry(connection, action, (tell) => work(connection, tell), {
       explain: firstLine,
       onUnended: (cause) =>
-        tool.stderr.write(`The audit trail does not tell how this ended: ${firstLine(cause)}\n`),
+        note(tool.stderr, `The audit trail does not tell how this ended: ${firstLine(cause)}`),
     }).catch((error) => {
       throw error.name === 'NoAuditTrailError' ? new CommandFailure(error.message) : error;
     });

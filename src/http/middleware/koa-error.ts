@@ -1,7 +1,7 @@
 /** Every error becomes an envelope with its code, reason and request id. */
 import type { Middleware } from 'koa';
 import type { Clock } from '../../concurrency/clock';
-import { errorEnvelope } from '../../protocol/envelope';
+import { errorEnvelope, withHelpUnder } from '../../protocol/envelope';
 import { rateHeaders } from '../rate-headers';
 import type { RequestState } from '../request-state';
 import { discardRest } from '../streamed-body';
@@ -12,10 +12,11 @@ export interface ErrorOptions {
   readonly clock: Clock;
   readonly always200: Always200;
   readonly tellRejection: TellRejection;
+  readonly pathPrefix: string;
 }
 
 export function koaError(options: ErrorOptions): Middleware<RequestState> {
-  const { clock, always200, tellRejection } = options;
+  const { clock, always200, tellRejection, pathPrefix } = options;
   return async (ctx, next) => {
     try {
       await next();
@@ -28,7 +29,8 @@ export function koaError(options: ErrorOptions): Middleware<RequestState> {
       if (rate) ctx.set(rateHeaders(rate));
       if (error.retryAfter !== undefined) ctx.set('Retry-After', String(error.retryAfter));
       const { requestId, language } = ctx.state;
-      writeEnvelope(ctx, errorEnvelope(error, requestId, clock(), language), always200);
+      const envelope = errorEnvelope(error, requestId, clock(), language);
+      writeEnvelope(ctx, withHelpUnder(pathPrefix, envelope), always200);
     }
   };
 }

@@ -1,12 +1,12 @@
 /** Who sent a request whose body is there? (decisions, "Authentication: which code") */
 import type { Middleware } from 'koa';
 import { type AuthHeaders, readAuthHeaders } from '../../auth/auth-headers';
-import { authenticate, type Caller } from '../../auth/authenticate';
+import { authenticate, type Caller, type Identified } from '../../auth/authenticate';
+import { createSignedBody, type HashedBody } from '../../auth/signed-body';
 import type { Clock } from '../../concurrency/clock';
-import { PushError } from '../../protocol/errors';
 import { databaseCall } from '../../pushes/availability';
 import { JUST_NOW, type RejectionRecorder, recordRejection } from '../../pushes/rejected-caller';
-import type { ClientDirectory, KnownClient } from '../../storage/directory/clients';
+import type { ClientDirectory } from '../../storage/directory/clients';
 import type { SecretUses } from '../../storage/directory/secret-uses';
 import type { Metrics } from '../../telemetry/metrics';
 import { type ReceivedRequest, requestFields } from '../request-fields';
@@ -46,10 +46,13 @@ export function koaHmacAuth(
     const headers = readAuthHeaders(req.rawHeaders);
     deps.checkReady();
     const { requestId, rawBody } = state;
-    const { client, caller, error } = await identify(deps, { headers, rawBody, receivedAt });
+    const body = createSignedBody(headers, rawBody);
+    const { client, caller, error } = await identify(deps, { headers, body, receivedAt });
+    state.digest = body.digest();
     if (error) {
       const logged = requestFields(ctx);
-      const request = { requestId, operation, receivedAt, headers, rawBody, logged };
+      const { digest } = state;
+      const request = { requestId, operation, receivedAt, headers, rawBody, digest, logged };
       recordRejection(deps, client, request, error);
       throw error;
     }
@@ -62,44 +65,24 @@ export function koaHmacAuth(
 
 interface SentRequest {
   readonly headers: AuthHeaders;
-  readonly rawBody: Uint8Array;
+  readonly body: HashedBody;
   readonly receivedAt: number;
 }
 
-/** A request's client as the directory has it, and whether the request is its own. */
-type Identified =
-  | { readonly client: KnownClient | undefined; readonly caller: Caller; readonly error?: never }
-  | {
-      readonly client: KnownClient | undefined;
-      readonly caller?: never;
-      readonly error: PushError;
-    };
-
 /** Before it is rejected the client is looked up anew: it, or its secret, may be a moment old. */
 async function identify(deps: HmacAuthDependencies, sent: SentRequest): Promise<Identified> {
-  const first = check(deps, sent, await lookUp(deps, sent));
-  return first.error ? check(deps, sent, await lookUp(deps, sent, JUST_NOW)) : first;
-}
-
-function lookUp(
-  { findClient, timeout, clock }: HmacAuthDependencies,
-  { headers, receivedAt }: SentRequest,
-  maxAge?: number,
-): Promise<KnownClient | undefined> {
-  return databaseCall(findClient(headers.clientId, maxAge), receivedAt + timeout - clock());
+  const first = await check(deps, sent);
+  return first.error ? check(deps, sent, JUST_NOW) : first;
 }
 
 function check(
-  { clock, mostSecrets }: HmacAuthDependencies,
-  { headers, rawBody }: SentRequest,
-  client: KnownClient | undefined,
-): Identified {
-  try {
-    return { client, caller: authenticate(client, headers, rawBody, clock(), mostSecrets()) };
-  } catch (error) {
-    if (!(error instanceof PushError)) throw error;
-    return { client, error };
-  }
+  { findClient, clock, mostSecrets, timeout }: HmacAuthDependencies,
+  { headers, body, receivedAt }: SentRequest,
+  maxAge?: number,
+): Promise<Identified> {
+  const lookUp = () =>
+    databaseCall(findClient(headers.clientId, maxAge), receivedAt + timeout - clock());
+  return authenticate(lookUp, body, { headers, clock, trials: mostSecrets() });
 }
 
 /** From here on it is known who sent the request. */

@@ -1,7 +1,12 @@
 /** Sends what the route left on `ctx.state`: `data` in an envelope, lines, a document, or where it is. */
 import type { Context, Middleware } from 'koa';
 import { partialEnvelope } from '../../protocol/batch';
-import { type Envelope, errorEnvelope, successEnvelope } from '../../protocol/envelope';
+import {
+  type Envelope,
+  errorEnvelope,
+  successEnvelope,
+  withHelpUnder,
+} from '../../protocol/envelope';
 import { PushError } from '../../protocol/errors';
 import { API_HEADERS } from '../../protocol/headers';
 import { answerDocument } from '../document-answer';
@@ -15,6 +20,8 @@ export interface RespondOptions extends Omit<Listeners, 'logger'> {
   readonly always200: Always200;
   /** Of what fails when the first lines are sent. */
   readonly tellRejection: TellRejection;
+  /** Path below which clients reach the service. */
+  readonly pathPrefix: string;
 }
 
 /** @throws (the middleware) PushError PATH_NOT_FOUND or METHOD_NOT_ALLOWED where no route answered */
@@ -36,10 +43,11 @@ export function koaRespond(options: RespondOptions): Middleware<RequestState> {
 
 function envelopeOf(
   { data, partial, requestId, language }: RequestState,
-  { clock }: RespondOptions,
+  { clock, pathPrefix }: RespondOptions,
 ): Envelope {
   if (!partial) return successEnvelope(data, requestId, clock());
-  return partialEnvelope(data, partial.isRetryable, requestId, clock(), language);
+  const envelope = partialEnvelope(data, partial.isRetryable, requestId, clock(), language);
+  return withHelpUnder(pathPrefix, envelope);
 }
 
 /** The router leaves the routes of the path, whatever their method, on the context. */
@@ -60,7 +68,7 @@ function countSuccess(ctx: Context, { clock, metrics, flow }: RespondOptions): v
 
 /** The status is sent before it is known how the lines end: their last one tells. */
 function sendLines(ctx: Context, lines: BegunLines, options: RespondOptions): void {
-  const { clock, tellRejection } = options;
+  const { clock, tellRejection, pathPrefix } = options;
   const { requestId, language }: RequestState = ctx.state;
   tellLanguage(ctx);
   ctx.set(API_HEADERS);
@@ -71,7 +79,10 @@ function sendLines(ctx: Context, lines: BegunLines, options: RespondOptions): vo
       countSuccess(ctx, options);
       return successEnvelope(data, requestId, clock());
     },
-    failure: (cause) => errorEnvelope(tellRejection(ctx, cause), requestId, clock(), language),
+    failure: (cause) => {
+      const envelope = errorEnvelope(tellRejection(ctx, cause), requestId, clock(), language);
+      return withHelpUnder(pathPrefix, envelope);
+    },
   });
 }
 

@@ -58,15 +58,16 @@ async function authenticateStream(
   checkBodyHeaders(req, route.bodyLimit);
   const headers = readAuthHeaders(req.rawHeaders);
   deps.checkReady();
+  const { clock } = deps;
+  const lookUp = () => databaseCall(deps.findClient(headers.clientId, JUST_NOW), deps.timeout);
   // Its body cannot be read a second time: the look before a rejection comes before all.
-  const found = deps.findClient(headers.clientId, JUST_NOW);
-  const client = await databaseCall(found, deps.timeout);
+  const client = await lookUp();
   const body = startDigest();
-  const sent = { client, headers, operation: route.operation, body };
+  const sent = { client, headers, operation: route.operation, digest: body.digest };
 
-  const begunAt = deps.clock();
-  const authentication = recorded(deps, ctx, { ...sent, receivedAt: begunAt }, () =>
-    startAuthentication(client, headers, begunAt, deps.mostSecrets()),
+  const terms = { headers, clock, trials: deps.mostSecrets() };
+  const authentication = recorded(deps, ctx, { ...sent, receivedAt: clock() }, () =>
+    startAuthentication(client, terms),
   );
   const take = route.begin(ctx, headers.clientId, client !== undefined);
   await receiveBody(req, {
@@ -76,11 +77,14 @@ async function authenticateStream(
   });
   // It may have begun to drain while the body came.
   deps.checkReady();
-  const receivedAt = deps.clock();
+  const receivedAt = clock();
   // Request ids are in the order of receipt: it is the order of the push log.
   state.requestId = deps.newRequestId(receivedAt);
-  const caller = recorded(deps, ctx, { ...sent, receivedAt }, () => authentication.finish());
-  state.digest = body.digest;
+  // The body may have taken minutes, in which the client was disabled or its key revoked.
+  const current = await lookUp();
+  const caller = recorded(deps, ctx, { ...sent, client: current, receivedAt }, () =>
+    authentication.finish(current),
+  );
   noteCaller(deps, ctx, { caller, headers, receivedAt });
 }
 
@@ -89,22 +93,24 @@ interface SentStream {
   readonly headers: AuthHeaders;
   readonly operation: string;
   readonly receivedAt: number;
-  readonly body: RunningDigest;
+  /** To be called once. */
+  readonly digest: () => BodyDigest;
 }
 
 /** Runs one check; where it rejects a known client, that is recorded. */
 function recorded<T>(
   deps: HmacAuthDependencies,
   ctx: ReceivedRequest,
-  { client, body, ...sent }: SentStream,
+  { client, digest, ...sent }: SentStream,
   check: () => T,
 ): T {
   try {
     return check();
   } catch (error) {
+    if (!(error instanceof PushError)) throw error;
     const { requestId } = ctx.state;
-    const request = { ...sent, requestId, digest: body.digest, logged: requestFields(ctx) };
-    if (error instanceof PushError) recordRejection(deps, client, request, error);
+    const request = { ...sent, requestId, digest: digest(), logged: requestFields(ctx) };
+    recordRejection(deps, client, request, error);
     throw error;
   }
 }

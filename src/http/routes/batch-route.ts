@@ -1,7 +1,7 @@
-/** `matters/batch`, and its dry run `verify/batch`: lines come in, a result of each goes out in their order. */
-import type { Context, Middleware } from 'koa';
+/** `matters/batch` and its dry run `verify/batch`: a result of each line, in their order. */
+import type { Middleware } from 'koa';
 import type { BatchResult, VerifiedLine } from '../../protocol/batch';
-import { BatchBody, type BatchLimits } from '../../protocol/batch-lines';
+import { type BatchLimits, readBatchLines } from '../../protocol/batch-lines';
 import { renderAll, renderWarnings } from '../../protocol/envelope';
 import { PushError } from '../../protocol/errors';
 import type { Language } from '../../protocol/language';
@@ -11,54 +11,20 @@ import { readPushHeaders } from '../../pushes/push-request';
 import type { PushResult } from '../../pushes/push-result';
 import { type BatchReader, checkBatchHeaders, checkLines } from '../../pushes/read-batch';
 import { type LineResult, type SubmitBatch, successOf } from '../../pushes/submit-batch';
-import { arrivalOf } from '../middleware/koa-in-flight';
-import type { StreamedRoute } from '../middleware/koa-streamed-hmac-auth';
 import type { RequestState } from '../request-state';
 import type { Listeners } from '../tell-rejection';
 
 type BatchContext = Parameters<Middleware<RequestState>>[0];
 
-/** Milliseconds in which a batch must arrive. */
-const BODY_TIMEOUT = 30_000;
-/** Bytes that a piece takes beside its content. */
-const PER_PIECE = 256;
-
-/** Bounds of a batch. */
-export interface BatchBounds extends BatchLimits {
-  /** BATCH_BODY_LIMIT, bytes. */
-  readonly batchBytes: number;
-}
-
-/**
- * How a batch is received: into `ctx.state.batch`, its signature verified over the bytes as they come.
- *
- * @param operation stands in the push log where the request is rejected
- */
-export function batchBody(
-  operation: string,
-  { batchBytes, ...limits }: BatchBounds,
-): StreamedRoute {
-  const begin = ({ req, state }: Context) => {
-    const body = new BatchBody(limits);
-    const arrival = arrivalOf(req);
-    state.batch = body;
-    return (chunk: Uint8Array) => {
-      arrival?.received(chunk.length + PER_PIECE);
-      body.take(chunk);
-    };
-  };
-  return { operation, bodyLimit: batchBytes, bodyTimeout: BODY_TIMEOUT, begin };
-}
-
 /** The handler of `matters/batch`. Each of its lines is counted as a push. */
 export function batchRoute(
   submit: SubmitBatch,
+  limits: BatchLimits,
   listeners: Omit<Listeners, 'logger'>,
 ): Middleware<RequestState> {
   return async (ctx) => {
-    const { req, state } = ctx;
-    arrivalOf(req)?.complete();
-    const results = await submit(requestOf(ctx));
+    const { state } = ctx;
+    const results = await submit(requestOf(ctx, limits));
     countLines(listeners, ctx, results);
     const rendered = results.map((one) => renderResult(one, state.language));
     leave(state, rendered, longestWait(results));
@@ -98,10 +64,11 @@ interface LineGroup extends Pick<LineResult, 'operation'> {
   count: number;
 }
 
-function requestOf({ req, path, state }: BatchContext): Parameters<SubmitBatch>[0] {
-  const { signed, batch, stages } = state;
-  const rawBody = batch.whole();
-  const digest = batch.isTooLong ? state.digest() : undefined;
+function requestOf(
+  { req, path, state }: BatchContext,
+  limits: BatchLimits,
+): Parameters<SubmitBatch>[0] {
+  const { signed, rawBody, digest, stages } = state;
   return {
     ...signed,
     ...readPushHeaders(req.rawHeaders),
@@ -110,7 +77,7 @@ function requestOf({ req, path, state }: BatchContext): Parameters<SubmitBatch>[
     digest,
     stages,
     readLines: () => {
-      const lines = batch.linesOf(rawBody);
+      const lines = readBatchLines(rawBody, limits);
       // Until they are answered.
       state.lineCounts = { total: lines.length, failed: lines.length };
       return lines;
@@ -124,11 +91,10 @@ function requestOf({ req, path, state }: BatchContext): Parameters<SubmitBatch>[
 /** The handler of `verify/batch`: each line as far as its validation, by the same code, and no further. */
 export function verifyBatchRoute(reader: BatchReader, timeout: number): Middleware<RequestState> {
   return async ({ req, state }) => {
-    arrivalOf(req)?.complete();
-    const { batch, language } = state;
+    const { rawBody, language } = state;
     const headers = readPushHeaders(req.rawHeaders);
     checkBatchHeaders(headers);
-    const lines = batch.linesOf(batch.whole());
+    const lines = readBatchLines(rawBody, reader.limits);
     const checked = await databaseCall(checkLines(reader, lines, headers), timeout);
     const found = checked.map(({ line, read, checked: result }): VerifiedLine => {
       const named = result instanceof PushError ? read?.body.externalId : result.externalId;

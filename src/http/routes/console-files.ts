@@ -1,8 +1,8 @@
-/** What /console serves: the files of public/console, the modules of packages that it runs on, and pure ones of ours. */
+/** What /console serves: its page and modules, the modules of packages that it runs on, and pure ones of the service. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CONSOLE_PATH } from '../../protocol/paths';
-import { fileOf, type PageFiles, TYPES, withPreloads } from '../page-files';
+import { fileOf, type PageFiles, plainFileOf, TYPES, withPreloads } from '../page-files';
 import type { PlainDocument } from '../request-state';
 import { readNoble } from './docs-files';
 
@@ -33,7 +33,7 @@ function libraries(): readonly Library[] {
 }
 
 const PAGE = 'index.html';
-/** Modules of the service that the build compiles for the browser, seen from public/console. */
+/** Modules that the build compiles for the browser, seen from public/console. */
 const COMPILED = '../../dist/browser/console';
 
 /** A browser finds modules by their addresses: the bare names in the libraries become relative ones. */
@@ -47,7 +47,7 @@ const BARE = /\b(from|import)\s*"([^"./][^"]*)"/g;
  */
 export function readConsoleFiles(folder: string): PageFiles {
   const own = readdirSync(folder)
-    .filter((name) => path.extname(name) in TYPES && name !== PAGE)
+    .filter((name) => path.extname(name) in TYPES && name !== PAGE && !isModule(name))
     .map((name): [string, PlainDocument] => [
       `${CONSOLE_PATH}/${name}`,
       fileOf(name, readFileSync(path.join(folder, name))),
@@ -56,13 +56,25 @@ export function readConsoleFiles(folder: string): PageFiles {
   const all = libraries();
   const others = all.map(({ name, file }) => served(name, withAddresses(file, all)));
   const compiled = path.join(folder, COMPILED);
-  const shared = readdirSync(compiled).map((name) =>
-    served(name, readFileSync(path.join(compiled, name))),
-  );
-  const modules = new Map([...own, ...noble, ...others, ...shared]);
+  const built = [
+    ...compiledIn(compiled, CONSOLE_PATH),
+    ...compiledIn(path.join(compiled, 'lib'), `${CONSOLE_PATH}/lib`),
+  ];
+  const modules = new Map([...own, ...noble, ...others, ...built]);
   const html = withPreloads(CONSOLE_PATH, readFileSync(path.join(folder, PAGE)), modules);
   return new Map([[CONSOLE_PATH, fileOf(PAGE, html)], ...modules]);
 }
+
+const isModule = (name: string) => path.extname(name) === '.js';
+
+/** They are small already: comments would be found where there are none. */
+const compiledIn = (folder: string, address: string): [string, PlainDocument][] =>
+  readdirSync(folder)
+    .filter(isModule)
+    .map((name) => [
+      `${address}/${name}`,
+      plainFileOf(readFileSync(path.join(folder, name)), String(TYPES['.js'])),
+    ]);
 
 const served = (name: string, bytes: Buffer): [string, PlainDocument] => [
   `${CONSOLE_PATH}/lib/${name}`,

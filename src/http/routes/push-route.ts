@@ -21,7 +21,7 @@ export function pushRoute(operation: OperationName, submit: SubmitPush): Middlew
 
 /** Field by field: one made of several objects by spreading costs every push many times as much. */
 function pushOf({ req, path, state }: PushContext, operation: OperationName): PushRequest {
-  const { signed, rawBody, stages } = state;
+  const { signed, rawBody, digest, stages } = state;
   const { idempotencyKey, strictFields, headerErrors } = readPushHeaders(req.rawHeaders);
   return {
     requestId: signed.requestId,
@@ -36,6 +36,7 @@ function pushOf({ req, path, state }: PushContext, operation: OperationName): Pu
     operation,
     path,
     rawBody,
+    digest,
     stages,
     admitted: (rate) => {
       state.rate = rate;

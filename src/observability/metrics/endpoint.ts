@@ -51,6 +51,8 @@ export async function serveMetrics(
     withAcceptedHost(host, tell, answering(pages, beside)),
   );
   server.maxConnections = MAX_CONNECTIONS;
+  // A health checker may close its sending side after its request; see http-server.ts.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(STALL_TIMEOUT);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {

@@ -26,6 +26,8 @@ export interface FlowClient {
   readonly rejected: number;
   /** Of the last push that did not go well. */
   readonly lastReason: string | null;
+  /** Milliseconds since that push; null where there was none. */
+  readonly lastReasonMs: number | null;
 }
 
 export interface FlowView {
@@ -63,7 +65,10 @@ interface Counted {
   count: number;
   readonly times: Record<string, number>;
 }
-type ClientCount = { -readonly [F in keyof FlowClient]: FlowClient[F] };
+type ClientCount = { -readonly [F in keyof Omit<FlowClient, 'lastReasonMs'>]: FlowClient[F] } & {
+  /** By the clock of the flow. */
+  lastReasonAt: number | null;
+};
 
 interface Slot {
   readonly number: number;
@@ -98,6 +103,7 @@ export function createFlow(clock: () => number = () => performance.now()): Flow 
     if (went === 'well') return;
     client[went] += pushes;
     client.lastReason = result;
+    client.lastReasonAt = clock();
   };
   return {
     answered: (push, outcome, pushes) => count(push, outcome, 'well', pushes),
@@ -106,7 +112,8 @@ export function createFlow(clock: () => number = () => performance.now()): Flow 
     read: () => {
       // Also where nothing comes any more, what is old is forgotten.
       current();
-      return { spanMs: Math.min(WINDOW, Math.round(clock() - began)), ...sumOf(slots) };
+      const now = clock();
+      return { spanMs: Math.min(WINDOW, Math.round(now - began)), ...sumOf(slots, now) };
     },
   };
 }
@@ -117,14 +124,17 @@ type Went = 'well' | 'failed' | 'rejected';
 const isFailure = ({ code, reason }: PushError) => code >= 500 && reason !== 'CLIENT_PAUSED';
 
 const emptyClient = (clientId: string): ClientCount => ({
-  ...{ clientId, pushes: 0, failed: 0, rejected: 0, lastReason: null },
+  ...{ clientId, pushes: 0, failed: 0, rejected: 0, lastReason: null, lastReasonAt: null },
 });
 
-function sumOf(slots: readonly Slot[]): Pick<FlowView, 'results' | 'clients'> {
+function sumOf(slots: readonly Slot[], now: number): Pick<FlowView, 'results' | 'clients'> {
   return addFlows(
     slots.map(({ results, clients }) => ({
       results: [...results].map(([result, counted]) => ({ result, ...counted })),
-      clients: [...clients.values()],
+      clients: Array.from(clients.values(), ({ lastReasonAt: at, ...client }) => ({
+        ...client,
+        lastReasonMs: at === null ? null : Math.round(now - at),
+      })),
     })),
   );
 }
@@ -140,19 +150,29 @@ export function addFlows(
     sum.count += count;
     addDurations(sum.times, times);
   }
-  const clients = new Map<string, ClientCount>();
+  const clients = new Map<string, FlowClient>();
   for (const client of flows.flatMap((flow) => flow.clients)) {
-    const sum = clients.get(client.clientId) ?? emptyClient(client.clientId);
-    clients.set(client.clientId, sum);
-    sum.pushes += client.pushes;
-    sum.failed += client.failed;
-    sum.rejected += client.rejected;
-    sum.lastReason = client.lastReason ?? sum.lastReason;
+    const { clientId } = client;
+    const sum = clients.get(clientId);
+    clients.set(clientId, sum ? addClients(sum, client) : client);
   }
   return {
     results: [...results]
       .map(([result, counted]) => ({ result, ...counted }))
       .sort((a, b) => b.count - a.count),
     clients: [...clients.values()],
+  };
+}
+
+function addClients(a: FlowClient, b: FlowClient): FlowClient {
+  const age = ({ lastReasonMs }: FlowClient) => lastReasonMs ?? Number.POSITIVE_INFINITY;
+  const { lastReason, lastReasonMs } = age(b) <= age(a) ? b : a;
+  return {
+    clientId: a.clientId,
+    pushes: a.pushes + b.pushes,
+    failed: a.failed + b.failed,
+    rejected: a.rejected + b.rejected,
+    lastReason,
+    lastReasonMs,
   };
 }

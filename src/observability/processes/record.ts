@@ -19,6 +19,8 @@ const flowClient = z.object({
   failed: z.number(),
   rejected: z.number(),
   lastReason: z.string().nullable(),
+  /** Absent in the record of an earlier version. */
+  lastReasonMs: z.number().nullable().default(null),
 });
 const flow = z.object({
   spanMs: z.number(),

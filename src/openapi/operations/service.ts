@@ -8,7 +8,7 @@ import type { Json } from '../json-schema';
 import { rejections, success } from '../responses';
 
 /** What is found before anybody has looked at the path. */
-const UNREADABLE = rejections(['MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
+const UNREADABLE = rejections(['HEADERS_TOO_LARGE', 'MALFORMED_REQUEST', 'REQUEST_TIMEOUT'], false);
 
 const open = (id: string, title: Bilingual, about: Bilingual, responses: Json): Json => ({
   get: {

@@ -8,6 +8,7 @@ import { rejections } from '../responses';
 
 /** What any signed request may be rejected for, in the order of the checks. */
 const REJECTIONS: readonly Reason[] = [
+  'HEADERS_TOO_LARGE',
   'MALFORMED_REQUEST',
   'BODY_INCOMPLETE',
   'BODY_TOO_LARGE',

@@ -6,8 +6,14 @@ import type { ExpectedFields } from '../compare';
 export interface Row {
   readonly kind: 'row';
   readonly expected: ExpectedFields;
-  /** The stated ones of PUSHED_FIELDS, as they stand in the file. */
+  /** The stated ones of PUSHED_FIELDS, as they stand in the file; times in the form that the service reads. */
   readonly pushed: Readonly<Record<string, unknown>>;
+  /** Of `pushed.deadlineAt`, epoch milliseconds. */
+  readonly deadlineAt?: number | null;
+  /** Logins in the column of assignees: exactly these are ASSIGNEE. */
+  readonly assignees?: readonly string[];
+  /** Milliseconds that a time of the file leaves open: a spreadsheet writes no seconds. Absent: none. */
+  readonly steps?: { readonly sourceUpdatedAt?: number; readonly deadlineAt?: number };
 }
 
 /** A whole matter: what all pushes of it come to. */
@@ -19,7 +25,7 @@ export interface Folded {
 /** What a file says that a matter of its system should be. */
 export type ExpectedMatter = Row | Folded;
 
-/** Fields of a row that only a re-push uses: what an upsert takes and nobody compares. */
+/** Fields of a row besides those of `expected`: what an upsert takes. All of them are compared. */
 export const PUSHED_FIELDS: ReadonlySet<string> = new Set([
   'matterType',
   'title',

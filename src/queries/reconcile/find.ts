@@ -4,9 +4,11 @@ import { type ContentField, contentDifferences, nameOf } from '../../domain/full
 import type { Matter } from '../../domain/matter';
 import type { MatterDifference } from '../../protocol/comparison';
 import { compare } from '../compare';
+import type { Doubt, DoubtKind } from './doubts';
 import type { ExpectedMatter } from './expected';
+import { contentOf, rowDifferences, settled } from './row-content';
 
-export type Finding = MatterDifference | 'CONTENT_DIFFERS';
+export type Finding = MatterDifference | 'CONTENT_DIFFERS' | DoubtKind;
 
 /** Values as JSON; null: there is no such matter on this side. */
 export type Side = Readonly<Record<string, unknown>> | null;
@@ -31,8 +33,12 @@ const SHOWN: Readonly<Record<MatterDifference, readonly ShownField[]>> = {
 };
 
 /** @returns nothing where both say the same, as far as the file says something */
-export function find(expectedMatter: ExpectedMatter, held: Matter | undefined): Found[] {
+export function find(stated: ExpectedMatter, held: Matter | undefined): Found[] {
+  const expectedMatter = withSettledTime(stated, held);
+  const isRow = expectedMatter.kind === 'row';
+  const rowContent = isRow ? contentOf(expectedMatter, held) : {};
   const yours: Fields = {
+    ...rowContent,
     ...expectedMatter.expected,
     deleted: expectedMatter.expected.deleted ?? false,
   };
@@ -45,10 +51,31 @@ export function find(expectedMatter: ExpectedMatter, held: Matter | undefined): 
     tell(difference, SHOWN[difference].filter(isShown)),
   );
   // What a deleted matter says is of no account.
-  if (expectedMatter.kind === 'row' || !held || held.deleted || expectedMatter.expected.deleted)
-    return found;
-  const content = contentDifferences(expectedMatter.expected, held);
+  if (!held || held.deleted || expectedMatter.expected.deleted) return found;
+  const content = isRow
+    ? rowDifferences(rowContent, held)
+    : contentDifferences(expectedMatter.expected, held);
   return content.length === 0 ? found : [...found, tell('CONTENT_DIFFERS', content)];
+}
+
+/** In place of MISSING: a matter that is probably here under another id. */
+export function foundDoubt({ expected }: ExpectedMatter, { kind, meant }: Doubt): Found {
+  const yours = { externalId: expected.externalId };
+  return { finding: kind, yours, here: meant === undefined ? null : { externalId: meant } };
+}
+
+/**
+ * A spreadsheet writes no seconds. Where the ledger's time lies within what the file's leaves open, they are the same:
+ * every matter would differ otherwise, and a push with the file's time would be stale.
+ */
+export function withSettledTime(matter: ExpectedMatter, held: Matter | undefined): ExpectedMatter {
+  if (matter.kind === 'folded') return matter;
+  const { expected, steps } = matter;
+  const { sourceUpdatedAt: theirs } = expected;
+  const at = settled(theirs, held?.sourceUpdatedAt, steps?.sourceUpdatedAt);
+  return at === theirs || at === undefined
+    ? matter
+    : { ...matter, expected: { ...expected, sourceUpdatedAt: at } };
 }
 
 /** Some fields of a matter as JSON; instants are ISO-8601 UTC, parties `ROLE username`. */

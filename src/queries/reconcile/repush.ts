@@ -3,8 +3,10 @@
 import { toFullUpsert } from '../../domain/full-upsert';
 import type { Matter } from '../../domain/matter';
 import type { OperationName } from '../../domain/operation';
+import type { DoubtKind } from './doubts';
 import type { ExpectedMatter, Folded, Row } from './expected';
-import type { Finding } from './find';
+import { type Finding, withSettledTime } from './find';
+import { contentOf, statedParties } from './row-content';
 
 /** A line of a push file. */
 export interface RepushLine {
@@ -14,15 +16,18 @@ export interface RepushLine {
 
 /**
  * NEWER_HERE: the push would be ignored as stale. ONLY_NEWER: nothing but the time differs, which a
- * push cannot set back. NEEDS_CONTENT: the file lacks what would make a matter of it.
+ * push cannot set back. NEEDS_CONTENT: the file lacks what would make a matter of it. DAMAGED_ID and LOOK_ALIKE: the
+ * matter is probably here under another id, and an upsert would make a second one.
  */
-export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT';
+export type Obstacle = 'NEWER_HERE' | 'ONLY_NEWER' | 'NEEDS_CONTENT' | DoubtKind;
 
 export interface RepushOptions {
   /** Push over what is newer here, with its own time: an equal time counts as newer. */
   readonly overwriteNewer: boolean;
   /** Writes an instant as `deadlineAt`. */
   readonly formatLocal: (instant: number) => string;
+  /** Of a matter that is not here and whose row does not say it. */
+  readonly matterType?: string | undefined;
 }
 
 /** A matter that differs, and in what. */
@@ -32,20 +37,22 @@ export interface Differing {
   readonly findings: readonly Finding[];
 }
 
-export function repush(differing: Differing, options: RepushOptions): RepushLine | Obstacle {
-  const { expectedMatter, held, findings } = differing;
+export function repush(
+  { expectedMatter: stated, held, findings }: Differing,
+  options: RepushOptions,
+): RepushLine | Obstacle {
+  const doubt = findings.find((finding) => finding === 'DAMAGED_ID' || finding === 'LOOK_ALIKE');
+  if (doubt) return doubt;
+  const expectedMatter = withSettledTime(stated, held);
   const isNewer = isNewerHere(expectedMatter, held);
   if (isNewer && !options.overwriteNewer) return 'NEWER_HERE';
+  if (findings.every((finding) => finding === 'NEWER_HERE')) return 'ONLY_NEWER';
   const stamp = (isNewer ? held : expectedMatter.expected)?.sourceUpdatedAt ?? undefined;
-  const line = expectedMatter.expected.deleted
-    ? { op: 'delete' as const, body: keyed(expectedMatter, {}, stamp) }
-    : expectedMatter.kind === 'folded'
-      ? upsertOf(expectedMatter, stamp, options)
-      : rowLine(expectedMatter, held, { stamp, findings });
-  const mendsNothing = findings.every((finding) => finding === 'NEWER_HERE');
-  // An upsert of a row may mend what was not compared.
-  const isBlind = expectedMatter.kind === 'row' && line?.op === 'upsert';
-  if (mendsNothing && !isBlind) return 'ONLY_NEWER';
+  if (expectedMatter.expected.deleted) {
+    return { op: 'delete', body: keyed(expectedMatter, {}, stamp) };
+  }
+  if (expectedMatter.kind === 'folded') return upsertOf(expectedMatter, stamp, options);
+  const line = rowLine(expectedMatter, held, { stamp, findings, options });
   return line ?? 'NEEDS_CONTENT';
 }
 
@@ -65,23 +72,44 @@ function upsertOf(
   return { op: 'upsert', body: { ...toFullUpsert(matter, formatLocal) } };
 }
 
+interface RowMending {
+  readonly stamp: number | undefined;
+  readonly findings: readonly Finding[];
+  readonly options: RepushOptions;
+}
+
 /**
- * Without type and title there is only a status to set, and only where there is a matter and its
- * status differs. It keeps the ledger's own time: with the row's, a push that was lost in between
- * would count as stale for ever, and nobody would see that its content is missing.
+ * What a row does not say of its type and title is taken from the ledger. A row without a title is not all that its
+ * system knows of the matter. What it states is mended, if it differs, with the ledger's own time: with the row's, a
+ * push that was lost in between would count as stale for ever, and the content that is missing would never be noticed.
  */
 function rowLine(
   row: Row,
   held: Matter | undefined,
-  { stamp, findings }: { stamp: number | undefined; findings: readonly Finding[] },
+  { stamp, findings, options }: RowMending,
 ): RepushLine | undefined {
   const { bizStatus, externalStatusCode } = row.expected;
-  const { matterType, title, externalStatusLabel } = row.pushed;
+  const { externalStatusLabel } = row.pushed;
   const status = { bizStatus, externalStatusCode };
-  if (matterType != null && title != null) {
-    return { op: 'upsert', body: keyed(row, { ...row.pushed, ...status }, stamp) };
+  const isWhole = row.pushed.title != null;
+  const matterType = row.pushed.matterType ?? held?.matterType ?? options.matterType;
+  const title = row.pushed.title ?? held?.title;
+  const isHere = held !== undefined && !held.deleted;
+  const mends = isHere && findings.includes('CONTENT_DIFFERS');
+  if ((isWhole || mends) && matterType != null && title != null) {
+    const parties = row.assignees && statedParties(row, held);
+    const isSameDeadline = held && contentOf(row, held).deadlineAt === held.deadlineAt;
+    const content = {
+      ...{ ...row.pushed, matterType, title },
+      // It may be the ledger's without its seconds.
+      ...(isSameDeadline && { deadlineAt: undefined }),
+      ...(parties && { parties: parties.parties, replaceParties: parties.replaces }),
+      ...status,
+    };
+    const time = isWhole ? stamp : (held?.sourceUpdatedAt ?? undefined);
+    return { op: 'upsert', body: keyed(row, content, time) };
   }
-  if (!held || held.deleted || !findings.includes('STATUS_DIFFERS')) return undefined;
+  if (!isHere || !findings.includes('STATUS_DIFFERS')) return undefined;
   const kept = held.sourceUpdatedAt ?? undefined;
   return { op: 'status', body: keyed(row, { ...status, externalStatusLabel }, kept) };
 }

@@ -3,6 +3,7 @@ import type { Connection } from 'mongoose';
 import { type Batcher, createBatcher } from '../../concurrency/batcher';
 import type { Clock } from '../../concurrency/clock';
 import type { Tracing } from '../../telemetry/tracing';
+import { findSimilarUsers } from './similar-users';
 import { type UserRecord, userModel } from './user-model';
 
 /** Milliseconds for which a process caches a user that it read. */
@@ -14,6 +15,8 @@ const MOST_NAMES = 5_000;
 export interface UserDirectory {
   /** Of `usernames`, those that no enabled portal user has, in their order, each once. */
   unknown(usernames: readonly string[]): Promise<string[]>;
+  /** Of names that no enabled user has: the login that differs only in case or surrounding blanks. */
+  similar(usernames: readonly string[]): Promise<Map<string, string>>;
   /** Display names by username; users that do not exist are left out. */
   names(usernames: readonly string[]): Promise<Map<string, string>>;
 }
@@ -34,6 +37,7 @@ export function createUserDirectory(
       const names = new Set(found.map(({ _id }) => _id));
       return [...new Set(usernames)].filter((name) => !names.has(name));
     },
+    similar: (usernames) => findSimilarUsers(connection, usernames),
     names: async (usernames) => {
       const found = await users.find(usernames, () => true);
       return new Map(found.map(({ _id, displayName }) => [_id, displayName]));

@@ -32,7 +32,7 @@ export interface CountsRead {
 export interface ReadCounts {
   read(query: CountQuery, by: 'minute' | 'hour'): Promise<CountsRead>;
   /** How many pushes of a window have no entry in the push log. */
-  unrecorded(query: CountQuery & { readonly systemCode: string }): Promise<number>;
+  unrecorded(query: CountQuery): Promise<number>;
 }
 
 const MINUTE = 60_000;

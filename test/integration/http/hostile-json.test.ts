@@ -45,8 +45,8 @@ describe('depth', () => {
     ['an array that is the body', arrays],
     ['arrays that do not end', '['.repeat(DEEP)],
     ['objects that do not end', '{"a":'.repeat(DEEP)],
-  ])('200,000 levels of %s are no JSON object', async (_what, body) => {
-    await rejected(service, { body }, 'INVALID_JSON');
+  ])('200,000 levels of %s are rejected before anything is parsed', async (_what, body) => {
+    expect(fieldsOf(await rejected(service, { body }, 'VALIDATION_FAILED'))).toEqual(['(body)']);
   });
 
   test('200,000 levels of objects as the body are rejected', async () => {
@@ -75,26 +75,36 @@ describe('width', () => {
     ['numbers beyond an array', (n) => String(4_294_967_295 + n)],
     ['operators', (n) => `$ne${n}`],
     ['__proto__ 100,000 times', () => '__proto__'],
-  ])('100,000 unknown keys are ignored: %s', async (_what, name) => {
+  ])('10,000 unknown keys are ignored, more are rejected: %s', async (_what, name) => {
+    const ignored = `{${keys(10_000, name)},"externalId":"NONE"}`;
+    expect(await harmless(service, { body: ignored })).toMatchObject({ code: 404 });
     const body = `{${keys(100_000, name)},"externalId":"NONE"}`;
-    expect(await harmless(service, { body })).toMatchObject({ code: 404 });
+    expect(fieldsOf(await rejected(service, { body }, 'VALIDATION_FAILED'))).toEqual(['(body)']);
   });
 
-  test('100,000 keys within an unknown field are ignored', async () => {
-    const body = `{"externalId":"NONE","x":{${keys(100_000, (n) => `key-${n}`)}}}`;
-    expect(await harmless(service, { body })).toMatchObject({ code: 404 });
+  test('10,000 keys within an unknown field are ignored, more are rejected', async () => {
+    const bodyOf = (count: number) =>
+      `{"externalId":"NONE","x":{${keys(count, (n) => `key-${n}`)}}}`;
+    expect(await harmless(service, { body: bodyOf(10_000) })).toMatchObject({ code: 404 });
+    const wide = { body: bodyOf(100_000) };
+    expect(fieldsOf(await rejected(service, wide, 'VALIDATION_FAILED'))).toEqual(['(body)']);
   });
 
   test.each([
     ['parties', 'matters/upsert', 'parties'],
     ['externalIds', 'matters/get', 'externalIds'],
     ['lines', 'matters/diff', 'lines'],
-  ])('100,000 wrong %s are rejected in a few words', async (_what, path, field) => {
-    const list = Array.from({ length: 100_000 }, () => 1);
-    const body = { matterType: 'TODO', externalId: 'KEPT', title: 'x', [field]: list };
-    const heard = await rejected(service, { path, body }, 'VALIDATION_FAILED');
-    expect(fieldsOf(heard)).toEqual([field]);
-    expect(heard.text.length).toBeLessThan(1_000);
+  ])('thousands of wrong %s are rejected in a few words', async (_what, path, field) => {
+    for (const [length, named] of [
+      [9_000, field],
+      [100_000, '(body)'],
+    ] as const) {
+      const list = Array.from({ length }, () => 1);
+      const body = { matterType: 'TODO', externalId: 'KEPT', title: 'x', [field]: list };
+      const heard = await rejected(service, { path, body }, 'VALIDATION_FAILED');
+      expect(fieldsOf(heard)).toEqual([named]);
+      expect(heard.text.length).toBeLessThan(1_000);
+    }
   });
 
   test.each(['matters/batch', 'verify/batch'])(

@@ -63,7 +63,7 @@ describe.each(PAGES)('%s', (title, page, asked) => {
     expect(scripts.length).toBeGreaterThan(10);
     const imported = scripts.flatMap(({ url, body, headers }) => {
       const text = String(headers['content-encoding'] ? gunzipSync(body) : body);
-      const names = [...text.matchAll(/\b(?:from|import)\s*["']([^"'\s]+)["']/g)];
+      const names = [...text.matchAll(/\b(?:from|import)\s*["'](\.[^"'\s]+)["']/g)];
       return names.map(([, name = '']) => new URL(name, url).href);
     });
     const [, entry = ''] = /<script type="module" src="([^"]+)"/.exec(html) ?? [];

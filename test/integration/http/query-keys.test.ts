@@ -371,7 +371,7 @@ describe('made and kept', () => {
     expect(Date.parse(endsAt) - Date.now()).toBeGreaterThan(7.9 * 3_600_000);
     expect(made.stderr).toContain('client revoke tester');
     const listed = await ctl('client', 'list');
-    expect(listed.stdout).toMatch(/[0-9a-f]{12} \(until /);
+    expect(listed.stdout).toMatch(/tester +[0-9a-f]{12} +query +2/);
     const all = [listed.stdout, (await ctl('client', 'list', '--json')).stdout].join();
     expect(all).not.toContain(key);
     expect(all).not.toContain('sealed');

@@ -17,7 +17,8 @@ import { testServers, withDatabase } from '../../support/service';
 const MASTER = Buffer.from('MARK-master-key-0123456789abcdef').toString('base64');
 const name = `t-${randomBytes(5).toString('hex')}`;
 const MONGO_URL = withDatabase(testServers().mongoUrl, name);
-const env = { MONGO_URL, SECRET_KEYS: `k1:${MASTER}` };
+const redis = { REDIS_URL: testServers().redisUrl, REDIS_NAMESPACE: name };
+const env = { MONGO_URL, SECRET_KEYS: `k1:${MASTER}`, ...redis };
 let db: Connection;
 let folder: string;
 
@@ -80,7 +81,10 @@ test('each command that changes something leaves an entry of who, what, to whom,
   await run('client', 'reseal', ...by);
   await run('queue', 'pause', 'oa', '--reason', '月末结账', ...by);
   await run('queue', 'resume', 'oa', ...by);
+  await run('queue', 'unpause', ...by);
   await run('user', 'import', await csv(), ...by);
+  await run('user', 'disable', 'li.lei', ...by);
+  await run('user', 'enable', 'li.lei', ...by);
   const entries = (await audit()).reverse();
   const told = entries.map(({ command, subject, details, result }) => [
     command,
@@ -104,7 +108,10 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['client reseal', null, { keyId: 'k1' }, { keyId: 'k1', resealed: 0, left: {} }],
     ['queue pause', 'oa', { reason: '月末结账' }, {}],
     ['queue resume', 'oa', {}, {}],
+    ['queue unpause', name, {}, {}],
     ['user import', 'users.csv', { users: 1 }, { created: 1, updated: 0 }],
+    ['user disable', 'li.lei', { users: 1, usernames: ['li.lei'] }, { changed: 1 }],
+    ['user enable', 'li.lei', { users: 1, usernames: ['li.lei'] }, { changed: 1 }],
   ]);
   // The other one that does has tests of its own.
   const known = [...entries.map(({ command }) => command), 'log resend'];

@@ -10,6 +10,7 @@ import { resealSecrets } from '../../../src/storage/directory/reseal';
 import { rotateSecret } from '../../../src/storage/directory/rotate-secret';
 import { createKeyRing, keyIdOf } from '../../../src/storage/directory/sealing';
 import { createSecretUses, readSecretUses } from '../../../src/storage/directory/secret-uses';
+import { localTime } from '../../../tools/matterctl/local-time';
 import { matterctl } from '../../support/cli-tool';
 import { dropDatabase, newDatabase } from '../../support/database';
 import { type Service, startService } from '../../support/service';
@@ -257,8 +258,11 @@ describe('a running service', () => {
     expect(await push('a wrong secret')).toMatchObject({ code: 401 });
     expect((await secrets())[0]?.lastUsedAt).toBeNull();
     const { stdout } = await matterctl(['client', 'list'], { env: service.env });
-    expect(stdout).toContain(`${current?.id} (not used), ${retiring?.id} (until `);
-    expect(stdout).toContain(`, used ${still?.lastUsedAt})`);
+    const lastUse = localTime(String(still?.lastUsedAt), 'Asia/Shanghai').slice(0, 16);
+    expect(stdout).toMatch(new RegExp(`${current?.id} +push, query +- +not used`));
+    expect(stdout).toMatch(new RegExp(`${retiring?.id} +push, query +2.* +${lastUse}\n`));
+    expect(stdout).toMatch(/\nAll times: Asia\/Shanghai\n$/);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
   });
 
   test('is given a new master key without a pause, and works with that one alone', async () => {

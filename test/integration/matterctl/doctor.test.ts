@@ -114,7 +114,7 @@ test('all is well: every check passes, and the throw-away matter is deleted agai
   const checks = await examine(service.urlOf());
   expect(failuresOf(checks)).toEqual([]);
   expect(checks.map(({ check }) => check)).toEqual([
-    ...['reachable', 'clock', 'headers', 'secret', 'client', 'body', 'round trip'],
+    ...['reachable', 'clock', 'headers', 'secret', 'client', 'service', 'body', 'round trip'],
   ]);
   expect(new Set(Object.values(statusOf(checks)))).toEqual(new Set(['ok']));
   expect(await made()).toBe(1);
@@ -131,7 +131,7 @@ test('in lines, without the secret', async () => {
   expect(stdout).toMatch(/^ok {7}reachable/m);
   expect(stdout).toMatch(/^failed {3}secret .*\n +fix: /m);
   expect(stdout).toMatch(/^skipped {2}round trip/m);
-  expect(stderr).toBe('matterctl: 1 of 7 checks failed\n');
+  expect(stderr).toBe('matterctl: 1 of 8 checks failed\n');
   expect(stdout).not.toContain('wrong-secret-of-mine');
 });
 
@@ -246,9 +246,9 @@ describe('a gateway', () => {
       return requests === 1 ? undefined : JSON.stringify(away);
     };
     const checks = await examine(await through({ answer }));
-    expect(statusOf(checks)).toMatchObject({ headers: 'ok', secret: 'failed' });
-    expect(checks.find(({ check }) => check === 'secret')?.detail).toBe(
-      'rejected with QUEUE_UNAVAILABLE',
+    expect(statusOf(checks)).toMatchObject({ headers: 'ok', secret: 'skipped', service: 'failed' });
+    expect(checks.find(({ check }) => check === 'service')?.detail).toBe(
+      'its queue does not answer, takes no writes, or was paused with BullMQ',
     );
   });
 

@@ -89,7 +89,9 @@ describe('log query', () => {
     const { exitCode, stdout, stderr } = await run('log', 'query', ...ofMatter);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const [head, ...rows] = lines(stdout);
-    expect(head).toMatch(/^RECEIVED +REQUEST ID +OP +MATTER +ATTEMPT +RESULT +MS *$/);
+    expect(head).toMatch(
+      /^RECEIVED \(Asia\/Shanghai\) +REQUEST ID +OP +MATTER +ATTEMPT +RESULT +MS *$/,
+    );
     expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual(madeIds().reverse());
     expect(rows[0]).toMatch(
       /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} .* TEST\/H-1 +- +MATTER_DELETED +\d+/,
@@ -304,7 +306,7 @@ describe('matter history', () => {
     const { exitCode, stdout, stderr } = await run('matter', 'history', 'TEST', 'H-1');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const [head, ...rows] = lines(stdout);
-    expect(head).toMatch(/^RECEIVED +OP +RESULT +REV +REQUEST ID +EFFECT$/);
+    expect(head).toMatch(/^RECEIVED \(Asia\/Shanghai\) +OP +RESULT +REV +REQUEST ID +EFFECT$/);
     const told = rows.map((row) => row.split(/ {2,}/).slice(1));
     expect(told.map(([, , , requestId]) => requestId)).toEqual(madeIds());
     expect(told.map(([op, result, revision]) => [op, result, revision])).toEqual([

@@ -146,7 +146,8 @@ describe('an error of a line is the line’s error', () => {
     server.reply = () => page;
     const { exitCode, stdout, stderr } = await push();
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('rejects every push: 404 HTTP_404');
+    expect(stderr).toContain(`the answer of ${server.url}/api/open/matters/status is not one of`);
+    expect(stderr).toContain('status 404, <html>nothing');
     expect(JSON.parse(stdout)).toMatchObject({ failed: 0, finished: false });
   });
 });

@@ -97,7 +97,7 @@ test('an answer that got lost is asked for again, not applied again', async () =
       answer(
         response,
         200,
-        { code: 0, data: { outcome: 'CREATED' } },
+        { code: 0, data: { outcome: 'CREATED', matterId: '7' } },
         { 'Idempotency-Replayed': 'true' },
       );
   };
@@ -201,7 +201,7 @@ test('lines that were accepted with warnings are counted, by kind and field', as
     { field: 'parties[1].x', kind: 'UNKNOWN_FIELD', message: 'unknown' },
   ];
   const warned: Reply = (response) =>
-    answer(response, 200, { code: 0, data: { outcome: 'UPDATED', warnings } });
+    answer(response, 200, { code: 0, data: { outcome: 'UPDATED', matterId: '7', warnings } });
   server.reply = ({ id }) => (id === 'C' ? ok : warned);
   await write(status('A'), status('B'), status('C'));
   expect(JSON.parse((await push('--restart')).stdout)).toMatchObject({

@@ -276,22 +276,33 @@ describe('a list of another system', () => {
 
 describe('a bad line', () => {
   test('is named and left out, and the others are compared', async () => {
-    const [one = {}, two = {}] = ids(2).map((id) => upsert(id));
-    await push(writeLines('good.ndjson', [one]));
-    const file = writeLines('bad.ndjson', [one, { ...one, op: 'upset' }, two]);
+    const [one = {}, two = {}, ...more] = ids(12).map((id) => upsert(id));
+    await push(writeLines('good.ndjson', [one, ...more]));
+    const file = writeLines('bad.ndjson', [one, { ...one, op: 'upset' }, two, ...more]);
     const bad = await reconcile(file);
     expect(bad).toMatchObject({
       exitCode: 1,
       found: ['R-1 MISSING'],
-      summary: { compared: 2, equal: 1, leftOut: 1, repushed: { upsert: 1 } },
+      summary: { compared: 12, equal: 11, leftOut: 1, repushed: { upsert: 1 } },
     });
     expect(bad.stderr).toMatch(new RegExp(`^${file}:2: op must be one of upsert`));
     expect(bad.stderr).toContain('1 bad line is left out, the others are compared.\n');
   });
 
   test('counts also where nothing differs', async () => {
-    await push(writeLines('one.ndjson', [upsert('R-0')]));
-    const file = writeLines('bad.ndjson', [{ externalId: 'R-0' }, { externalId: 'R-0' }, {}]);
+    await push(
+      writeLines(
+        'good.ndjson',
+        ids(20).map((id) => upsert(id)),
+      ),
+    );
+    const all = ids(20).map((externalId) => ({ externalId }));
+    const file = writeLines('bad.ndjson', [
+      { externalId: 'R-0' },
+      ...all.slice(0, 1),
+      {},
+      ...all.slice(1),
+    ]);
     const { exitCode, stdout, stderr } = await run(file, '--orphans');
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^ {2}left out +2 {2}bad lines, named above$/m);

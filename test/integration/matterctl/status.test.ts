@@ -91,12 +91,28 @@ test('a paused client, and what of its pushes could be sent again', async () => 
   expect(clients).toMatchObject([{ paused: { reason: 'month end' } }]);
   expect(resendable?.count).toBe(resendable?.reasons.CLIENT_PAUSED);
   const { stdout } = await run();
-  expect(stdout).toMatch(/paused since \d\d:\d\d: month end/);
-  expect(stdout).toMatch(/\n {2}\d+ CLIENT_PAUSED\n/);
+  expect(stdout).toMatch(/\ntester +paused .* CLIENT_PAUSED +\d/);
+  expect(stdout).toMatch(/\ntester is paused since \d\d-\d\d \d\d:\d\d: month end\n/);
+  expect(stdout).toMatch(/\n {2}\d+ +matterctl log resend --from 24h --reason CLIENT_PAUSED\n/);
   await admin().resume(service.clientId);
   await until('a push to be accepted', async () => {
     return (await service.push('upsert', todo('PAUSED'))).code === 0;
   });
+});
+
+test('the state is the present one; a reason of the past has its own column, with its age', async () => {
+  expect(await service.push('status', { externalId: 'NONE', bizStatus: 'DONE' })).toMatchObject({
+    code: 404,
+  });
+  for (let n = 0; n < 5; n += 1) await service.push('upsert', todo(`GOOD-${n}`));
+  const { clients } = await seen('the reason', (status) => {
+    return status.clients?.[0]?.lastReason === 'MATTER_NOT_FOUND' && status;
+  });
+  expect(clients).toMatchObject([{ state: 'ok', lastReasonMs: expect.any(Number) }]);
+  const { stdout } = await run();
+  expect(stdout).toMatch(/\nCLIENT +STATE +PUSHES +FAILED +REJECTED +LAST REASON +AGO\n/);
+  expect(stdout).toMatch(/\ntester +ok .* MATTER_NOT_FOUND +\d/);
+  expect(stdout).toMatch(/^at .* \(all times: Asia\/Shanghai\)\n/);
 });
 
 test('a worker that is killed is silent, and one that ends is gone', async () => {
@@ -161,7 +177,9 @@ test('--watch goes on in plain text through an outage of Redis, until it is inte
   await redis.exited;
   await shown(/^redis +AWAY[\s\S]*Processes: not known without Redis/m);
   // The rest is there all the same.
-  expect(told.slice(told.indexOf('AWAY'))).toMatch(new RegExp(`\n${service.clientId} `));
+  expect(told.slice(told.indexOf('AWAY'))).toMatch(
+    new RegExp(`\n${service.clientId} +unknown +- +- +- `),
+  );
   expect(await run()).toMatchObject({ exitCode: 1, stderr: '' });
   redis = await startRedis({ dir, port: redis.port });
   await shown(/AWAY[\s\S]*^redis +reachable .* \d\d:\d\d:\d\d, [\d.]+ m?s/m);

@@ -1,6 +1,6 @@
 /** A database that no release step has prepared: nothing is accepted, and everything names the release step. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Connection } from 'mongoose';
@@ -8,6 +8,7 @@ import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { connectMongo } from '../../../src/storage/mongo';
 import type { AppProcess } from '../../../tools/local/app-process';
 import { freePort } from '../../../tools/local/ports';
+import { matterctl } from '../../support/cli-tool';
 import { startInProcess } from '../../support/in-process';
 import { todo } from '../../support/push-bodies';
 import { push } from '../../support/pusher';
@@ -70,6 +71,18 @@ test('before it no process is ready and no push is accepted; the log names the s
     expect(logOf(kind)).toMatch(/"missing":\[[^\]]*"matters.key"[^\n]*run the release step/);
   }
   expect(logOf('worker')).not.toContain('worker ready');
+});
+
+test('doctor and status name the step', async () => {
+  const secretFile = path.join(folder, 'secret');
+  writeFileSync(secretFile, secret, { mode: 0o600 });
+  const who = ['--client-id', 'tester', '--secret-file', secretFile];
+  const doctor = await matterctl(['doctor', '--url', String(web.url), ...who], { env: settings });
+  expect(doctor.exitCode).toBe(1);
+  expect(doctor.stdout).toMatch(/failed +service .*release step/);
+  expect(doctor.stdout).toMatch(/fix: Run the release step/);
+  const status = await matterctl(['status'], { env: settings });
+  expect(status.stdout).toMatch(/\nmongodb: not prepared, run release/);
 });
 
 test('after it all of them are, without a restart', async () => {

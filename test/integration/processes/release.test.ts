@@ -1,6 +1,8 @@
 /** The release step: brings an older database up to date, and may run again at any time. */
 import { type Connection, Types } from 'mongoose';
 import { auditModel } from '../../../src/storage/audit/audit-model';
+import { findSimilarUsers } from '../../../src/storage/directory/similar-users';
+import { userModel } from '../../../src/storage/directory/user-model';
 import { prepareDatabase } from '../../../src/storage/indexes';
 import { matterModel } from '../../../src/storage/ledger/matter-model';
 import { nativeCollection } from '../../../src/storage/mongo';
@@ -135,6 +137,13 @@ test('the phases of all matters are derived again where CONCLUDED_STATUSES chang
   await spoil();
   expect(await phaseAfter(['DONE', 'OVER'])).toBe('OPEN');
   expect(await phaseAfter(['DONE'])).toBe('CONCLUDED');
+});
+
+test('users of earlier versions are suggested for a login that differs only in case', async () => {
+  const users = nativeCollection(userModel(db));
+  await users.insertOne({ _id: 'Li.Lei', displayName: '李雷', enabled: true });
+  await prepareDatabase(db, SETTINGS);
+  expect(await findSimilarUsers(db, ['li.lei'])).toEqual(new Map([['li.lei', 'Li.Lei']]));
 });
 
 test('the audit trail has an index for each way of asking, and is kept for good', async () => {

@@ -29,8 +29,10 @@ describe('with no worker running', () => {
     const entry = () => entryModel(service.db).findById(answer.requestId).lean();
     expect(await entry()).toMatchObject({ state: 'EXPIRED' });
     const worker = await service.startWorker();
+    let tries = 0;
     const next = await until('a push that is applied', async () => {
-      const sent = await service.push('upsert', todo('ALONE-2'));
+      tries += 1;
+      const sent = await service.push('upsert', todo(`ALONE-${tries}`));
       return sent.code === 0 && sent;
     });
     expect(next.data.outcome).toBe('CREATED');
@@ -39,9 +41,12 @@ describe('with no worker running', () => {
   });
 
   test('a full partition rejects at once with 503 and Retry-After', async () => {
+    // Long enough for all to come while the first ones wait.
+    const web = await service.startWeb({ PUSH_TIMEOUT: '6s' });
+    const url = service.urlOf(service.webs.indexOf(web));
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, n) =>
-        service.push('upsert', { ...todo('FULL'), title: `${n}` }),
+        service.push('upsert', { ...todo('FULL'), title: `${n}` }, { url }),
       ),
     );
     const rejected = answers.filter(({ reason }) => reason === 'PARTITION_FULL');

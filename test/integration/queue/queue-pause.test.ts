@@ -122,7 +122,8 @@ test('what it has queued is applied all the same', async () => {
 test('it stands in the list of clients, and outlives all of Redis', async () => {
   await pause();
   const { stdout } = await run('client', 'list');
-  expect(stdout).toMatch(/\ntester +TEST +CONFIDENTIAL +enabled, paused since 2\S+Z \(月末结账\)/);
+  expect(stdout).toMatch(/\ntester +TEST +CONFIDENTIAL +paused +/);
+  expect(stdout).toMatch(/\ntester is paused since 2\S+ \d\d:\d\d: 月末结账\n/);
   expect(stdout).toMatch(/\nneighbour +TEST +CONFIDENTIAL +enabled +/);
   const redis = new Redis(String(service.env.REDIS_URL));
   const names = await redis.keys(`{${service.env.REDIS_NAMESPACE}}*`);
@@ -139,9 +140,7 @@ test('without a reason of the operator the message is the usual one', async () =
   expect(JSON.parse(stdout)).toEqual({ clientId: 'tester', paused: true });
   await everywhere(true);
   expect(await send(0)).toMatchObject({ message: 'Client 已暂停推送，请稍后重试' });
-  expect((await run('client', 'list')).stdout).toMatch(
-    /paused since 2\S+Z +default +[0-9a-f]{12} /,
-  );
+  expect((await run('client', 'list')).stdout).toMatch(/paused since 2\S+ \d\d:\d\d\n/);
 });
 
 test.each([

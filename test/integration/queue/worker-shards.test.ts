@@ -45,9 +45,16 @@ test.each([
       (await Promise.all(partitions.map(isHeld))).every(Boolean);
     /** Partitions with traffic are never let go of. */
     const keepBusy = (partitions: readonly number[]) => worker.ring(partitions);
+    /** BullMQ names its connections by the queue, whose name begins with the namespace. */
+    const areAllWaiting = async () => {
+      const lines = String(await redis.client('LIST')).split('\n');
+      const mine = lines.filter((line) => line.includes(`name={${namespace}`));
+      return mine.filter((line) => line.includes(' cmd=bzpopmin ')).length === SHARDS;
+    };
     try {
       await jobs.schedule(ofEachShard(0));
       await until('the first ones to be held', () => areHeld(ofEachShard(0)));
+      await until('each to wait for the next one', areAllWaiting);
       // No room for more, but what each of BullMQ's workers waits for already.
       worker.share(0, SHARDS);
       await jobs.schedule(ofEachShard(1));

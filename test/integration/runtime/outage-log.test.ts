@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import { type RunningServer, startMongo, startRedis } from '../../../tools/local/servers';
 import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
@@ -64,6 +65,30 @@ const SERVERS = [
     },
   },
 ];
+
+test('an outage whose connections are closed names the cause as soon as a server tells it', async () => {
+  const before = new Map(processes().map((one) => [one, linesOf(one).length]));
+  const admin = new Redis(redis.url);
+  await admin.config('SET', 'requirepass', 'changed');
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  for (const one of processes()) {
+    await until('the cause in its log', async () =>
+      linesOf(one)
+        .slice(before.get(one))
+        .some(({ msg, error }) => msg.startsWith('redis is away') && /NOAUTH/.test(String(error))),
+    );
+  }
+  await admin.config('SET', 'requirepass', '');
+  admin.disconnect();
+  for (const one of processes()) {
+    await until('Redis to be back', async () =>
+      linesOf(one)
+        .slice(before.get(one))
+        .some(({ msg }) => msg === 'redis is back'),
+    );
+  }
+}, 120_000);
 
 test.each(SERVERS)(
   'an outage of $server has one line where it begins and one where it ends, in each process',

@@ -1,6 +1,7 @@
 /** Who may push: each check, its edges, and that the first failure answers (decisions, table). */
 
 import { authenticate, checkMayPush } from '../../../src/auth/authenticate';
+import { createSignedBody } from '../../../src/auth/signed-body';
 import { sign } from '../../../src/protocol/signature';
 import type { KnownClient } from '../../../src/storage/directory/clients';
 import { aClient, NOW } from '../../support/builders';
@@ -23,11 +24,16 @@ interface Attempt {
   readonly now?: number;
 }
 
-function attempt(over: Attempt = {}) {
+/** @throws PushError where it is rejected */
+async function attempt(over: Attempt = {}) {
   const { timestamp = String(SECONDS), secret = 'new secret', now = NOW } = over;
   const signature = over.signature ?? sign(secret, 'demo-oa', timestamp, BODY);
   const known = 'client' in over ? over.client : client;
-  return authenticate(known, { clientId: 'demo-oa', timestamp, signature }, BODY, now);
+  const headers = { clientId: 'demo-oa', timestamp, signature };
+  const terms = { headers, clock: () => now };
+  const found = await authenticate(async () => known, createSignedBody(headers, BODY), terms);
+  if (found.error) throw found.error;
+  return found.caller;
 }
 
 const rejection = (code: number, reason: string, message: string) =>
@@ -38,26 +44,29 @@ const NO_SECRET = rejection(403, 'NO_USABLE_SECRET', 'Client 无可用 client_se
 const DISABLED = rejection(403, 'CLIENT_DISABLED', 'Client 已停用');
 const NO_SYSTEM = rejection(403, 'NO_SYSTEM_CODE', 'Client 未绑定 system_code');
 
-test('a signed request tells client, system and secret', () => {
-  expect(attempt()).toEqual({ clientId: 'demo-oa', systemCode: 'OA', secretId: 'new' });
+test('a signed request tells client, system and secret', async () => {
+  expect(await attempt()).toEqual({ clientId: 'demo-oa', systemCode: 'OA', secretId: 'new' });
 });
 
-test('a paused client is known all the same, and that it is paused', () => {
+test('a paused client is known all the same, and that it is paused', async () => {
   const paused = { since: new Date(NOW), reason: '月末结账' };
-  expect(attempt({ client: { ...client, paused } })).toMatchObject({ clientId: 'demo-oa', paused });
+  expect(await attempt({ client: { ...client, paused } })).toMatchObject({
+    clientId: 'demo-oa',
+    paused,
+  });
 });
 
-test('while rotating both secrets sign, and which one did is known', () => {
-  expect(attempt({ secret: 'old secret' }).secretId).toBe('old');
-  expect(() => attempt({ secret: 'a third' })).toThrow(MISMATCH);
+test('while rotating both secrets sign, and which one did is known', async () => {
+  expect((await attempt({ secret: 'old secret' })).secretId).toBe('old');
+  await expect(attempt({ secret: 'a third' })).rejects.toThrow(MISMATCH);
 });
 
-test.each([-300, -299, 0, 299, 300])('%i seconds off are within the window', (off) => {
-  expect(attempt({ timestamp: String(SECONDS + off) }).clientId).toBe('demo-oa');
+test.each([-300, -299, 0, 299, 300])('%i seconds off are within the window', async (off) => {
+  expect((await attempt({ timestamp: String(SECONDS + off) })).clientId).toBe('demo-oa');
 });
 
-test.each([-301, 301, -86_400, 86_400])('%i seconds off are outside', (off) => {
-  expect(() => attempt({ timestamp: String(SECONDS + off) })).toThrow(OUT_OF_WINDOW);
+test.each([-301, 301, -86_400, 86_400])('%i seconds off are outside', async (off) => {
+  await expect(attempt({ timestamp: String(SECONDS + off) })).rejects.toThrow(OUT_OF_WINDOW);
 });
 
 test.each([
@@ -65,10 +74,10 @@ test.each([
   [300, 999, true],
   [-301, 0, false],
   [301, 999, false],
-])('%i s with the clock %i ms into its second: within is %s', (off, millis, within) => {
-  const push = () => attempt({ timestamp: String(SECONDS + off), now: NOW + millis });
-  if (within) expect(push()).toMatchObject({ clientId: 'demo-oa' });
-  else expect(push).toThrow(OUT_OF_WINDOW);
+])('%i s with the clock %i ms into its second: within is %s', async (off, millis, within) => {
+  const push = attempt({ timestamp: String(SECONDS + off), now: NOW + millis });
+  if (within) expect(await push).toMatchObject({ clientId: 'demo-oa' });
+  else await expect(push).rejects.toThrow(OUT_OF_WINDOW);
 });
 
 test.each([
@@ -88,12 +97,15 @@ test.each([
   ['full-width digits', '１７１７２００００００'],
   ['Infinity', 'Infinity'],
   ['twice, joined', `${SECONDS}, ${SECONDS}`],
-])('a timestamp is 1 to 12 plain digits: %s is rejected, however well signed', (_, timestamp) => {
-  expect(() => attempt({ timestamp })).toThrow(OUT_OF_WINDOW);
-});
+])(
+  'a timestamp is 1 to 12 plain digits: %s is rejected, however well signed',
+  async (_, timestamp) => {
+    await expect(attempt({ timestamp })).rejects.toThrow(OUT_OF_WINDOW);
+  },
+);
 
-test('leading zeros are digits too, and signed as sent', () => {
-  expect(attempt({ timestamp: `00${SECONDS}` }).clientId).toBe('demo-oa');
+test('leading zeros are digits too, and signed as sent', async () => {
+  expect((await attempt({ timestamp: `00${SECONDS}` })).clientId).toBe('demo-oa');
 });
 
 test.each([
@@ -102,8 +114,8 @@ test.each([
   ['no hex', 'z'.repeat(64)],
   ['wrong', 'a'.repeat(64)],
   ['junk behind the right one', `${sign('new secret', 'demo-oa', String(SECONDS), BODY)}00`],
-])('a signature that is %s does not match', (_, signature) => {
-  expect(() => attempt({ signature })).toThrow(MISMATCH);
+])('a signature that is %s does not match', async (_, signature) => {
+  await expect(attempt({ signature })).rejects.toThrow(MISMATCH);
 });
 
 describe('query keys', () => {
@@ -112,22 +124,24 @@ describe('query keys', () => {
   const withKey = { ...client, secrets: [...client.secrets, key] };
   const asked = { client: withKey, secret: 'a query key' };
 
-  test('a key is known as one, and a secret is none', () => {
-    expect(attempt(asked)).toMatchObject({ secretId: 'key', queryKey: terms });
-    expect(attempt({ client: withKey })).not.toHaveProperty('queryKey');
+  test('a key is known as one, and a secret is none', async () => {
+    expect(await attempt(asked)).toMatchObject({ secretId: 'key', queryKey: terms });
+    expect(await attempt({ client: withKey })).not.toHaveProperty('queryKey');
   });
 
-  test('from the moment of its end it is an unknown secret, however old what is known of it', () => {
+  test('from the moment of its end it is an unknown secret, however old what is known of it', async () => {
     const over = { ...key, queryKey: { ...terms, endsAt: NOW } };
-    expect(() => attempt({ ...asked, client: { ...client, secrets: [over] } })).toThrow(NO_SECRET);
+    await expect(attempt({ ...asked, client: { ...client, secrets: [over] } })).rejects.toThrow(
+      NO_SECRET,
+    );
     const beside = { ...client, secrets: [...client.secrets, over] };
-    expect(() => attempt({ ...asked, client: beside })).toThrow(MISMATCH);
+    await expect(attempt({ ...asked, client: beside })).rejects.toThrow(MISMATCH);
   });
 
-  test('a client without a secret of its own has none, whatever keys there are', () => {
+  test('a client without a secret of its own has none, whatever keys there are', async () => {
     const only = { ...client, secrets: [key] };
-    expect(() => attempt({ client: only, secret: 'wrong' })).toThrow(NO_SECRET);
-    expect(attempt({ ...asked, client: only }).secretId).toBe('key');
+    await expect(attempt({ client: only, secret: 'wrong' })).rejects.toThrow(NO_SECRET);
+    expect((await attempt({ ...asked, client: only })).secretId).toBe('key');
   });
 
   test('only what may push passes where something is pushed', () => {
@@ -138,17 +152,17 @@ describe('query keys', () => {
   });
 });
 
-test('an upper-case signature is as good', () => {
+test('an upper-case signature is as good', async () => {
   const signature = sign('new secret', 'demo-oa', String(SECONDS), BODY).toUpperCase();
-  expect(attempt({ signature }).secretId).toBe('new');
+  expect((await attempt({ signature })).secretId).toBe('new');
 });
 
-test('an unknown client is answered like a wrong signature', () => {
-  expect(() => attempt({ client: undefined })).toThrow(MISMATCH);
+test('an unknown client is answered like a wrong signature', async () => {
+  await expect(attempt({ client: undefined })).rejects.toThrow(MISMATCH);
   // Whoever reads the source knows the stand-in secret; it must open nothing.
   const secret = 'a secret that nobody was ever given';
-  expect(() => attempt({ client: undefined, secret })).toThrow(MISMATCH);
-  expect(() => attempt({ client: { ...client, secrets: [] }, secret })).toThrow(NO_SECRET);
+  await expect(attempt({ client: undefined, secret })).rejects.toThrow(MISMATCH);
+  await expect(attempt({ client: { ...client, secrets: [] }, secret })).rejects.toThrow(NO_SECRET);
 });
 
 test.each([
@@ -157,8 +171,8 @@ test.each([
   ['disabled', { ...client, enabled: false }, DISABLED],
   ['without a system code', { ...client, systemCode: null }, NO_SYSTEM],
   ['with an empty system code', { ...client, systemCode: '' }, NO_SYSTEM],
-])('a client that is %s may not push', (_, known, answer) => {
-  expect(() => attempt({ client: known })).toThrow(answer);
+])('a client that is %s may not push', async (_, known, answer) => {
+  await expect(attempt({ client: known })).rejects.toThrow(answer);
 });
 
 const WORST: KnownClient = { ...client, enabled: false, systemCode: null };
@@ -172,6 +186,6 @@ test.each([
   ['the usable secret before disabled', { client: { ...WORST, secrets: [] } }, NO_SECRET],
   ['the signature before disabled', { client: WORST, secret: 'wrong' }, MISMATCH],
   ['disabled before the system code', { client: WORST }, DISABLED],
-])('the first failure answers: %s', (_, over, answer) => {
-  expect(() => attempt(over)).toThrow(answer);
+])('the first failure answers: %s', async (_, over, answer) => {
+  await expect(attempt(over)).rejects.toThrow(answer);
 });

@@ -7,6 +7,7 @@ import {
   drop,
   hang,
   ok,
+  okWith,
   type Reply,
   reject,
   SECRET,
@@ -184,10 +185,7 @@ describe('what is retryable is sent again', () => {
     ['a 503 of all', away],
     ['an answer that is cut', (response) => void response.writeHead(207).end('{"code":207,"da')],
     ['a gateway', (response) => void response.writeHead(502).end('<html>')],
-    [
-      'an answer without its lines',
-      (response) => void response.end('{"code":0,"requestId":"r","data":{"results":[]}}'),
-    ],
+    ['an answer without its lines', okWith({ results: [] })],
   ])('after %s, with the same keys and bytes, signed anew', async (_name, trouble) => {
     server.replyToBatch = (_, nth) => (nth === 1 ? trouble : undefined);
     const results = await withClient({}, (client) => client.batch(many(5)));
@@ -436,6 +434,7 @@ describe('autoBatch', () => {
   });
 
   test('queries do not wait for pushes, nor do they go in batches', async () => {
+    server.reply = ({ path }) => (path.endsWith('/get') ? okWith({ matters: [] }) : ok);
     await withClient({ autoBatch: true }, async (client) => {
       const [push] = await Promise.all([
         client.status({ externalId: 'A' }),
@@ -454,3 +453,19 @@ describe('autoBatch', () => {
     },
   );
 });
+
+test.each<[string, Reply]>([
+  ['a redirect', (response) => void response.writeHead(301, { Location: '/x' }).end()],
+  ['a page', (response) => void response.writeHead(200).end('<html>')],
+  ['nothing', (response) => void response.writeHead(404).end('<html>')],
+])(
+  'an address with %s is asked once a batch: no halves, no single pushes',
+  async (_what, answer) => {
+    server.reply = () => answer;
+    server.replyToBatch = () => answer;
+    const results = await withClient({}, (client) => client.batch(many(2_000)));
+    expect(failures(results)).toHaveLength(2_000);
+    expect(server.batches).toHaveLength(10);
+    expect(server.received).toHaveLength(0);
+  },
+);

@@ -9,6 +9,7 @@ import {
   drop,
   hang,
   ok,
+  okWith,
   type Received,
   reject,
   SECRET,
@@ -32,6 +33,12 @@ const keysOf = (list: readonly Received[]) => [...new Set(list.map(({ key }) => 
 
 describe('a call', () => {
   test('is signed over the bytes that are sent, on its own path, with a key', async () => {
+    server.reply = ({ path }) =>
+      path.includes('/matters/get')
+        ? okWith({ matters: [], missing: ['A'] })
+        : path.includes('/verify')
+          ? okWith({ valid: true, externalId: 'A', warnings: [] })
+          : ok;
     const body = todo('A', { title: '报销单 😀' });
     await withClient({}, async (client) => {
       const result = await client.upsert(body, { idempotencyKey: 'mine' });
@@ -248,6 +255,11 @@ describe('what is not retryable is told at once', () => {
     { code: 0 },
     { code: 0, msg: 'ok', data: null, requestId: 'g1' },
     { code: 0, data: { outcome: 'CREATED' } },
+    // The form of the envelope, and nothing that a confirmation has.
+    { code: 0, requestId: 'g1', timestamp: '2026-01-01T00:00:00Z', data: {} },
+    { code: 0, requestId: 'g1', timestamp: '2026-01-01T00:00:00Z', data: { outcome: 'CREATED' } },
+    // A gateway has codes, too.
+    { code: 401, requestId: 'g1', message: 'token missing' },
   ])('also where something else answers with %j: nothing was confirmed', async (body) => {
     server.reply = () => (response) => void response.writeHead(200).end(JSON.stringify(body));
     const error = await withClient({}, (client) => failureOf(client.upsert(todo('A'))));
@@ -258,7 +270,7 @@ describe('what is not retryable is told at once', () => {
     server.reply = () => (response) => void response.writeHead(404).end('<html>nothing</html>');
     const error = await withClient({}, (client) => failureOf(client.upsert(todo('A'))));
     expect(error).toMatchObject({ code: 404, reason: 'HTTP_404', retryable: false });
-    expect(error.message).toContain('not one of Matter Push: <html>nothing');
+    expect(error.message).toContain('is not one of Matter Push: status 404, <html>nothing');
   });
 });
 

@@ -3,7 +3,7 @@ import { createCall } from '../../../tools/client/call';
 import { settle } from '../../../tools/client/settle';
 
 test('429 for ever ends a call after a hundred waits, whatever its retries', async () => {
-  const answer = { status: 429, text: '', retryAfter: '0', replayed: false };
+  const answer = { status: 429, text: '', retryAfter: '0', replayed: false, url: 'http://portal' };
   const sender = { send: async () => answer, close: () => {} };
   const pauses: number[] = [];
   const gate = { pause: (wait: number) => void pauses.push(wait), pass: async () => {} };

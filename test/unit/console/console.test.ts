@@ -12,15 +12,9 @@ import { ALL_REASONS } from '../../../src/protocol/errors';
 import { NOW } from '../../support/builders';
 
 /** Modules of the service that the console runs too. */
-const SHARED = [
-  'matter',
-  'operation',
-  'parties',
-  'decide',
-  'fold',
-  'full-upsert',
-  'compare',
-].concat('expected', 'find', 'repush');
+const SHARED = ['matter', 'operation', 'parties', 'decide', 'fold', 'full-upsert', 'compare']
+  .concat('expected', 'find', 'repush', 'read-row', 'row-content', 'doubts', 'look-alike')
+  .concat('csv-cell', 'encodings', 'csv', 'columns', 'cells', 'times');
 const FOLDER = join(__dirname, '../../../public/console');
 const CHINESE = /[\u4e00-\u9fff]/;
 
@@ -87,7 +81,7 @@ describe('its files', () => {
     for (const [path, { bytes }] of files) {
       if (!path.endsWith('.js')) continue;
       const text = String(bytes).replace(/\/\*.*?\*\//gs, '');
-      const names = [...text.matchAll(/\b(?:from|import)\s*["']([^"'\s]+)["']/g)].map(
+      const names = [...text.matchAll(/\b(?:from|import)\s*["']([\w@./-]+)["']/g)].map(
         ([, name = '']) => name,
       );
       const missing = names.filter(

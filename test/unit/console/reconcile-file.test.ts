@@ -1,124 +1,24 @@
 /** What the console's reconciliation reads of a file, whatever stands in it: as matterctl reads it. */
 import fc from 'fast-check';
-import { guess, isHead } from '../../../public/console/columns';
-import { CsvReader, delimiterOf } from '../../../public/console/csv';
+import { FIELDS } from '../../../public/console/columns';
 import { createDayCalendar, formatLocal, parseInstant } from '../../../public/console/instants';
 import { parseBody } from '../../../public/console/push-bodies';
 import { openFile, readSource } from '../../../public/console/read-source';
+import { readShare, withDoubts } from '../../../public/console/reconcile-doubts';
+import { RECONCILE } from '../../../public/console/reconcile-words';
 import { OPERATIONS } from '../../../src/domain/operation';
+import { guess } from '../../../src/files/columns';
 import { createBodyParsers } from '../../../src/protocol/requests';
 import { formatLocal as formatHere, parseInstant as parseHere } from '../../../src/protocol/time';
 import { createDayCalendar as createDaysHere } from '../../../src/queries/day-calendar';
+import { encode } from '../../support/encode';
 
 const ZONES = ['Asia/Shanghai', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'UTC'];
 const zones = fc.constantFrom(...ZONES);
 const PORTAL = { systemCode: 'T', timeZone: 'Asia/Shanghai', concluded: new Set(['DONE']), now: 0 };
 
-/** Also where it is cut anywhere into pieces. */
-function recordsOf(text: string, step = text.length || 1, delimiter = ','): [number, string[]][] {
-  const records: [number, string[]][] = [];
-  const reader = new CsvReader(delimiter, (cells, line) => records.push([line, cells]));
-  for (let at = 0; at < text.length; at += step) reader.take(text.slice(at, at + step));
-  reader.end();
-  return records;
-}
-
-describe('a CSV file', () => {
-  test.each<[string, string, [number, string[]][]]>([
-    ['nothing', '', []],
-    ['blank lines', '\n\r\n  \n,,\n', []],
-    [
-      'cells',
-      'a, b ,c\n1,,3',
-      [
-        [1, ['a', 'b', 'c']],
-        [2, ['1', '', '3']],
-      ],
-    ],
-    [
-      'all line ends',
-      'a\r\nb\rc\nd',
-      [
-        [1, ['a']],
-        [2, ['b']],
-        [3, ['c']],
-        [4, ['d']],
-      ],
-    ],
-    [
-      'quotes',
-      '"a,b","c""d" , "e\n\r\nf"\ng',
-      [
-        [1, ['a,b', 'c"d', 'e\n\r\nf']],
-        [4, ['g']],
-      ],
-    ],
-    ['a quote inside of a cell', '5" pipe,"x"y,""\n', [[1, ['5" pipe', 'xy', '']]]],
-    ['spaces in quotes', '" a " b ', [[1, [' a  b']]]],
-    [
-      'ragged rows',
-      'a,b\n1\n1,2,3',
-      [
-        [1, ['a', 'b']],
-        [2, ['1']],
-        [3, ['1', '2', '3']],
-      ],
-    ],
-    ['HTML and formulas', '<b>&,=1+1,@x', [[1, ['<b>&', '=1+1', '@x']]]],
-    ['marks and NUL', '\u202ea\u0000,b\ufeff', [[1, ['\u202ea\u0000', 'b']]]],
-  ])('%s', (_name, text, records) => {
-    for (let step = 1; step <= Math.max(1, text.length); step += 1) {
-      expect(recordsOf(text, step)).toEqual(records);
-    }
-  });
-
-  test('a word of 64 KB is one cell; a quote that is never closed is told with its line', () => {
-    const word = 'x'.repeat(65_536);
-    expect(recordsOf(`a,${word}`, 1_000)).toEqual([[1, ['a', word]]]);
-    expect(() => recordsOf('a\nb,"c\nd')).toThrow('line 2');
-    expect(() => recordsOf(`"${'x'.repeat(5 * 1024 * 1024)}`, 65_536)).toThrow('line 1');
-  });
-
-  test('whatever is written in quotes is read back, however it is cut', () => {
-    const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '中') });
-    const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { maxLength: 5 });
-    fc.assert(
-      fc.property(rows, fc.integer({ min: 1, max: 9 }), (written, step) => {
-        const quoted = (it: string) => `"${it.replaceAll('"', '""')}"`;
-        const text = written.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
-        const read = recordsOf(text, step).map(([, cells]) => cells);
-        expect(read).toEqual(written.filter((row) => row.some((it) => it !== '')));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test.each([
-    ['a,b', ','],
-    ['a;b;"x,y,z,w"', ';'],
-    ['a\tb', '\t'],
-    ['a', ','],
-    ['\r\n \n"a\nb,c,d";e', ';'],
-  ])('%j is divided by %j', (line, delimiter) => {
-    expect(delimiterOf(line)).toBe(delimiter);
-  });
-});
-
-describe('columns', () => {
-  test('are guessed by their names, in both languages, each field once', () => {
-    expect(guess(['External ID', 'BIZ_STATUS', '更新时间', '标题', 'id', 'x'])).toEqual([
-      ...['externalId', 'bizStatus', 'sourceUpdatedAt', 'title', undefined, undefined],
-    ]);
-    expect(guess(['单号', '状态', '状态码', '业务类型', '类型', '是否删除'])).toEqual([
-      ...['externalId', 'bizStatus', 'externalStatusCode', 'bizType', undefined, 'deleted'],
-    ]);
-    expect(guess(['__proto__', 'constructor', ''])).toEqual([undefined, undefined, undefined]);
-  });
-
-  test('a first line of values is no head', () => {
-    expect(isHead(['PR-1', 'DONE', '2026-01-01 08:00:00'])).toBe(false);
-    expect(isHead(['PR-1', 'status'])).toBe(true);
-  });
+test('a field has words, so that its column can be chosen', () => {
+  for (const field of FIELDS) expect(RECONCILE.fields).toHaveProperty(field);
 });
 
 const file = (content: string | Uint8Array<ArrayBuffer>) => new Blob([content]);
@@ -149,9 +49,12 @@ describe('a file', () => {
     [' \r\n\n', 'empty'],
     [',,\n,', 'empty'],
     ['a,"b\nc', 'quote'],
-    [new Uint8Array([0x61, 0xff, 0xff, 0xff, 0x0a]), 'encoding'],
+    [new Uint8Array([0x61, 0xff, 0xff, 0xff, 0x0a]), 'unknown'],
     // By its mark it is UTF-8: read as GBK its Chinese would be other Chinese.
-    [new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from('编,标题\nA,审批'), 0xb1, 0xe0]), 'encoding'],
+    [new Uint8Array([0xef, 0xbb, 0xbf, ...Buffer.from('编,标题\nA,审批'), 0xb1, 0xe0]), 'damaged'],
+    [new Uint8Array([...Buffer.from('编,标题\nA,审批'), 0xb1, 0x0a]), 'mostly-utf-8'],
+    [new Uint8Array(encode('id,標題\nA,報銷單已審', 'big5')), 'doubtful'],
+    [new Uint8Array(Buffer.from('id,title\nA,x', 'utf16le')), 'unmarked'],
   ])('that nothing can be read of says why: %j', async (content, why) => {
     await expect(open(content)).rejects.toMatchObject({ name: 'FileError', why });
   });
@@ -217,6 +120,7 @@ describe('a file', () => {
           deleted: false,
         },
         pushed: { title: '=1+1' },
+        steps: { sourceUpdatedAt: 1_000 },
       },
       { kind: 'row', expected: { externalId: 'F' }, pushed: {} },
     ]);
@@ -259,6 +163,51 @@ describe('a file', () => {
   });
 });
 
+describe('a file of a spreadsheet', () => {
+  test('has times without seconds, and numbers of days', async () => {
+    const source = await read(
+      '单号,更新时间,截止时间\nA,2026/11/25 9:20,2026.11.26\nB,46351.3888888889,\n',
+    );
+    expect(source).toMatchObject({ leftOut: 0, serials: 1 });
+    expect(source.matters).toMatchObject([
+      {
+        expected: { externalId: 'A', sourceUpdatedAt: Date.UTC(2026, 10, 25, 1, 20) },
+        pushed: { deadlineAt: '2026-11-26T00:00:00' },
+        steps: { sourceUpdatedAt: 60_000, deadlineAt: 86_400_000 },
+      },
+      { expected: { externalId: 'B', sourceUpdatedAt: Date.UTC(2026, 10, 25, 1, 20) } },
+    ]);
+  });
+
+  const missing = (externalId: string) => ({
+    ...{ externalId, kinds: ['MISSING' as const], yours: {}, here: null },
+    push: { op: 'upsert' as const, body: { externalId } },
+  });
+
+  test('has ids that it changed, and those that look alike: nothing is sent for them', async () => {
+    const source = await read('单号\n123\n1.10105E+17\nCH-9   \nNEW\n');
+    const rows = source.matters.map(({ expected }) => missing(expected.externalId));
+    const doubted = withDoubts(rows, source, ['00123', 'CH-9']);
+    expect(
+      doubted.map(({ externalId, kinds, here, push }) => [externalId, kinds, here, push]),
+    ).toEqual([
+      ['123', ['DAMAGED_ID'], { externalId: '00123' }, 'DAMAGED_ID'],
+      ['1.10105E+17', ['DAMAGED_ID'], null, 'DAMAGED_ID'],
+      ['CH-9   ', ['LOOK_ALIKE'], { externalId: 'CH-9' }, 'LOOK_ALIKE'],
+      ['NEW', ['MISSING'], null, missing('NEW').push],
+    ]);
+    expect(readShare(source, doubted)).toEqual({ unread: 2, total: 4, isComparable: false });
+  });
+
+  test('of which more than a tenth cannot be read is not comparable', async () => {
+    const ids = Array.from({ length: 18 }, (_, n) => `A-${n},DONE\n`).join('');
+    const good = await read(`单号,状态\n${ids}B,\nC,审批中\nD,审批中\n`);
+    expect(readShare(good, [])).toEqual({ unread: 2, total: 21, isComparable: true });
+    const bad = await read(`单号,状态\n${ids}B,审批中\nC,审批中\nD,审批中\n`);
+    expect(readShare(bad, [])).toMatchObject({ unread: 3, isComparable: false });
+  });
+});
+
 describe('times', () => {
   const two = (max: number) => fc.integer({ min: 0, max }).map((it) => String(it).padStart(2, '0'));
   const year = fc.constantFrom('1890', '1971', '1991', '2024', '2026', '0099', '9999');
@@ -271,8 +220,16 @@ describe('times', () => {
     );
   // Of a year below 100 the calendar library takes the end of a day for its beginning.
   const known = (text: string) => !/^00.{9}24:/.test(text);
+  const pad = (length: number) => (n: number) => String(n).padStart(length, '0');
+  const digits = fc
+    .tuple(fc.integer({ min: 0, max: 9999 }).map(pad(4)), two(13), two(32), two(25), two(61))
+    .chain(([y, month, day, hour, minute]) =>
+      fc.constantFrom(`${y}${month}${day}`, `${y}${month}${day}${hour}${minute}30`),
+    );
   const values = fc.oneof(
     texts.filter(known),
+    digits.filter((text) => !/^00.{6}24/.test(text)),
+    digits.filter((text) => !/^0/.test(text)).map(Number),
     fc.integer(),
     fc.nat().map(String),
     fc.string(),

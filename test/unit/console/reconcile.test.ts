@@ -8,7 +8,7 @@ import { patiently } from '../../../public/console/reconcile-ask';
 import { cellsOf, comparableBy, compareDigests } from '../../../public/console/reconcile-digest';
 import { sideText, verdictText } from '../../../public/console/reconcile-report';
 import { inBatches, toLines } from '../../../public/console/reconcile-send';
-import { csvCell, csvOf } from '../../../public/console/save-csv';
+import { csvOf } from '../../../public/console/save-csv';
 import { blankComments } from '../../../src/http/page-files';
 import { createDayCalendar } from '../../../src/queries/day-calendar';
 import { createBucketDigest } from '../../../src/queries/digest';
@@ -87,22 +87,6 @@ describe('digests', () => {
 });
 
 describe('the report', () => {
-  test.each([
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@SUM(A1)', "'@SUM(A1)"],
-    ['\t=1', `"'\t=1"`],
-    [' =1', "' =1"],
-    ['\r\n=1', `"'\r\n=1"`],
-    ['a=1', 'a=1'],
-    ['a,"b"', '"a,""b"""'],
-    ['=HYPERLINK("x")', `"'=HYPERLINK(""x"")"`],
-    ['<b>', '<b>'],
-  ])('shows %j as text: %j', (text, cell) => {
-    expect(csvCell(text)).toBe(cell);
-  });
-
   test('is known as UTF-8, and has both sides in one cell each', () => {
     expect(csvOf([['a', '=b'], ['中']])).toBe("\ufeffa,'=b\r\n中\r\n");
     expect(sideText({ title: null, parties: ['CC a', 'CC b'], deleted: false })).toBe(

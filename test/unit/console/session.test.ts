@@ -6,8 +6,16 @@ import { sendMatters } from '../../../public/console/failure-send';
 import { openFile } from '../../../public/console/read-source';
 import { compare } from '../../../public/console/reconcile-run';
 import { opened, work } from '../../../public/console/reconcile-state';
+import { route } from '../../../public/console/route';
 import { self } from '../../../public/console/self';
-import { begin, end, endedBy, openSession, session } from '../../../public/console/session';
+import {
+  begin,
+  end,
+  endedBy,
+  openSession,
+  session,
+  sessionSignal,
+} from '../../../public/console/session';
 import { sayName } from '../../../public/console/speech';
 
 const A = { clientId: 'a', key: 'key-a' };
@@ -26,13 +34,20 @@ let isStoreForbidden: boolean;
 let replaced: string[];
 let sent: Sent[];
 let reply: (request: Sent, nth: number) => object | Promise<object>;
-const listeners: (() => void)[] = [];
+const listeners: ((event: { oldURL: string }) => void)[] = [];
+/** What the page asks its user, and what the user answers. */
+const questions: string[] = [];
+let agrees: boolean;
 
 const location = { hash: '', pathname: '/console', search: '', href: 'http://h/console' };
 Object.assign(globalThis, {
   location,
   history: { replaceState: (...[, , to]: string[]) => replaced.push(String(to)) },
-  addEventListener: (_: string, listener: () => void) => listeners.push(listener),
+  confirm: (question: string) => {
+    questions.push(question);
+    return agrees;
+  },
+  addEventListener: (_: string, listener: (typeof listeners)[number]) => listeners.push(listener),
   fetch: async (url: URL, { headers, body, signal }: RequestInit) => {
     const client = new Headers(headers).get('X-Client-Id') ?? '';
     const request = { path: url.pathname, client, body: Buffer.from(body as Buffer).toString() };
@@ -65,6 +80,8 @@ beforeEach(() => {
   sent = [];
   reply = () => GOOD;
   listeners.length = 0;
+  questions.length = 0;
+  agrees = true;
   location.hash = '';
   end();
   jest.spyOn(Math, 'random').mockReturnValue(0);
@@ -73,8 +90,9 @@ afterEach(() => jest.restoreAllMocks());
 
 describe('a link', () => {
   const goTo = (hash: string) => {
+    const oldURL = `http://h/console${location.hash}`;
     location.hash = hash;
-    for (const listener of listeners) listener();
+    for (const listener of listeners) listener({ oldURL });
   };
 
   test('begins a session and leaves the address, as the page opens', () => {
@@ -89,12 +107,64 @@ describe('a link', () => {
     expect(session.value).toEqual(A);
     goTo('#/pushes?lang=en');
     expect([session.value, replaced]).toEqual([A, []]);
-    goTo('#client=b&key=key-b');
-    expect([session.value, replaced]).toEqual([B, ['/console']]);
-    expect(JSON.parse(kept.get(NAME) ?? '')).toEqual(B);
+    goTo('#client=a&key=another');
+    expect([session.value, replaced]).toEqual([{ ...A, key: 'another' }, ['/console']]);
+    expect(JSON.parse(kept.get(NAME) ?? '')).toEqual({ ...A, key: 'another' });
     const same = session.value;
-    goTo('#client=b&key=key-b');
+    goTo('#client=a&key=another');
     expect([session.value === same, replaced.length]).toEqual([true, 2]);
+    expect(questions).toEqual([]);
+  });
+
+  describe('of another client', () => {
+    const address = 'http://h/console#/pushes?lang=en';
+    beforeEach(() => {
+      kept.set(NAME, JSON.stringify(A));
+      openSession();
+      goTo('#/pushes?lang=en');
+    });
+
+    test('replaces no session that somebody works in, unless they agree', () => {
+      agrees = false;
+      const running = sessionSignal();
+      goTo('#client=b&key=key-b');
+      expect([session.value, running.aborted]).toEqual([A, false]);
+      expect(JSON.parse(kept.get(NAME) ?? '')).toEqual(A);
+      // Its key leaves the address, and the user is back where they were.
+      expect(replaced).toEqual(['/console', address]);
+      expect(questions).toEqual([expect.stringMatching(/client a 使用。.*client：b。/)]);
+    });
+
+    test('replaces it where they agree', () => {
+      goTo('#client=b&key=key-b');
+      expect([session.value, replaced, questions.length]).toEqual([B, ['/console'], 1]);
+      expect(JSON.parse(kept.get(NAME) ?? '')).toEqual(B);
+    });
+
+    test('is asked about in the language of the page', () => {
+      route.value = { screen: 'pushes', params: { lang: 'en' } };
+      goTo('#client=b&key=key-b');
+      route.value = { screen: 'overview', params: {} };
+      expect(questions).toEqual([expect.stringContaining('works as client a. The link')]);
+    });
+
+    test('says who it is in a few characters that are none of the question', () => {
+      const client = `b.\n\u202eJust press OK ${'x'.repeat(500)}`;
+      goTo(`#${new URLSearchParams({ client, key: 'k' })}`);
+      expect(questions[0]).toContain('b.??Just?press?OK?xxx');
+      expect(questions[0]?.length).toBeLessThan(300);
+    });
+  });
+
+  test('of another client is asked about as the page opens, too, where the tab has a session', () => {
+    kept.set(NAME, JSON.stringify(A));
+    location.hash = '#client=b&key=key-b';
+    agrees = false;
+    openSession();
+    expect([session.value, replaced]).toEqual([A, ['/console', '/console']]);
+    agrees = true;
+    openSession();
+    expect(session.value).toEqual(B);
   });
 });
 

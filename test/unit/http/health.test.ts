@@ -5,7 +5,7 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 function probe() {
-  const up = { database: true, schema: true };
+  const up = { database: true, schema: true, paused: false };
   const pingDatabase = jest.fn(async () => {});
   const pingQueue = jest.fn(async () => {});
   const isDatabaseUp = () => up.database;
@@ -13,6 +13,7 @@ function probe() {
     isDatabaseUp,
     isQueueUp: () => true,
     isPrepared: () => up.schema,
+    isQueuePaused: () => up.paused,
     probeDatabase: pingDatabase,
     probeQueue: pingQueue,
   });
@@ -76,6 +77,9 @@ test('what is known without asking is told at once', async () => {
   up.schema = false;
   await expect(health.ready()).rejects.toMatchObject({ reason: 'DATABASE_NOT_PREPARED' });
   up.schema = true;
+  up.paused = true;
+  await expect(health.ready()).rejects.toMatchObject({ reason: 'QUEUE_UNAVAILABLE' });
+  up.paused = false;
   health.drain();
   await expect(health.ready()).rejects.toMatchObject({ reason: 'SHUTTING_DOWN' });
   expect(pingDatabase).toHaveBeenCalledTimes(1);

@@ -73,7 +73,7 @@ beforeAll(async () => {
   app.on('error', () => undefined);
   const listeners = { clock: Date.now, logger };
   const tellRejection = createTellRejection(listeners);
-  const answers = { ...listeners, always200: () => false, tellRejection };
+  const answers = { ...listeners, always200: () => false, pathPrefix: '', tellRejection };
   app.use(koaRequestId(Date.now, newRequestId));
   app.use(koaError(answers));
   app.use(koaRespond(answers));

@@ -1,44 +1,7 @@
 /** CSV for spreadsheets: quoting, formulas, nested fields. */
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
-import { csvCell, csvOf, csvRecord } from '../../../tools/matterctl/log/csv';
+import { csvOf } from '../../../tools/matterctl/log/csv';
 import { anEntryView } from '../../support/log-views';
-
-test.each([
-  ['plain', 'plain'],
-  ['报销单', '报销单'],
-  ['', ''],
-  ['a,b', '"a,b"'],
-  ['say "no"', '"say ""no"""'],
-  ['two\nlines', '"two\nlines"'],
-  ['two\r\nlines', '"two\r\nlines"'],
-  [' padded ', '" padded "'],
-])('%j is written as %j', (text, cell) => {
-  expect(csvCell(text)).toBe(cell);
-});
-
-test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1+1', '＋1', '－1', '＠x'])(
-  '%j does not become a formula',
-  (text) => {
-    const [[cell = ''] = []] = parse(csvCell(text)) as string[][];
-    expect(cell).toBe(`'${text}`);
-  },
-);
-
-test('a formula that has to be quoted is guarded within its quotes', () => {
-  expect(csvCell('=HYPERLINK("x","y")')).toBe(`"'=HYPERLINK(""x"",""y"")"`);
-});
-
-test('any other record is read back as it was', () => {
-  const cell = fc
-    .string({ unit: 'binary' })
-    .filter((text) => !/^[=+\-@\t\r＝＋－＠\ufeff]/.test(text));
-  fc.assert(
-    fc.property(fc.array(cell, { minLength: 2, maxLength: 5 }), (cells) => {
-      expect(parse(csvRecord(cells), { record_delimiter: '\r\n' })).toEqual([cells]);
-    }),
-  );
-});
 
 test('an entry has a cell for each of its fields; lists are JSON, what is absent is empty', () => {
   const view = anEntryView({

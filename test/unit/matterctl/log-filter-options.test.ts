@@ -93,7 +93,10 @@ test.each([
   [['--reason', 'VALIDATION_FAILD'], 'Did you mean VALIDATION_FAILED?'],
   [['--failed', '--outcome', 'CREATED'], 'leave one of them out'],
   [['--reason', 'UNKNOWN_USER,VALID'], 'The reasons are: '],
-  [['--reason', 'nonsense'], 'The reasons are: PARTIAL_FAILURE, BODY_TOO_LARGE, '],
+  [
+    ['--reason', 'nonsense'],
+    'The reasons are: PARTIAL_FAILURE, HEADERS_TOO_LARGE, BODY_TOO_LARGE, ',
+  ],
   [['--reason', 'created'], 'That is an outcome: --outcome CREATED.'],
   [['--outcome', 'create'], 'Did you mean CREATED? The outcomes are: CREATED, UPDATED, '],
   [['--outcome', 'UNKNOWN_USER'], 'That is a reason: --reason UNKNOWN_USER.'],

@@ -32,7 +32,7 @@ const toView = ({ _id, state }: LogEntry) => ({ requestId: String(_id), state })
 const source: Pick<LogSource, 'page' | 'all'> = {
   page: async (filter) => {
     const entries = find(filter).reverse().map(toView);
-    return { entries, next: undefined, place: undefined };
+    return { entries, next: undefined, place: undefined, notRecorded: undefined };
   },
   all: async function* (filter) {
     yield* find(filter).map(toView);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { BatchBody, readLine } from '../../../src/protocol/batch-lines';
+import { readBatchLines, readLine } from '../../../src/protocol/batch-lines';
 import { PushError } from '../../../src/protocol/errors';
 import { failureFileOf } from '../../../tools/matterctl/commands/push';
 import { type BadLine, badLine, parsePushLine } from '../../../tools/matterctl/push/push-line';
@@ -62,7 +62,7 @@ describe('a line of a push file', () => {
     const ofService = (text: string, number: number) => {
       const limits = { lines: 10, bodyBytes: 1_000 };
       const whole = Buffer.from(`${number === 1 ? '' : '{}\n'}${text}\n{}`);
-      const found = new BatchBody(limits).linesOf(whole).find((raw) => raw.number === number);
+      const found = readBatchLines(whole, limits).find((raw) => raw.number === number);
       if (!found) return 'blank';
       return readLine(found, limits) instanceof PushError ? 'bad' : 'read';
     };

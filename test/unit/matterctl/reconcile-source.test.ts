@@ -8,6 +8,7 @@ import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
 import { openSource } from '../../../tools/matterctl/reconcile/open-source';
 import { createSettings } from '../../../tools/matterctl/settings';
 import { aRef } from '../../support/builders';
+import { encode, utf16 } from '../../support/encode';
 
 const folder = mkdtempSync(join(tmpdir(), 'reconcile-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -15,7 +16,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const lines = (...all: unknown[]) =>
   all.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
 
-async function read(name: string, content: string | Buffer) {
+async function read(
+  name: string,
+  content: string | Buffer,
+  reading: Partial<Parameters<typeof openSource>[1]> = {},
+) {
   const file = join(folder, name);
   writeFileSync(file, content);
   const stderr = new PassThrough();
@@ -23,7 +28,7 @@ async function read(name: string, content: string | Buffer) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const tool = { settings: createSettings({}, '/'), stdin, stdout, stderr };
   try {
-    const source = await openSource(file, 'OA', tool);
+    const source = await openSource(file, { systemCode: 'OA', ...reading }, tool);
     const expectedMatters: ExpectedMatter[] = [];
     for await (const expectedMatter of source.expectedMatters())
       expectedMatters.push(expectedMatter);
@@ -81,6 +86,63 @@ describe('CSV', () => {
     );
   });
 
+  test.each<[string, Buffer, string | undefined]>([
+    ['UTF-16 of PowerShell', utf16('externalId,title\r\nA-1,报销\r\n'), undefined],
+    ['a tab between cells', Buffer.from('externalId\ttitle\nA-1\t报销\n'), undefined],
+    [
+      'a semicolon, as a sep= line says',
+      Buffer.from('sep=;\r\nExternalID;TITLE\r\nA-1;报销\r\n'),
+      undefined,
+    ],
+    ['Chinese headings in GBK', encode('单据号,标题\nA-1,报销\n', 'gbk'), undefined],
+    ['an encoding that is named', encode('externalId,title\nA-1,报销\n', 'gbk'), 'gbk'],
+  ])('%s', async (_, content, encoding) => {
+    const { expectedMatters } = await read('tool.csv', content, { encoding });
+    expect(expectedMatters).toEqual([
+      { kind: 'row', expected: { externalId: 'A-1' }, pushed: { title: '报销' } },
+    ]);
+  });
+
+  test('times of spreadsheets, with what they leave open; numbers of days are counted', async () => {
+    const content = `${HEAD}\nA-1,,,2024/6/1 8:00,,,2024.6.1\nA-2,,,45444.3333333333,,,45445\nA-3,,,20240601080000,,,\n`;
+    const { expectedMatters, source } = await read('sheet.csv', content);
+    const deadline = INSTANT - 8 * 3_600_000;
+    expect(expectedMatters).toMatchObject([
+      {
+        expected: { externalId: 'A-1', sourceUpdatedAt: INSTANT },
+        pushed: { deadlineAt: '2024-06-01T00:00:00' },
+        ...{ deadlineAt: deadline, steps: { sourceUpdatedAt: 60_000, deadlineAt: 86_400_000 } },
+      },
+      {
+        expected: { externalId: 'A-2', sourceUpdatedAt: INSTANT },
+        pushed: { deadlineAt: '2024-06-02T00:00:00' },
+      },
+      { expected: { externalId: 'A-3', sourceUpdatedAt: INSTANT } },
+    ]);
+    expect(source?.serials).toBe(2);
+  });
+
+  test('a day without separators is no time', async () => {
+    const { problems } = await read('day.csv', `${HEAD}\nA-1,,,20240601,,,\nA-2,,,,,,\n`);
+    expect(problems[0]).toMatch(/^2: sourceUpdatedAt is no time/);
+  });
+
+  test('an id is taken with its blanks; a column of logins is that of assignees', async () => {
+    const content = 'id,处理人\nCH-9   ,li.lei；han.mei\n"CH-8",\n';
+    const { expectedMatters, source } = await read('ids.csv', content, {
+      columns: [['assignee', '处理人']],
+    });
+    expect(expectedMatters).toMatchObject([
+      { expected: { externalId: 'CH-9   ' }, assignees: ['li.lei', 'han.mei'] },
+      { expected: { externalId: 'CH-8' } },
+    ]);
+    expect(source?.names('CH-9')).toBe(false);
+    expect(source?.columns).toEqual([
+      { name: 'id', field: 'externalId' },
+      { name: '处理人', field: 'assignee' },
+    ]);
+  });
+
   test('parties are a JSON list', async () => {
     const content =
       'externalId,replaceParties,parties\nA-1,true,"[{""username"":""a"",""partyRole"":""CC""}]"\n';
@@ -100,7 +162,7 @@ describe('CSV', () => {
     expect(problems).toEqual([
       '2: externalId is missing',
       '3: bizStatus must be upper snake case such as IN_REVIEW, at most 64 characters',
-      '3: sourceUpdatedAt is no time such as 2024-06-01 08:00:00 or 1717200000',
+      '3: sourceUpdatedAt is no time such as 2024-06-01 08:00:00, 2024/6/1 8:00 or 1717200000',
       '3: deleted must be true or false',
       '4: 9 cells under 7 columns',
       '6: A-3 stands on line 5 too',
@@ -112,20 +174,41 @@ describe('CSV', () => {
     expect(source?.names('A-1')).toBe(true);
   });
 
-  test.each([
-    ['no header', 'A-1,DONE\n', '1: the header has no column externalId'],
+  test.each<[string, string | Buffer, string]>([
+    [
+      'no header',
+      'A-1,DONE\n',
+      '1: the header has no column externalId; the columns are: A-1, DONE',
+    ],
     ['a column twice', 'externalId,title,title\n', '1: the header has the column title twice'],
-    ['an open quote', 'externalId,title\nA-1,"open\n', 'Quote Not Closed'],
-    ['neither encoding', Buffer.from([0x61, 0xff, 0xff]), '1: the file is neither UTF-8 nor GBK'],
+    ['an open quote', 'externalId,title\nA-1,"open\n', '2: a quote is not closed'],
+    ['neither encoding', Buffer.from([0x61, 0xff, 0xff]), '1: this is neither UTF-8 nor GBK'],
+    [
+      'one byte that is no UTF-8',
+      Buffer.concat([Buffer.from('externalId,title\nA-1,报销\nA-2,出'), Buffer.of(0xe5, 10)]),
+      '3: this is not UTF-8, but the file is UTF-8 otherwise',
+    ],
+    [
+      'Big5',
+      encode('externalId,title\nA-1,報銷單已審\n', 'big5'),
+      'which looks wrong: give --encoding',
+    ],
     [
       'a mark of UTF-8, and other bytes',
       Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xc0, 0xee]),
-      '1: the file is neither UTF-8 nor GBK',
+      '1: this is not UTF-8',
     ],
   ])('nothing can be compared: %s', async (_, content, problem) => {
     const { message } = await read('head.csv', content);
     expect(message).toContain('nothing was compared: ');
     expect(message).toContain(problem);
+  });
+
+  test('nothing can be compared: a column that is named and not there', async () => {
+    const { message } = await read('head.csv', 'externalId,name\nA-1,x\n', {
+      columns: [['title', '主题']],
+    });
+    expect(message).toContain('there is no column 主题; the columns are: externalId, name');
   });
 
   test('twenty are shown, the others counted', async () => {
@@ -157,6 +240,13 @@ describe('NDJSON of fields', () => {
       '3: externalId must be a text of 1 to 128 characters on one line',
       '4: externalId is missing',
     ]);
+  });
+
+  test('in UTF-16, and in GBK', async () => {
+    const content = lines({ externalId: 'A-1', title: '报销' });
+    for (const bytes of [utf16(content), encode(content, 'gbk')]) {
+      expect(await rows('rows.ndjson', bytes)).toEqual([{ externalId: 'A-1', title: '报销' }]);
+    }
   });
 
   test('an empty file is no list', async () => {
@@ -201,6 +291,14 @@ describe('NDJSON of pushes', () => {
       B: { deleted: true, bizStatus: 'PENDING' },
       C: { deleted: false, title: 'again' },
     });
+  });
+
+  test('in UTF-16 and in GBK they are the same pushes', async () => {
+    const content = lines(upsert('A', { title: '报销' }));
+    for (const bytes of [utf16(content), encode(content, 'gbk')]) {
+      const { expectedMatters } = await read('pushes', bytes);
+      expect(expectedMatters).toMatchObject([{ expected: { externalId: 'A', title: '报销' } }]);
+    }
   });
 
   test('a failure file is one, by its first line', async () => {

@@ -4,7 +4,8 @@ import { noAnswer, type Rejected, toRejected } from '../../../tools/client/verdi
 import { FileLine } from '../../../tools/matterctl/push/file-line';
 import { Pace } from '../../../tools/matterctl/push/pace';
 import type { LineEnds } from '../../../tools/matterctl/push/push-work';
-import { BatchSender, type Sending } from '../../../tools/matterctl/push/send-batch';
+import { BatchSender } from '../../../tools/matterctl/push/send-batch';
+import type { Sending } from '../../../tools/matterctl/push/sending';
 import { Standstill } from '../../../tools/matterctl/push/standstill';
 import type { Tally } from '../../../tools/matterctl/push/tally';
 
@@ -39,6 +40,7 @@ function running(whole: Rejected) {
     gate: createGate(),
     standstill,
     askService: async () => 'ready',
+    askByPost: async () => 'service',
     stop: stop.signal,
     cut: new AbortController().signal,
   } as unknown as Sending;

@@ -14,9 +14,10 @@ function flowing() {
 }
 
 test('outcomes and reasons are counted, for each client too', () => {
-  const { flow, push } = flowing();
+  const { clock, flow, push } = flowing();
   for (let n = 0; n < 3; n += 1) flow.answered(push('oa'), 'CREATED');
   flow.rejected(push('oa'), new PushError('DATABASE_UNAVAILABLE'));
+  clock.now += 2_000;
   flow.rejected(push('hr'), new PushError('CLIENT_PAUSED'));
   flow.rejected(push(undefined), new PushError('SIGNATURE_MISMATCH'));
   const { results, clients } = flow.read();
@@ -25,8 +26,14 @@ test('outcomes and reasons are counted, for each client too', () => {
     ...[['CLIENT_PAUSED', 1] as const, ['SIGNATURE_MISMATCH', 1] as const],
   ]);
   expect(clients).toEqual([
-    { clientId: 'oa', pushes: 4, failed: 1, rejected: 0, lastReason: 'DATABASE_UNAVAILABLE' },
-    { clientId: 'hr', pushes: 1, failed: 0, rejected: 1, lastReason: 'CLIENT_PAUSED' },
+    {
+      ...{ clientId: 'oa', pushes: 4, failed: 1, rejected: 0 },
+      ...{ lastReason: 'DATABASE_UNAVAILABLE', lastReasonMs: 2_000 },
+    },
+    {
+      ...{ clientId: 'hr', pushes: 1, failed: 0, rejected: 1 },
+      ...{ lastReason: 'CLIENT_PAUSED', lastReasonMs: 0 },
+    },
   ]);
 });
 

@@ -14,6 +14,7 @@ import { clientSelfSchema, usersCheckSchema } from '../../../src/protocol/self';
 import { readVerifyBody } from '../../../src/protocol/verify-body';
 import { problemsOf } from '../../support/json-schema';
 import { DOCUMENT, examplesOf } from '../../support/openapi';
+import { resultOf } from '../../support/steps';
 
 const ZONE = 'Asia/Shanghai';
 const parsers = createBodyParsers({ timeZone: ZONE, clock: () => MOMENT });
@@ -62,7 +63,7 @@ const BODIES: Readonly<Record<string, Case>> = {
   },
   GetBody: { path: 'matters/get', rejected: byReader(readers.get) },
   MattersQueryBody: { path: 'matters/query', rejected: byReader(readers.query) },
-  DiffBody: { path: 'matters/diff', rejected: byReader(readers.diff) },
+  DiffBody: { path: 'matters/diff', rejected: byReader((body) => resultOf(readers.diff(body))) },
   DigestBody: { path: 'matters/digest', rejected: byReader(readers.digest) },
   UsersCheckBody: {
     path: 'users/check',

@@ -1,6 +1,7 @@
 /** Codes, messages and reasons are the contract, word for word (specification 7; decisions). */
 import { errorEnvelope, successEnvelope } from '../../../src/protocol/envelope';
-import { clientPaused, matterNotFound, PushError, type Reason } from '../../../src/protocol/errors';
+import { matterNotFound, PushError, type Reason } from '../../../src/protocol/errors';
+import { clientPaused } from '../../../src/protocol/limit-errors';
 import { NOW } from '../../support/builders';
 
 test.each<[Reason, number, string, boolean]>([

@@ -1,7 +1,9 @@
 /** What the bodies of the queries about matters may be: every problem is named by its field. */
 import { createMatterQueryReaders } from '../../../src/protocol/matter-queries';
+import { resultOf } from '../../support/steps';
 
-const read = createMatterQueryReaders('Asia/Shanghai');
+const readers = createMatterQueryReaders('Asia/Shanghai');
+const read = { ...readers, diff: (body: unknown) => resultOf(readers.diff(body)) };
 const many = <T>(count: number, make: (n: number) => T) =>
   Array.from({ length: count }, (_, n) => make(n));
 const ids = (count: number) => many(count, (n) => `HD-${n}`);

@@ -1,4 +1,5 @@
 /** URLs that a portal may open: http, https and app schemes (decisions, "payloadJson … URLs"). */
+import { looksLikeHost } from '../../../src/protocol/fields';
 import { accept, rejected } from '../../support/bodies';
 
 test.each([
@@ -10,6 +11,10 @@ test.each([
   'my-app+v2.0://x',
   'tel:10086',
   'https://portal/?next=javascript:void',
+  'http://user@portal/',
+  'app:///page',
+  'oa.example.com:8080/x',
+  'localhost:3000/a',
 ])('%s can be opened', (url) => {
   const { operation } = accept('upsert', { pcUrl: url, mobileUrl: url });
   expect(operation).toMatchObject({ content: { pcUrl: url, mobileUrl: url } });
@@ -35,6 +40,36 @@ test.each([
   ...SCHEMES.map((url) => url.replace(/^(.{3})/, '$1\x00')),
 ])('%j is rejected', (url) => {
   expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+});
+
+test.each([
+  'https://',
+  'http://',
+  'https:',
+  'https:oa/x',
+  'http:/oa/x',
+  'https:///x',
+  'HTTPS://?a=b',
+  ' https:// ',
+])('%j has no host', (url) => {
+  expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+});
+
+test.each(['C:\\share\\a.doc', 'c:/share/a.doc', 'D:a'])('%j is the path of a file', (url) => {
+  expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+});
+
+test.each([
+  ['oa.example.com:8080/x', true],
+  ['oa.example.com:8080', true],
+  ['localhost:3000', true],
+  ['server:8080/x', true],
+  ['tel:10086', false],
+  ['weixin://dl/business', false],
+  ['https://oa.example.com:8080/x', false],
+  ['my-app+v2.0://x', false],
+])('%s looks like a host and its port: %s', (url, isHost) => {
+  expect(looksLikeHost(url)).toBe(isHost);
 });
 
 test.each(['', '   ', '/relative', '//host/path', 'portal.example', '://x', '1http://x', '页面'])(

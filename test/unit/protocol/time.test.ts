@@ -1,7 +1,7 @@
 /** Times on the wire (decisions, "sourceUpdatedAt formats"): one instant, many ways to write it. */
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
-import { formatLocal, parseDateTime, parseInstant } from '../../../src/protocol/time';
+import { formatLocal, isWritable, parseDateTime, parseInstant } from '../../../src/protocol/time';
 
 const SHANGHAI = 'Asia/Shanghai';
 /** 2024-06-01T00:00:00Z, which is 08:00 in Shanghai. */
@@ -21,6 +21,8 @@ test.each<[string, string | number]>([
   ['ISO-8601 local', '2024-06-01T08:00:00'],
   ['ISO-8601 local to the minute', '2024-06-01T08:00'],
   ['yyyy-MM-dd HH:mm:ss', '2024-06-01 08:00:00'],
+  ['yyyyMMddHHmmss', '20240601080000'],
+  ['yyyyMMddHHmmss as a number', 20_240_601_080_000],
 ])('%s', (_, value) => {
   expect(parseInstant(value, SHANGHAI)).toBe(INSTANT);
 });
@@ -64,9 +66,29 @@ test.each<[string, string | number]>([
   ['Infinity', Number.POSITIVE_INFINITY],
   ['microseconds', 1_717_200_000_000_000],
   ['microseconds as digits', '1717200000000000'],
+  ['a date in eight digits', '20240601'],
+  ['a date as a number', 20_240_601],
+  ['fourteen digits that are no date', '20241301080000'],
+  ['fourteen digits that are no time', 20_240_601_250_000],
+  ['before the year 0', '0000-01-01T00:00:00+14:00'],
   ['beyond what a date can hold', Number.MAX_SAFE_INTEGER],
 ])('%s is no time: %j', (_, value) => {
   expect(parseInstant(value, SHANGHAI)).toBeUndefined();
+});
+
+test('eight digits that are no date are epoch seconds', () => {
+  expect(parseInstant('99999999', SHANGHAI)).toBe(99_999_999_000);
+  expect(parseInstant(20_240_231, SHANGHAI)).toBe(20_240_231_000);
+});
+
+test('a year that can be written and read again is from 1970 to 9999, in the zone of the portal', () => {
+  const years = ['1969-12-31T23:59:59', '1970-01-01T00:00:00', '9999-12-31T23:59:59'];
+  const areWritable = years.map((text) =>
+    isWritable(Number(parseDateTime(text, SHANGHAI)), SHANGHAI),
+  );
+  expect(areWritable).toEqual([false, true, true]);
+  const beyond = Number(parseDateTime('9999-12-31T23:59:59-08:00', SHANGHAI));
+  expect(isWritable(beyond, SHANGHAI)).toBe(false);
 });
 
 test('seconds and milliseconds part where neither can be meant otherwise', () => {

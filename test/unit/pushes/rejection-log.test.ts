@@ -18,9 +18,10 @@ function recorder(
   const recorded = new Map<string, number>();
   const pushLog: PushLog = { append, appendAll: async () => new Map(), settle: async () => 0 };
   const log = createRejectionLog({ pushLog, clock: () => clock.now, logger }, REJECTIONS);
+  const { record, stop } = log;
   const reject = (clientId: string, times: number) => {
     for (let count = 0; count < times; count += 1) {
-      log(
+      record(
         clientId,
         () => {
           recorded.set(clientId, (recorded.get(clientId) ?? 0) + 1);
@@ -31,7 +32,7 @@ function recorder(
     }
   };
   const total = () => [...recorded.values()].reduce((sum, count) => sum + count, 0);
-  return { clock, recorded, reject, total };
+  return { clock, recorded, reject, total, stop };
 }
 
 test('one client fills at most 10 entries a second, whoever else is rejected', () => {
@@ -54,6 +55,26 @@ test('nothing is recorded before the answer is on its way, all of it within a se
   reject('c', 10);
   expect(total()).toBe(0);
   jest.advanceTimersByTime(1_000);
+  expect(total()).toBe(10);
+});
+
+test('at a stop all of it is recorded at once, and waited for', async () => {
+  let finish = () => {};
+  const written = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const { reject, total, stop } = recorder(() => written);
+  reject('c', 10);
+  let isStopped = false;
+  const stopped = stop().then(() => {
+    isStopped = true;
+  });
+  expect(total()).toBe(10);
+  await Promise.resolve();
+  expect(isStopped).toBe(false);
+  finish();
+  await stopped;
+  jest.runAllTimers();
   expect(total()).toBe(10);
 });
 
@@ -106,10 +127,10 @@ test('of the rejections of five minutes 15 of a client bring their bodies, unles
     appendAll: async () => new Map(),
     settle: async () => 0,
   };
-  const log = createRejectionLog({ pushLog, clock: () => clock.now, logger }, REJECTIONS);
+  const { record } = createRejectionLog({ pushLog, clock: () => clock.now, logger }, REJECTIONS);
   const reject = (clientId: string, size = 2) => {
     clock.now += 1_000;
-    log(clientId, () => ({ clientId }) as LogEntry, Buffer.alloc(size));
+    record(clientId, () => ({ clientId }) as LogEntry, Buffer.alloc(size));
     jest.runAllTimers();
   };
   reject('large', 16 * 1024 + 1);

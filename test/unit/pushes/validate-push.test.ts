@@ -4,8 +4,8 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { OperationName } from '../../../src/domain/operation';
 import { PushError } from '../../../src/protocol/errors';
 import { createBodyParsers } from '../../../src/protocol/requests';
+import { createCheckBodies } from '../../../src/pushes/check-bodies';
 import {
-  createCheckBodies,
   createCheckBody,
   createValidatePush,
   type RequestContext,
@@ -219,3 +219,56 @@ describe('of the bodies of a batch', () => {
     expect(turns).toBeGreaterThan(5);
   });
 });
+
+describe('what looks wrong in a time or a URL is a warning', () => {
+  const warned = async (operation: OperationName, over: Body) =>
+    (await validate(operation, over)).warnings.map(({ field, kind }) => [field, kind]);
+
+  test.each([0, 2026, '0', '2026', '0001-01-01T00:00:00', '1999-12-31T23:59:59Z', 99_999_999])(
+    'a sourceUpdatedAt of %j is before the year 2000',
+    async (sourceUpdatedAt) => {
+      const expected = [['sourceUpdatedAt', 'LONG_PAST_TIME']];
+      expect(await warned('upsert', { sourceUpdatedAt })).toEqual(expected);
+      expect(await warned('status', { sourceUpdatedAt })).toEqual(expected);
+      expect(await warned('delete', { sourceUpdatedAt })).toEqual(expected);
+    },
+  );
+
+  test.each(['2000-01-01T00:00:00Z', '20240601080000', 1_717_200_000])(
+    '%j is none',
+    async (sourceUpdatedAt) => {
+      expect(await warned('status', { sourceUpdatedAt })).toEqual([]);
+    },
+  );
+
+  test('so is a deadline of 1970', async () => {
+    expect(await warned('upsert', { deadlineAt: '1970-01-01T00:00:00' })).toEqual([
+      ['deadlineAt', 'LONG_PAST_TIME'],
+    ]);
+  });
+
+  test('and a host with its port in place of a scheme', async () => {
+    const urls = { pcUrl: 'oa.example.com:8080/x', mobileUrl: 'localhost:3000/a' };
+    expect(await warned('upsert', urls)).toEqual([
+      ['pcUrl', 'URL_WITHOUT_SCHEME'],
+      ['mobileUrl', 'URL_WITHOUT_SCHEME'],
+    ]);
+  });
+});
+
+test.each(['20240601', 20_240_601])(
+  'a date alone (%j) is rejected with the way to write it',
+  async (sourceUpdatedAt) => {
+    const message = expect.stringContaining('2024-06-01T00:00:00');
+    await expect(validate('status', { sourceUpdatedAt })).rejects.toMatchObject({
+      errors: [{ field: 'sourceUpdatedAt', message }],
+    });
+  },
+);
+
+test.each(['9999-12-31T23:59:59-08:00', '0001-01-01T00:00:00'])(
+  'a deadline that could not be sent again is rejected: %s',
+  async (deadlineAt) => {
+    await expect(validate('upsert', { deadlineAt })).rejects.toMatchObject(failed('deadlineAt'));
+  },
+);

@@ -22,10 +22,18 @@ const row = (expected: Partial<Row['expected']>, pushed: Row['pushed'] = {}): Ex
 const held = (over: Partial<Matter> = {}) => aMatter({ sourceUpdatedAt: NOW, ...over });
 const TITLED = { matterType: 'TODO', title: 't', summary: null };
 
-const plan = (expectedMatter: ExpectedMatter, here: Matter | undefined, overwriteNewer = false) => {
+const plan = (
+  expectedMatter: ExpectedMatter,
+  here: Matter | undefined,
+  overwriteNewer = false,
+  matterType?: string,
+) => {
   const findings = find(expectedMatter, here).map(({ finding }) => finding);
   const formatLocal = (instant: number) => `local ${instant}`;
-  const pushed = repush({ expectedMatter, held: here, findings }, { overwriteNewer, formatLocal });
+  const pushed = repush(
+    { expectedMatter, held: here, findings },
+    { overwriteNewer, formatLocal, matterType },
+  );
   return { findings, pushed };
 };
 /** As it stands in the file. */
@@ -156,21 +164,46 @@ describe('a row', () => {
     [
       // With its time the status would hide that a push with the content was lost.
       'stale, of the same status, without content',
-      row({ ...stamped, bizStatus: 'PENDING' }, { externalStatusLabel: 'L', summary: 's' }),
+      row({ ...stamped, bizStatus: 'PENDING' }, { externalStatusLabel: null, summary: null }),
       held({ sourceUpdatedAt: 1 }),
       'NEEDS_CONTENT',
     ],
     [
       'stale, of another status: mended, and stale as before',
-      row({ ...stamped, bizStatus: 'DONE' }, { externalStatusLabel: 'L', summary: 's' }),
+      row({ ...stamped, bizStatus: 'DONE' }, { externalStatusLabel: null }),
       held({ sourceUpdatedAt: 1 }),
       {
         op: 'status',
         body: {
           externalId: 'A-1',
           bizStatus: 'DONE',
-          externalStatusLabel: 'L',
+          externalStatusLabel: null,
           sourceUpdatedAt: '1970-01-01T00:00:00.001Z',
+        },
+      },
+    ],
+    [
+      'stale, of other content, without a title: mended, and stale as before',
+      row({ ...stamped, bizStatus: 'DONE' }, { externalStatusLabel: 'L', summary: 's' }),
+      held({ sourceUpdatedAt: 1 }),
+      {
+        op: 'upsert',
+        body: {
+          ...{ externalId: 'A-1', matterType: 'TODO', title: 'old title' },
+          ...{ bizStatus: 'DONE', externalStatusLabel: 'L', summary: 's' },
+          sourceUpdatedAt: '1970-01-01T00:00:00.001Z',
+        },
+      },
+    ],
+    [
+      'stale, with a title, of a type that only the ledger knows',
+      row(stamped, { title: 'old title' }),
+      held({ sourceUpdatedAt: 1, matterType: 'NOTICE' }),
+      {
+        op: 'upsert',
+        body: {
+          ...{ externalId: 'A-1', matterType: 'NOTICE', title: 'old title' },
+          sourceUpdatedAt: ISO,
         },
       },
     ],
@@ -189,6 +222,114 @@ describe('a row', () => {
     ],
   ])('%s', (_, expectedMatter, here, expected) => {
     expect(written(plan(expectedMatter, here).pushed)).toEqual(expected);
+  });
+});
+
+describe('what a row states is compared', () => {
+  const found = (matter: ExpectedMatter, here: Matter) =>
+    find(matter, here).map(({ finding, yours }) => [finding, ...Object.keys(yours ?? {})]);
+  const assigned = (...assignees: string[]): ExpectedMatter => ({
+    ...(row({}) as Row),
+    assignees,
+  });
+
+  test.each<[string, Row['pushed'], Partial<Matter>]>([
+    ['title', { title: 'new title' }, {}],
+    ['matterType', { matterType: 'NOTICE' }, {}],
+    ['summary', { summary: 's' }, { summary: 'other' }],
+    ['summary', { summary: null }, { summary: 's' }],
+    ['bizType', { bizType: 'leave' }, { bizType: 'travel' }],
+    ['priority', { priority: 'HIGH' }, {}],
+    ['initiatorUsername', { initiatorUsername: 'a' }, { initiatorUsername: 'b' }],
+    ['externalStatusLabel', { externalStatusLabel: 'L' }, {}],
+    ['parties', { parties: [aParty('a', 'ASSIGNEE')] }, { parties: [aParty('b', 'ASSIGNEE')] }],
+    ['parties', { parties: [], replaceParties: true }, { parties: [aParty('b', 'ASSIGNEE')] }],
+  ])('%s: %j', (field, pushed, here) => {
+    expect(found(row({}, pushed), held(here))).toEqual([['CONTENT_DIFFERS', field]]);
+  });
+
+  test.each<[string, ExpectedMatter, Partial<Matter>]>([
+    ['what it does not state', row({}, { title: 'old title' }), { summary: 's', priority: 'LOW' }],
+    ['blanks around a type', row({}, { bizType: ' leave ' }), { bizType: 'leave' }],
+    ['null, where there is nothing', row({}, { summary: null }), { summary: null }],
+    [
+      'parties that the push would be merged with',
+      row({}, { parties: [aParty('a', 'ASSIGNEE')] }),
+      { parties: [aParty('a', 'ASSIGNEE'), aParty('b', 'CC')] },
+    ],
+    [
+      'its assignees',
+      assigned('b', 'a'),
+      { parties: [aParty('a', 'ASSIGNEE'), aParty('c', 'CC'), aParty('b', 'ASSIGNEE')] },
+    ],
+  ])('%s is no difference', (_, matter, here) => {
+    expect(find(matter, held(here))).toEqual([]);
+  });
+
+  test('a deadline is an instant, whatever its form; a minute is not less than a second', () => {
+    const due = (deadlineAt: number, step?: number): ExpectedMatter => ({
+      ...(row({}, { deadlineAt: '2024-06-01T08:00:00' }) as Row),
+      deadlineAt,
+      ...(step && { steps: { deadlineAt: step } }),
+    });
+    expect(find(due(NOW), held({ deadlineAt: NOW }))).toEqual([]);
+    expect(find(due(NOW, MINUTE), held({ deadlineAt: NOW + MINUTE - 1 }))).toEqual([]);
+    const other = find(due(NOW, MINUTE), held({ deadlineAt: NOW + MINUTE }));
+    expect(other).toMatchObject([{ finding: 'CONTENT_DIFFERS', yours: { deadlineAt: ISO } }]);
+    const { pushed } = plan(
+      { ...(due(NOW, MINUTE) as Row), pushed: { title: 'x', deadlineAt: '2024-06-01T08:00:00' } },
+      held({ deadlineAt: NOW + 5_000 }),
+    );
+    expect(written(pushed)).toMatchObject({ op: 'upsert', body: { title: 'x' } });
+    expect(written(pushed).body).not.toHaveProperty('deadlineAt');
+  });
+
+  test('a time of a spreadsheet is that of the ledger, where it may be', () => {
+    const at = (sourceUpdatedAt: number, step: number): ExpectedMatter => ({
+      ...(row({ sourceUpdatedAt, bizStatus: 'DONE' }) as Row),
+      steps: { sourceUpdatedAt: step },
+    });
+    const here = held({ sourceUpdatedAt: NOW + 30_500 });
+    expect(plan(at(NOW, MINUTE), here)).toMatchObject({
+      findings: ['STATUS_DIFFERS'],
+      pushed: { op: 'status', body: { sourceUpdatedAt: '2024-06-01T00:00:30.500Z' } },
+    });
+    expect(plan(at(NOW - MINUTE, MINUTE), here).findings).toContain('NEWER_HERE');
+    expect(plan(at(NOW + MINUTE, MINUTE), here).findings).toContain('STALE_HERE');
+  });
+
+  test('a natural export creates what is missing: with a type of its own, and assignees', () => {
+    const matter: ExpectedMatter = {
+      kind: 'row',
+      expected: { externalId: 'A-1', bizStatus: 'PENDING', sourceUpdatedAt: NOW },
+      pushed: { title: '报销', bizType: '费用' },
+      assignees: ['li.lei'],
+    };
+    expect(plan(matter, undefined).pushed).toBe('NEEDS_CONTENT');
+    expect(written(plan(matter, undefined, false, 'TODO').pushed)).toEqual({
+      op: 'upsert',
+      body: {
+        ...{ externalId: 'A-1', matterType: 'TODO', title: '报销', bizType: '费用' },
+        ...{ bizStatus: 'PENDING', sourceUpdatedAt: ISO },
+        parties: [{ username: 'li.lei', partyRole: 'ASSIGNEE' }],
+        replaceParties: true,
+      },
+    });
+  });
+
+  test('assignees are replaced, the other parties stay', () => {
+    const here = held({ parties: [aParty('a', 'ASSIGNEE'), aParty('c', 'CC')] });
+    expect(found(assigned('b'), here)).toEqual([['CONTENT_DIFFERS', 'parties']]);
+    expect(written(plan(assigned('b'), here).pushed)).toMatchObject({
+      op: 'upsert',
+      body: {
+        parties: [
+          { username: 'b', partyRole: 'ASSIGNEE' },
+          { username: 'c', partyRole: 'CC' },
+        ],
+        replaceParties: true,
+      },
+    });
   });
 });
 

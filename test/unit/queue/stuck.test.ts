@@ -20,6 +20,7 @@ const aJob = (over: Partial<PartitionJobView> = {}): PartitionJobView => ({
   forMs: 10,
   starts: 1,
   reclaimed: 0,
+  isPaused: false,
   isLocked: true,
   ...over,
 });
@@ -42,6 +43,11 @@ const stuck = (why: string) => ({ stuck: [{ partition: 2, why }], looks: 2 });
 test.each([
   ['pushes without a job', [aPartition()], 'NO_JOB'],
   ['a partition job that nobody takes', [aPartition({ job: waits })], 'NOT_TAKEN'],
+  [
+    'a partition job in a paused queue',
+    [aPartition({ job: { ...waits, isPaused: true } }), busy],
+    'PAUSED',
+  ],
   ['a partition job whose worker is silent', [aPartition({ job: silent })], 'LOCK_GONE'],
   ['the same of an empty partition', [aPartition({ job: silent, ...empty })], 'LOCK_GONE'],
 ])('%s, seen twice, is stuck', async (_, partitions, why) => {

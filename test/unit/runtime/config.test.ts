@@ -30,6 +30,7 @@ test('what is not set has its default', () => {
   expect(rest).toEqual({
     HOST: '0.0.0.0',
     PORT: 3000,
+    KEEP_ALIVE_TIMEOUT: 65_000,
     MONGO_URL: 'mongodb://h/db',
     REDIS_URL: 'redis://h',
     MONGO_URL_FILE: '',

@@ -30,3 +30,13 @@ test('a name has type, host and pid, and nothing that a table or a search would 
   expect(processName('web', 'h'.repeat(100), 1)).toHaveLength('web--1'.length + 48);
   expect(processName('web')).toBe(`web-${hostname()}-${process.pid}`);
 });
+
+test('what a caller sent gives no orders to the terminal in which the log is read', () => {
+  const path = '/\u001b[2J\u009b31m\u2028\u202e\u061c\u200b事项 \u{1f680}';
+  const lines: string[] = [];
+  const to = { write: (line: string) => void lines.push(line) };
+  createLogger('web', 'info', { to }).info({ path }, 'rejected');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*\n$/u);
+  expect(JSON.parse(String(lines[0])).path).toBe(path);
+});

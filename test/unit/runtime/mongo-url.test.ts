@@ -1,6 +1,11 @@
 /** What a connection string may decide, and what is rejected by name. */
 import { mongo } from 'mongoose';
-import { mongoUrlProblem, serversOf, withoutOverrides } from '../../../src/runtime/mongo-url';
+import {
+  mongoUrlProblem,
+  namesOption,
+  serversOf,
+  withoutOverrides,
+} from '../../../src/runtime/mongo-url';
 
 test.each([
   'mongodb://h/db',
@@ -45,4 +50,11 @@ test.each([
   ['mongodb://127.0.0.1:27017/db?appName=a@b', '127.0.0.1:27017'],
 ])('its servers can be told without what is secret: %s', (url, servers) => {
   expect(serversOf(url)).toBe(servers);
+});
+
+test('an option is found by its name, in whatever case, and by no part of it', () => {
+  const url = 'mongodb://u:p@a,b/db?replicaSet=rs0&ConnectTimeoutMS=9000';
+  expect(namesOption(url, 'connectTimeoutMS')).toBe(true);
+  expect(namesOption(url, 'timeoutMS')).toBe(false);
+  expect(namesOption('mongodb://a/connectTimeoutMS', 'connectTimeoutMS')).toBe(false);
 });

@@ -83,3 +83,17 @@ test('a connection that comes up for the first time is no outage', () => {
   expect(lines).toEqual([]);
   expect(outages.last('redis')).toBeUndefined();
 });
+
+test('the cause of an outage is told once, as soon as a connection reports it', () => {
+  const { outages, lines } = watched();
+  outages.lost('redis', 'commands', 'the connection was closed');
+  outages.lost('redis', 'subscriber', 'the connection was closed');
+  outages.lost('redis', 'subscriber', 'NOAUTH Authentication required.');
+  outages.lost('redis', 'commands', 'NOAUTH Authentication required.');
+  outages.lost('redis', 'commands', 'connect ECONNREFUSED');
+  expect(lines.map(({ msg, error }) => [msg, error])).toEqual([
+    ['redis is away', 'the connection was closed'],
+    ['redis is away: the cause is known now', 'NOAUTH Authentication required.'],
+  ]);
+  expect(outages.last('redis')?.error).toBe('NOAUTH Authentication required.');
+});

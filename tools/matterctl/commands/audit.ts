@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../src/concurrency/clock';
 import type { AuditEntry } from '../../../src/storage/audit/audit-model';
-import { localTime } from '../local-time';
+import { localTime, timeHead } from '../local-time';
 import { momentIn, wholeNumber, withDatabase } from '../option-values';
-import { type Cell, printJson, printTable } from '../print';
+import { type Cell, note, printJson, printTable } from '../print';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, withMongo } from '../with-mongo';
 
@@ -15,7 +15,7 @@ interface Options extends DatabaseOptions {
   readonly limit: number;
 }
 
-const HEAD = ['AT', 'OPERATOR', 'COMMAND', 'SUBJECT', 'OUTCOME', 'DETAILS'];
+const HEAD = ['OPERATOR', 'COMMAND', 'SUBJECT', 'OUTCOME', 'DETAILS'];
 
 /** `audit`: a table, or NDJSON. */
 export function addAudit(parent: Command, tool: Tool): void {
@@ -45,12 +45,12 @@ async function audit(options: Options, tool: Tool): Promise<void> {
   else if (entries.length > 0) {
     await printTable(
       tool.stdout,
-      HEAD,
+      [timeHead('AT', timeZone), ...HEAD],
       entries.map((entry) => toRow(entry, timeZone)),
     );
-  } else tool.stderr.write('No such entries.\n');
+  } else note(tool.stderr, 'No such entries.');
   if (found.length > limit) {
-    tool.stderr.write(`There are more than ${limit}: narrow it, or raise --limit.\n`);
+    note(tool.stderr, `There are more than ${limit}: narrow it, or raise --limit.`);
   }
 }
 

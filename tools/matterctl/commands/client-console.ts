@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { shortTime } from '../local-time';
 import { toServiceUrl, toSpan, withOperator } from '../option-values';
-import { printJson, printLine } from '../print';
+import { note, printJson, printLine } from '../print';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
@@ -55,7 +56,10 @@ async function makeLink(clientId: string, options: Options, tool: Tool): Promise
   const link = `${base}/console#${new URLSearchParams({ client: clientId, key })}`;
   if (options.json) await printJson(tool.stdout, { clientId, keyId, scopes, endsAt, link });
   else await printLine(tool.stdout, link);
-  tool.stderr.write(
-    `Whoever has this link ${mayPush ? 'pushes and asks' : 'asks'} as ${clientId} until ${endsAt}. "client revoke ${clientId} ${keyId}" ends it.\n`,
+  const timeZone = tool.settings.timeZone();
+  const end = `${shortTime(endsAt, timeZone)} (${timeZone})`;
+  note(
+    tool.stderr,
+    `Whoever has this link ${mayPush ? 'pushes and asks' : 'asks'} as ${clientId} until ${end}. "client revoke ${clientId} ${keyId}" ends it.`,
   );
 }

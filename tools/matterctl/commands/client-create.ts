@@ -3,7 +3,7 @@ import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { keepSecret, type SecretOutOptions, withSecretOut } from '../client-secret';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { withOperator } from '../option-values';
-import { printFields, printJson } from '../print';
+import { note, printFields, printJson } from '../print';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
@@ -44,7 +44,7 @@ async function createConfidential(options: Options, tool: Tool): Promise<void> {
   });
   await print(options, { type, ...shown }, tool);
   if ('secret' in shown) {
-    tool.stderr.write('The secret is shown only now: keep it where the client can read it.\n');
+    note(tool.stderr, 'The secret is shown only now: keep it where the client can read it.');
   }
 }
 

@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 import type { ClientView } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
+import { localTime } from '../local-time';
 import { withDatabase } from '../option-values';
-import { type Cell, printJson, printTable } from '../print';
+import { type Cell, printable, printJson, printLines, printTable } from '../print';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, withMongo } from '../with-mongo';
 import { limitText } from './client-limit';
 
-const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'SECRETS', 'QUERY KEYS', 'CREATED'];
+const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'CREATED'];
+const KEYS_HEAD = ['CLIENT', 'KEY', 'MAY', 'ENDS', 'LAST USED'];
+/** Columns of the tables, and characters of a name in them; --json has all of it. */
+const WIDTH = 120;
+const NAME = 32;
 
 /** `client list`: which secrets and query keys a client has and when they were used last, never the secrets. */
 export function addClientList(parent: Command, tool: Tool): void {
@@ -18,37 +23,67 @@ export function addClientList(parent: Command, tool: Tool): void {
         createClientAdmin(connection, createKeyRing([]), Date.now).list(),
       );
       if (options.json) await printJson(tool.stdout, clients);
-      else await printTable(tool.stdout, HEAD, clients.map(toRow));
+      else await printClients(tool, clients);
     },
   );
 }
 
-function toRow(client: ClientView): Cell[] {
-  const { clientId, systemCode, type, limit, secrets, queryKeys, createdAt } = client;
-  const shown = [secrets.map(secretText), queryKeys.map(keyText)].map((all) => all.join(', '));
-  const state = stateOf(client);
-  return [clientId, systemCode, type, state, limitText(limit), ...shown, iso(createdAt)];
+async function printClients(
+  { stdout, settings }: Tool,
+  clients: readonly ClientView[],
+): Promise<void> {
+  const timeZone = settings.timeZone();
+  const time = (date: Date) => localTime(date.getTime(), timeZone).slice(0, 16);
+  await printTable(
+    stdout,
+    HEAD,
+    clients.map((client) => toRow(client, time)),
+  );
+  const pauses = clients.flatMap((client) => pauseLine(client, time));
+  if (pauses.length > 0) await printLines(stdout, ['', ...pauses]);
+  const keys = clients.flatMap((client) => keyRows(client, time));
+  if (keys.length > 0) {
+    await printLines(stdout, ['']);
+    await printTable(stdout, KEYS_HEAD, keys);
+  }
+  await printLines(stdout, ['', `All times: ${timeZone}`]);
 }
 
-function stateOf({ enabled, paused }: ClientView): string {
-  const state = enabled ? 'enabled' : 'disabled';
-  if (!paused) return state;
+type ToTime = (date: Date) => string;
+
+function toRow(client: ClientView, time: ToTime): Cell[] {
+  const { clientId, systemCode, type, enabled, paused, limit, createdAt } = client;
+  const state = !enabled ? 'disabled' : paused ? 'paused' : 'enabled';
+  const system = systemCode && cut(systemCode, NAME);
+  return [cut(clientId, NAME), system, type, state, limitText(limit), time(createdAt)];
+}
+
+function pauseLine({ clientId, paused }: ClientView, time: ToTime): string[] {
+  if (!paused) return [];
   const { since, reason } = paused;
-  return `${state}, paused since ${iso(since)}${reason === undefined ? '' : ` (${reason})`}`;
+  return [cut(`${clientId} is paused since ${time(since)}${reason ? `: ${reason}` : ''}`, WIDTH)];
 }
 
-function secretText({ id, expiresAt, lastUsedAt }: ClientView['secrets'][number]): string {
-  const used = lastUsedAt ? `used ${iso(lastUsedAt)}` : 'not used';
-  if (!expiresAt) return `${id} (${used})`;
-  const end = expiresAt.getTime() > Date.now() ? 'until' : 'ended';
-  return `${id} (${end} ${iso(expiresAt)}, ${used})`;
+/** Its secrets, then its query keys. */
+function keyRows({ clientId, secrets, queryKeys }: ClientView, time: ToTime): Cell[][] {
+  const client = cut(clientId, NAME);
+  const used = (date: Date | null | undefined) => (date ? time(date) : 'not used');
+  return [
+    ...secrets.map(({ id, expiresAt, lastUsedAt }): Cell[] => {
+      const ends = expiresAt ? endText(expiresAt, time) : null;
+      return [client, id, 'push, query', ends, used(lastUsedAt)];
+    }),
+    ...queryKeys.map(({ id, expiresAt, revoked, mayPush, lastUsedAt }): Cell[] => {
+      const ends = revoked ? 'revoked' : endText(expiresAt, time);
+      return [client, id, mayPush ? 'push, query' : 'query', ends, used(lastUsedAt)];
+    }),
+  ];
 }
 
-function keyText({ id, expiresAt, revoked, mayPush, lastUsedAt }: ClientView['queryKeys'][number]) {
-  const used = lastUsedAt ? `used ${iso(lastUsedAt)}` : 'not used';
-  const ended = revoked ? 'revoked' : 'ended';
-  const end = expiresAt.getTime() > Date.now() ? 'until' : ended;
-  return `${id} (${mayPush ? 'may push, ' : ''}${end} ${iso(expiresAt)}, ${used})`;
-}
+const endText = (at: Date, time: ToTime) =>
+  at.getTime() > Date.now() ? time(at) : `ended ${time(at)}`;
 
-const iso = (date: Date) => date.toISOString();
+function cut(text: string, max: number): string {
+  const line = printable(text);
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}

@@ -4,7 +4,7 @@ import type { Resealed } from '../../../src/storage/directory/reseal';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { CommandFailure } from '../failure';
 import { withOperator } from '../option-values';
-import { printJson, printLine } from '../print';
+import { printJson, printLines } from '../print';
 import { showProgress } from '../progress';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
@@ -48,15 +48,15 @@ async function reseal(options: ChangeOptions, tool: Tool): Promise<void> {
     const resealed = await run.finally(hideProgress);
     tell({ ...resealed });
     if (options.json) await printJson(tool.stdout, resealed);
-    else await printLine(tool.stdout, describe(resealed));
+    else await printLines(tool.stdout, describe(resealed));
     checkLeft(resealed);
   });
 }
 
-function describe({ keyId, resealed, left }: Resealed): string {
+function describe({ keyId, resealed, left }: Resealed): string[] {
   const lines = Object.entries(left).map(([key, count]) => `${count} left under ${key}`);
   const rest = lines.length > 0 ? lines : ['none left under another key'];
-  return [`${resealed} secrets put under ${keyId}`, ...rest].join('\n');
+  return [`${resealed} secrets put under ${keyId}`, ...rest];
 }
 
 function checkLeft({ keyId, left }: Resealed): void {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { keepSecret, type SecretOutOptions, withSecretOut } from '../client-secret';
+import { shortTime } from '../local-time';
 import { toSpan, withOperator } from '../option-values';
-import { printFields, printJson } from '../print';
+import { note, printFields, printJson } from '../print';
 import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
@@ -47,7 +48,14 @@ async function rotate(clientId: string, options: Options, tool: Tool): Promise<v
   const { oldSecretEndsAt, oldSecretLastUsedAt } = made;
   const rotated = { clientId, ...shown, oldSecretEndsAt, oldSecretLastUsedAt };
   if (options.json) await printJson(tool.stdout, rotated);
-  else await printFields(tool.stdout, rotated);
+  else {
+    const timeZone = tool.settings.timeZone();
+    const local = (at: string | null) => at && `${shortTime(at, timeZone)} (${timeZone})`;
+    const ends = local(oldSecretEndsAt);
+    const used = local(oldSecretLastUsedAt);
+    const fields = { ...rotated, oldSecretEndsAt: ends, oldSecretLastUsedAt: used };
+    await printFields(tool.stdout, fields);
+  }
   const where = 'secret' in shown ? 'The secret is shown only now: give it' : 'Give the new secret';
-  tool.stderr.write(`${where} to the client before the old one ends.\n`);
+  note(tool.stderr, `${where} to the client before the old one ends.`);
 }

@@ -4,7 +4,7 @@ import type { Check } from '../doctor/check';
 import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { toServiceUrl, withJson } from '../option-values';
-import { printable, printJson, printLine } from '../print';
+import { note, printJson, printLine } from '../print';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -16,8 +16,8 @@ interface Options {
 
 const ABOUT = `
 Looks, in this order: does the service answer; are the clocks together; do the headers arrive; is the
-secret right; may the client push; does the body arrive byte for byte; and a round trip with a matter
-that nobody sees and that is deleted again. Needs nothing but the URL: run it where the business
+secret right; may the client push; are the database and the queue of the service ready; does the body arrive
+byte for byte; and a round trip with a matter that nobody sees and that is deleted again. Needs nothing but the URL: run it where the business
 system runs.
 
 Ctrl-C in the middle of the round trip deletes that matter first; a second one does not wait for it.
@@ -47,7 +47,7 @@ async function examineAll(options: Options, tool: Tool): Promise<void> {
   const [stop, cut] = [new AbortController(), new AbortController()];
   const interrupt = listenForInterrupt(
     () => {
-      stderr.write('Stopping: what was pushed is deleted first; Ctrl-C again ends at once.\n');
+      note(stderr, 'Stopping: what was pushed is deleted first; Ctrl-C again ends at once.');
       stop.abort();
     },
     () => cut.abort(),
@@ -69,7 +69,7 @@ async function examineAll(options: Options, tool: Tool): Promise<void> {
 
   async function printCheck({ check, status, detail, fix }: Check): Promise<void> {
     const line = [status.padEnd(7), check.padEnd(10), detail].join('  ');
-    await printLine(stdout, printable(line));
-    if (fix !== undefined) await printLine(stdout, `${' '.repeat(21)}fix: ${printable(fix)}`);
+    await printLine(stdout, line);
+    if (fix !== undefined) await printLine(stdout, `${' '.repeat(21)}fix: ${fix}`);
   }
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
-import { printJson, printLine } from '../print';
+import { printByteOrderMark, printJson, printRecord } from '../print';
 import { showProgress } from '../progress';
 import { type SourceOptions, withSource } from '../source/options';
 import type { ShownEntry } from '../source/sources';
@@ -17,7 +17,6 @@ interface Options extends SourceOptions, FilterOptions {
 const ABOUT = `
 In CSV, problems, changes and stale are JSON texts. A cell that a spreadsheet would take for a formula
 begins with a single quote; programs that need the exact texts read NDJSON.`;
-const BYTE_ORDER_MARK = '\ufeff';
 
 /** `log export`: every push that a filter asks for, as fast as its reader takes them. */
 export function addLogExport(parent: Command, tool: Tool): void {
@@ -48,8 +47,9 @@ async function exportLog(options: Options, tool: Tool): Promise<void> {
     try {
       const { csvOf } = await import('../log/csv.js');
       const csv = csvOf(log.ofOperators);
-      if (isCsv) await printLine(stdout, `${bom ? BYTE_ORDER_MARK : ''}${csv.header()}\r`);
-      const printRow = (view: ShownEntry) => printLine(stdout, `${csv.row(view)}\r`);
+      if (bom) await printByteOrderMark(stdout);
+      if (isCsv) await printRecord(stdout, csv.header());
+      const printRow = (view: ShownEntry) => printRecord(stdout, csv.row(view));
       const print = isCsv ? printRow : (view: ShownEntry) => printJson(stdout, view);
       for await (const view of log.numbered(log.all(filter, { oldestFirst }))) {
         await print(view);

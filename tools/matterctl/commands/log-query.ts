@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { localTime } from '../local-time';
+import { localTime, timeHead } from '../local-time';
 import { matterName, resultText, totalTime } from '../log/entry-text';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { createSearchProgress, firstEntries } from '../log/first-entries';
 import { wholeNumber } from '../option-values';
-import { type Cell, printJson, printTable } from '../print';
+import { type Cell, note, printJson, printTable } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
 import type { ShownEntry } from '../source/sources';
 import { withSources } from '../source/with-sources';
@@ -17,7 +17,7 @@ interface Options extends SourceOptions, FilterOptions {
 
 /** A longer table takes long to lay out, and is for programs: "log export". */
 const MOST = 1_000;
-const HEAD = ['RECEIVED', 'REQUEST ID', 'OP', 'MATTER', 'ATTEMPT', 'RESULT', 'MS'];
+const HEAD = ['REQUEST ID', 'OP', 'MATTER', 'ATTEMPT', 'RESULT', 'MS'];
 
 /** `log query`: a table, or NDJSON as it is found. */
 export function addLogQuery(parent: Command, tool: Tool): void {
@@ -35,14 +35,15 @@ async function query(options: Options, tool: Tool): Promise<void> {
   const filter = toLogFilter(options);
   const timeZone = tool.settings.timeZone();
   const rows: Cell[][] = [];
-  let end = { found: 0, isMore: false };
+  let end: End = { found: 0, isMore: false, notRecorded: 0 };
   await withSources(tool, options, async ({ log }) => {
     const tellPlace = createSearchProgress(tool);
     const entries = firstEntries(log, filter, {
       limit,
       oldestFirst,
       onPage: (reached) => {
-        end = { found: reached.found, isMore: reached.next !== undefined };
+        const { found, next, notRecorded = 0 } = reached;
+        end = { found, isMore: next !== undefined, notRecorded };
         tellPlace(reached);
       },
     });
@@ -51,20 +52,33 @@ async function query(options: Options, tool: Tool): Promise<void> {
       else rows.push(toRow(view, timeZone));
     }
   });
-  if (rows.length > 0) await printTable(tool.stdout, HEAD, rows);
+  const head = [timeHead('RECEIVED', timeZone), ...HEAD];
+  if (rows.length > 0) await printTable(tool.stdout, head, rows);
   tellEnd(tool, options, end);
+}
+
+interface End {
+  readonly found: number;
+  readonly isMore: boolean;
+  /** Pushes like these without an entry. */
+  readonly notRecorded: number;
 }
 
 function tellEnd(
   { stderr }: Tool,
   { limit, json }: Options,
-  { found, isMore }: { readonly found: number; readonly isMore: boolean },
+  { found, isMore, notRecorded }: End,
 ): void {
   if (isMore) {
-    stderr.write(
-      `There are more than ${limit}: narrow it, raise --limit (to ${MOST}), or take "log export" for all.\n`,
+    note(
+      stderr,
+      `There are more than ${limit}: narrow it, raise --limit (to ${MOST}), or take "log export" for all.`,
     );
-  } else if (found === 0 && !json) stderr.write('No such pushes.\n');
+  } else if (found === 0 && !json) note(stderr, 'No such pushes.');
+  if (notRecorded === 0) return;
+  const pushes =
+    notRecorded === 1 ? '1 more push like these has' : `${notRecorded} more pushes like these have`;
+  note(stderr, `${pushes} no entry in the log: rejections are recorded at a limited rate.`);
 }
 
 function toRow(view: ShownEntry, timeZone: string): Cell[] {

@@ -5,7 +5,7 @@ import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { wholeNumber, withOperator } from '../option-values';
-import { printJson, printLine } from '../print';
+import { printJson, printLines } from '../print';
 import type { ResendSummary } from '../resend/report';
 import type { ResendOptions } from '../resend/resend-all';
 import type { Tool } from '../tool';
@@ -72,7 +72,7 @@ async function resend(options: Options, tool: Tool): Promise<void> {
   await done.finally(async () => {
     // Also where it ended early: what was sent was sent.
     if (options.json) await printJson(tool.stdout, { summary: report.summary() });
-    else await printLine(tool.stdout, report.describe());
+    else await printLines(tool.stdout, report.describe());
   });
 }
 

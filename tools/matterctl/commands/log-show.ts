@@ -5,7 +5,7 @@ import { localTime } from '../local-time';
 import type { Attempt } from '../log/entry-details';
 import { timelineLines, timelineOf } from '../log/timeline';
 import { toRequestId } from '../option-values';
-import { escapeUnprintable, printFields, printJson, printLine } from '../print';
+import { printFields, printJson, printLine, printLines } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
 import type { EntryDetail, LogSource } from '../source/sources';
 import { withSources } from '../source/with-sources';
@@ -91,14 +91,11 @@ async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<
   const { view, attempts, body, diagnosis } = found;
   const way = timelineLines(timelineOf(view), timeZone);
   if (view.settledAt === null) way.push(waitingText(view.deadlineAt, Date.now(), timeZone));
-  for (const line of [headline(view, timeZone), '', ...way, '']) await printLine(stdout, line);
+  await printLines(stdout, [headline(view, timeZone), '', ...way, '']);
   await printFields(stdout, detailsOf(view, attempts, timeZone));
-  for (const line of listsOf(view, timeZone)) await printLine(stdout, line);
-  for (const line of diagnosis ? diagnosisLines(diagnosis) : []) await printLine(stdout, line);
+  await printLines(stdout, listsOf(view, timeZone));
+  await printLines(stdout, diagnosis ? diagnosisLines(diagnosis) : []);
   if (body === undefined) return;
   await printLine(stdout, '');
-  await printLine(stdout, body === null ? 'The body is not kept (any more).' : toLines(body));
+  await printLines(stdout, body?.split('\n') ?? ['The body is not kept (any more).']);
 }
-
-/** A body as it was sent, but for what a terminal would take for a command. */
-const toLines = (body: string) => body.split('\n').map(escapeUnprintable).join('\n');

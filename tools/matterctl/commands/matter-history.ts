@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { inBatches } from '../../../src/concurrency/in-batches';
 import type { MatterKey } from '../../../src/storage/ledger/matters';
 import { CommandFailure } from '../failure';
-import { localTime, shortTime } from '../local-time';
+import { localTime, shortTime, timeHead } from '../local-time';
 import { resultText, shortChanges, staleText } from '../log/entry-text';
 import { firstEntries } from '../log/first-entries';
 import { wholeNumber } from '../option-values';
-import { printable, printJson, printLine } from '../print';
+import { note, printable, printJson, printLine } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
 import type { LogSource, MatterSource, ShownEntry } from '../source/sources';
 import { withSources } from '../source/with-sources';
@@ -33,7 +33,7 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
   const { stdout, stderr, settings } = tool;
   const timeZone = settings.timeZone();
   const lines = createHistoryLines(timeZone);
-  const tell = (note: string) => stderr.write(`${note}\n`);
+  const tell = (line: string) => note(stderr, line);
   let count = 0;
   await withSources(tool, { ...options, ...matter }, async ({ log, matters }) => {
     const entries = historyOf(matter, log, { limit: options.limit, tell });
@@ -41,7 +41,7 @@ async function history(matter: MatterKey, options: Options, tool: Tool): Promise
       count += 1;
       if (options.json) await printJson(stdout, view);
       else {
-        if (count === 1) await printLine(stdout, HISTORY_HEAD);
+        if (count === 1) await printLine(stdout, historyHead(timeZone));
         await printLine(stdout, lines.add(view));
       }
     }
@@ -70,7 +70,8 @@ const MAX_PROBLEMS = 3;
 /** Beside the revision of a push that took effect before one that was received earlier. */
 const EARLIER = '*';
 
-const HISTORY_HEAD = toLine('RECEIVED', 'OP', 'RESULT', 'REV', 'REQUEST ID', 'EFFECT');
+const historyHead = (timeZone: string) =>
+  toLine(timeHead('RECEIVED', timeZone), 'OP', 'RESULT', 'REV', 'REQUEST ID', 'EFFECT');
 
 /** The pushes of one matter, a line each: what every one of them did to it. */
 interface HistoryLines {

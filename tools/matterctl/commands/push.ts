@@ -4,9 +4,10 @@ import { readSecretFile } from '../client-secret';
 import { CommandFailure, EXIT_USAGE, explain } from '../failure';
 import { exitCodeOf } from '../interrupt';
 import { toClientId, toServiceUrl, toSpan, wholeNumber, withJson } from '../option-values';
-import { printJson, printLine } from '../print';
+import { printJson, printLines } from '../print';
 import type { PushJob, PushResult } from '../push/run-push';
 import type { Counts } from '../push/tally';
+import { withEncoding } from '../text-file';
 import type { Tool } from '../tool';
 
 interface Options {
@@ -21,6 +22,7 @@ interface Options {
   readonly failures?: string;
   readonly restart?: boolean;
   readonly dryRun?: boolean;
+  readonly encoding?: string;
   readonly json?: boolean;
 }
 
@@ -35,6 +37,10 @@ An interrupted run goes on where it was when the same command is given again.
 Lines that fail for good go to the failure file, which can be mended and pushed again: a line that could
 not be read stands in it as "text", mended there or replaced by the push that it should be. What fails of
 x.failed.ndjson goes to x.failed.2.ndjson. A second run on the same file is told which process has it.
+The file is UTF-8, UTF-16 with a byte order mark, or GBK; --encoding names another encoding.
+
+If something other than the service answers at --url (a redirect, a page of a gateway), the run ends at once,
+and no line fails for it.
 
 No line fails because the service does: while its database, its queue or the network is away, a backlog
 is full or the client is paused, nothing is lost and no line uses up its tries. The run says what it
@@ -78,8 +84,8 @@ export function addPush(parent: Command, tool: Tool): void {
       ]),
     )
     .addHelpText('after', ABOUT);
-  withJson(command, 'print the summary as JSON').action((file: string, options: Options) =>
-    push(file, options, tool),
+  withJson(withEncoding(command), 'print the summary as JSON').action(
+    (file: string, options: Options) => push(file, options, tool),
   );
 }
 
@@ -89,7 +95,7 @@ async function push(file: string, options: Options, tool: Tool): Promise<void> {
   const result = await runPush(job, tool);
   const summary = summarize(result, job);
   if (options.json) await printJson(tool.stdout, summary);
-  else await printLine(tool.stdout, describe(summary));
+  else await printLines(tool.stdout, describe(summary));
   if (result.stopped) throw toFailure(result.stopped, job);
   if (summary.failed > 0) throw new CommandFailure(failedLines(summary.failed, job));
 }
@@ -187,8 +193,8 @@ function summarize(result: PushResult, { failuresPath, dryRun }: PushJob): Summa
   };
 }
 
-/** Several lines of text. */
-function describe(summary: Summary): string {
+/** Lines of text. */
+function describe(summary: Summary): string[] {
   const { lines, resumed, elapsedMs, rate, failed, retries, replayed, afterFailure } = summary;
   const { warned, warnings } = summary;
   const before = resumed > 0 ? `, ${resumed} of them before` : '';
@@ -206,7 +212,7 @@ function describe(summary: Summary): string {
     for (const [name, count] of Object.entries(warnings)) rows.push(row(`  ${name}`, count));
   }
   if (afterFailure > 0) rows.push(row('sent after a failed line of their key', afterFailure));
-  return rows.join('\n');
+  return rows;
 }
 
 const row = (name: string, count: number) => `  ${name.padEnd(24)} ${String(count).padStart(9)}`;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { wholeNumber, withJson } from '../option-values';
-import { printJson, printTable } from '../print';
+import { note, printJson, printTable } from '../print';
 import { GROUP_HEAD, groupRow, tellCut } from '../queue-cells';
 import type { Tool } from '../tool';
 
@@ -21,9 +21,9 @@ export function addQueueOldest(parent: Command, tool: Tool): void {
     const shown = groups.slice(0, limit);
     if (json) await printJson(tool.stdout, { keys: groups.length, oldest: shown, cutPartitions });
     else if (shown.length > 0) await printTable(tool.stdout, GROUP_HEAD, shown.map(groupRow));
-    else tool.stderr.write('Nothing waits.\n');
+    else note(tool.stderr, 'Nothing waits.');
     if (groups.length > limit) {
-      tool.stderr.write(`${groups.length} keys have waiting pushes: --limit shows more.\n`);
+      note(tool.stderr, `${groups.length} keys have waiting pushes: --limit shows more.`);
     }
     tellCut(tool, cutPartitions);
   });

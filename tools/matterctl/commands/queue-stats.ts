@@ -3,7 +3,7 @@ import { type Look, lookForStuck } from '../../../src/queue/stuck';
 import type { PushesView } from '../../../src/queue/view';
 import { hottest, type WaitingClient } from '../../../src/queue/waiting-tally';
 import { withJson } from '../option-values';
-import { type Cell, printFields, printJson, printTable } from '../print';
+import { type Cell, printFields, printJson, printLine, printTable } from '../print';
 import { age, GROUP_HEAD, groupRow, jobState, tellCut, tellStuck } from '../queue-cells';
 import type { Tool } from '../tool';
 
@@ -49,13 +49,13 @@ function toStats({ partitions, stuck }: Look, { groups, clients, cutPartitions }
 async function printScreen(tool: Tool, look: Look, pushes: PushesView): Promise<void> {
   const { stdout } = tool;
   const stats = toStats(look, pushes);
-  const gap = () => stdout.write('\n');
+  const gap = () => printLine(stdout, '');
   await printFields(stdout, {
     waiting: stats.waiting,
     oldest: age(stats.oldestMs),
     'stuck jobs': stats.stuck.length,
   });
-  gap();
+  await gap();
   const partitions = stats.partitions.map((view): Cell[] => {
     const { partition, waiting, oldestMs, job } = view;
     return [
@@ -68,9 +68,9 @@ async function printScreen(tool: Tool, look: Look, pushes: PushesView): Promise<
   });
   await printTable(stdout, PARTITION_HEAD, partitions);
   if (stats.clients.length === 0) return;
-  gap();
+  await gap();
   await printTable(stdout, CLIENT_HEAD, stats.clients.slice(0, TOP).map(clientRow));
-  gap();
+  await gap();
   await printTable(stdout, GROUP_HEAD, stats.hottest.map(groupRow));
 }
 

@@ -1,45 +1,55 @@
 import { stat } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { MATTER_COLUMNS } from '../../../src/files/columns';
+import { type ColumnOptions, withColumns } from '../column-options';
 import { CommandFailure, EXIT_FAILED, EXIT_USAGE } from '../failure';
 import { wholeNumber } from '../option-values';
-import { escapeUnprintable, printJson, printLine } from '../print';
-import { describe, isEqual, type Summary } from '../reconcile/report';
+import { note, printJson, printLines } from '../print';
+import { describe, isEqual, notComparable, type Summary } from '../reconcile/report';
+import type { Source } from '../reconcile/source';
 import { type SourceOptions, withSource } from '../source/options';
 import { withServiceRules } from '../source/with-sources';
+import { withEncoding } from '../text-file';
 import type { Tool } from '../tool';
 
-interface Options extends SourceOptions {
+interface Options extends SourceOptions, ColumnOptions {
   readonly systemCode?: string;
   readonly repush?: string;
   readonly orphans?: boolean;
   readonly overwriteNewer?: boolean;
+  /** Of matters that are not here, where the file does not say it. */
+  readonly default?: string;
+  readonly encoding?: string;
   /** Most rows of the table. */
   readonly limit: number;
 }
 
 const ABOUT = `
 The file is one of
-  a CSV file (UTF-8 or GBK) with the column externalId and any of bizStatus, externalStatusCode,
-    sourceUpdatedAt, deleted (true or false), and the fields of an upsert: those are not compared,
-    they go into the re-push. An empty cell says nothing.
+  a CSV file with a column externalId and any of bizStatus, externalStatusCode, sourceUpdatedAt, deleted
+    (true or false), assignee (logins), and the fields of an upsert. Columns are known by these names in any
+    case and by common Chinese headings; --column title=主题 names another one. An empty cell says nothing.
+    Separators are comma, semicolon or tab. Times may be those of a spreadsheet: 2026/11/25 9:20.
   an NDJSON file of the same fields, one object a line
   the file that "matterctl push" was given. It is taken for all that was ever pushed of the matters
     in it, folded as the service does it, and compared field by field.
+Files are UTF-8, UTF-16 with a byte order mark, or GBK; --encoding names another encoding.
 
 Differences: MISSING (not here), DELETED (here only), NOT_DELETED (here), STALE_HERE and NEWER_HERE
-(sourceUpdatedAt), STATUS_DIFFERS (bizStatus or externalStatusCode), CONTENT_DIFFERS (other fields;
-with a file of pushes), ORPHAN (open here and not in the file; with --orphans).
+(sourceUpdatedAt), STATUS_DIFFERS (bizStatus or externalStatusCode), CONTENT_DIFFERS (other fields that the
+file states), ORPHAN (open here and not in the file; with --orphans), DAMAGED_ID (a spreadsheet has changed
+the id), LOOK_ALIKE (here under an id that looks the same).
 
 Pushing the re-push file with "matterctl push" mends what differs. Each run writes it anew; it is
 there only where there is something to push. What is newer here than in the file is left alone,
 unless --overwrite-newer is given. Orphans are only listed, those with an id that the service made
-are left out.
+are left out. Matters that are missing need a title and a matterType: of the file, or --default matterType=TODO.
 
 A bad line is named and left out, the others are compared. Lines of the re-push file that the service
 would reject as they are (their form, or users that it does not know) are named beforehand.
 
-Exit code: 0 nothing differs, 1 something differs, or a line was left out (or the command failed),
-2 wrong usage, or nothing of the file can be compared.`;
+Exit code: 0 nothing differs; 1 something differs, or a line was left out (or the command failed); 2 wrong
+usage, or more than a tenth of the file cannot be read, so that it is not comparable.`;
 
 /** `reconcile`: what a source expects against what the ledger holds. */
 export function addReconcile(parent: Command, tool: Tool): void {
@@ -54,11 +64,22 @@ export function addReconcile(parent: Command, tool: Tool): void {
     .option('--repush <file>', 'where lines to push go (default: <file>.repush.ndjson)')
     .option('--orphans', 'the file is complete: list what is open here and not in it')
     .option('--overwrite-newer', 'push over what is newer here too')
+    .option(
+      '--default <matterType=type>',
+      'the type of matters that are missing here, where the file does not say it',
+      toDefaultType,
+    )
     .option('--limit <n>', 'most rows of the table', wholeNumber(0, 1_000_000), 200)
     .addHelpText('after', ABOUT);
-  withSource(command).action((file: string, options: Options) =>
-    reconcileFile(file, options, tool),
+  withSource(withEncoding(withColumns(command, MATTER_COLUMNS))).action(
+    (file: string, options: Options) => reconcileFile(file, options, tool),
   );
+}
+
+function toDefaultType(text: string): string {
+  const [, type] = /^matterType=(TODO|NOTICE|ALERT|REMIND)$/.exec(text) ?? [];
+  if (type !== undefined) return type;
+  throw new InvalidArgumentError('It must be matterType=TODO, NOTICE, ALERT or REMIND.');
 }
 
 async function reconcileFile(file: string, options: Options, given: Tool): Promise<void> {
@@ -74,29 +95,56 @@ async function reconcileFile(file: string, options: Options, given: Tool): Promi
   await checkFiles(file, repushPath);
   const tool = await withServiceRules(options, given);
   const { openSource } = await import('../reconcile/open-source.js');
-  const source = await openSource(file, systemCode, tool);
-  if (source.unknownFields.length > 0) {
-    const names = escapeUnprintable(source.unknownFields.join(', '));
-    tool.stderr.write(`Unknown fields, ignored: ${names}\n`);
-  }
-  const { orphans = false, overwriteNewer = false } = options;
-  const job = { ...options, repushPath, orphans, overwriteNewer, startedAt };
+  const { encoding, column: columns } = options;
+  const source = await openSource(file, { systemCode, encoding, columns }, tool);
+  tellFields(source, tool);
+  const { orphans = false, overwriteNewer = false, default: matterType } = options;
+  const job = { ...options, repushPath, orphans, overwriteNewer, matterType, startedAt };
   const { compareFile } = await import('../reconcile/compare-file.js');
   const summary = await compareFile(source, job, tool);
   if (options.json) await printJson(tool.stdout, { summary });
-  else await printLine(tool.stdout, describe(summary));
+  else await printLines(tool.stdout, describe(summary));
   if (summary.differences.MISSING === summary.compared) {
     const whose =
       systemCode === undefined ? 'this the right client' : `${systemCode} the right system`;
-    tool.stderr.write(`None of the matters is here: is ${whose}?\n`);
+    note(tool.stderr, `None of the matters is here: is ${whose}?`);
   }
   if (orphans && source.leftOutUnnamed > 0) {
-    tool.stderr.write('What the lines left out are about may be among the orphans.\n');
+    note(tool.stderr, 'What the lines left out are about may be among the orphans.');
   }
+  if ((summary.differences.DAMAGED_ID ?? 0) > 0)
+    for (const line of AS_TEXT) note(tool.stderr, line);
   if (!isEqual(summary) || summary.leftOut > 0) throw toFailure(summary);
 }
 
+const AS_TEXT = [
+  'A spreadsheet takes long numbers and leading zeros for numbers and changes them. Export the column of ids as text:',
+  'do not open the export of your system in Excel; or import it there with Data > From Text/CSV and the type Text for that',
+  'column (数据 > 从文本/CSV，将该列的数据类型设为“文本”), and save it as CSV again.',
+];
+
+/** Which fields count, and what of the file does not: nobody should take equal for more than it is. */
+function tellFields(
+  { columns, statedFields, unknownFields, serials = 0 }: Source,
+  tool: Tool,
+): void {
+  const tell = (line: string) => note(tool.stderr, line);
+  const used = columns?.flatMap(({ name, field }) =>
+    field === undefined ? [] : [field === name ? name : `${field} (${name})`],
+  );
+  const compared = used ?? statedFields;
+  if (compared) tell(`Compared: ${compared.join(', ')}`);
+  if (unknownFields.length > 0) tell(`Unknown fields, ignored: ${unknownFields.join(', ')}`);
+  if (serials > 0) {
+    tell(
+      `${serials} times are numbers of days, as a spreadsheet counts them: they were read as such; format the column as a date and time to be sure`,
+    );
+  }
+}
+
 function toFailure(summary: Summary): CommandFailure {
+  const [headline] = notComparable(summary);
+  if (headline !== undefined) return new CommandFailure(headline, EXIT_USAGE);
   const { repushFile, leftOut } = summary;
   const next = repushFile === null ? '' : `: push ${repushFile}`;
   const differ = isEqual(summary) ? [] : [`the file and the ledger differ${next}`];

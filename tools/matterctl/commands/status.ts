@@ -5,7 +5,7 @@ import type { Status } from '../../../src/status/look';
 import { CommandFailure } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
 import { withDatabase } from '../option-values';
-import { printJson, printLine } from '../print';
+import { clearScreen, printJson, printLine, printLines } from '../print';
 import { screenOf } from '../status/screen';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, serverOf } from '../with-mongo';
@@ -16,8 +16,6 @@ interface Options extends DatabaseOptions {
 
 /** Milliseconds between two looks of --watch. */
 const INTERVAL = 2_000;
-/** The cursor to the top, and all below it gone: without a flicker. */
-const CLEAR = '\u001b[H\u001b[J';
 
 const ABOUT = `
 Processes are told by their heartbeats: one that died, is stopped or is cut off from Redis is SILENT, and
@@ -48,7 +46,7 @@ async function showStatus(options: Options, tool: Tool): Promise<void> {
   const print = (status: Status) =>
     options.json
       ? printJson(tool.stdout, status)
-      : printLine(tool.stdout, screenOf(status, timeZone));
+      : printLines(tool.stdout, screenOf(status, timeZone).split('\n'));
   try {
     if (options.watch) await watch(look, print, { ...tool, isPlain: options.json ?? false });
     else {
@@ -79,7 +77,7 @@ async function watch(
       // A look that is under way is left behind.
       const [status] = await Promise.race([once(stop.signal, 'abort'), Promise.all([look()])]);
       if (stop.signal.aborted) break;
-      if (isTerminal) stdout.write(CLEAR);
+      if (isTerminal) await clearScreen(stdout);
       await print(status);
       if (!isTerminal && !isPlain) await printLine(stdout, '');
       // Rejects only when stopped, and then the loop ends.

@@ -7,6 +7,7 @@ export const CHECKS = [
   'headers',
   'secret',
   'client',
+  'service',
   'body',
   'round trip',
 ] as const;
@@ -66,6 +67,41 @@ const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: strin
       'an operator has paused its pushes; its queries are answered',
       'Ask the operators when; "matterctl queue resume" lets it push again.',
     ],
+    HEADERS_TOO_LARGE: [
+      'headers',
+      'the head of the request is over 16 KiB when it arrives',
+      'Let the gateway take Cookie and its own large headers off on the way to the service.',
+    ],
+    DATABASE_NOT_PREPARED: [
+      'service',
+      'its database is not prepared: the release step was not run, or indexes are missing',
+      'Run the release step (node dist/src/release.js) with the settings of the service; the log of web names what is missing.',
+    ],
+    DATABASE_UNAVAILABLE: [
+      'service',
+      'its database does not answer, or rejects writes',
+      'Look at MongoDB: a full disk, a quota, a missing right? The log of web has the error of the server.',
+    ],
+    QUEUE_UNAVAILABLE: [
+      'service',
+      'its queue does not answer, takes no writes, or was paused with BullMQ',
+      'Run "matterctl status": it names the cause; "matterctl queue unpause" ends a pause.',
+    ],
+    QUEUE_MEMORY_FULL: [
+      'service',
+      'Redis is at its maxmemory',
+      'Do workers run? Otherwise give Redis more memory.',
+    ],
+    SHUTTING_DOWN: [
+      'service',
+      'the process that answers is being stopped',
+      'Try again; let the load balancer ask /readyz.',
+    ],
+    CONFIRMATION_TIMEOUT: [
+      'service',
+      'the push was not confirmed in time',
+      'Does a worker run? "matterctl status" and "matterctl queue stats" show what waits and why.',
+    ],
     NO_SYSTEM_CODE: [
       'client',
       'the client has no system code',
@@ -74,8 +110,16 @@ const REASONS: Readonly<Record<string, readonly [check: CheckName, detail: strin
   };
 
 /** @returns what an answer other than success says; of `check` where it is about nothing else */
-export function judge({ status, envelope, failure }: Heard, check: CheckName): Check {
+export function judge({ status, envelope, location, failure }: Heard, check: CheckName): Check {
   if (failure !== undefined) return failed(check, `nobody answers: ${failure}`, NETWORK);
+  if (!envelope && location !== undefined) {
+    const detail = `something else answers, with status ${status} and a redirect to ${location}`;
+    return failed(
+      check,
+      detail,
+      'Give the address of the service itself: no push follows a redirect.',
+    );
+  }
   if (!envelope) return failed(check, `something else answers, with status ${status}`, GATEWAY);
   const { reason = `code ${envelope.code}`, requestId } = envelope;
   const known = REASONS[reason];

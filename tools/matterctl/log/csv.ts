@@ -1,4 +1,5 @@
 /** Log entries as a CSV file that spreadsheets open. */
+import { csvRecord } from '../../../src/protocol/csv-cell';
 import {
   entryView,
   type OperatorEntryView,
@@ -38,18 +39,4 @@ function toText(value: ShownEntry[keyof ShownEntry]): string {
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0))
     return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-/** What is quoted in a cell, by RFC 4180. */
-const QUOTED = /[",\r\n]|^\s|\s$/;
-/** What spreadsheets take for the beginning of a formula, the full-width forms too. */
-const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
-
-/** One record without its end. */
-export const csvRecord = (cells: readonly string[]) => cells.map(csvCell).join(',');
-
-/** A text of somebody else's must not become a formula: it is shown as a text, after a quote. */
-export function csvCell(text: string): string {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

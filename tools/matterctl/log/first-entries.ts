@@ -2,6 +2,7 @@
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import type { LogOrder } from '../../../src/storage/push-log/search';
 import { localTime } from '../local-time';
+import { note } from '../print';
 import type { LogSource, ShownEntry } from '../source/sources';
 import type { Tool } from '../tool';
 
@@ -18,6 +19,8 @@ export interface Reached {
   readonly next: string | undefined;
   /** Up to where in time it has come, epoch milliseconds, where that is known. */
   readonly place: number | undefined;
+  /** As of the first page. */
+  readonly notRecorded: number | undefined;
 }
 
 export async function* firstEntries(
@@ -27,12 +30,14 @@ export async function* firstEntries(
 ): AsyncGenerator<ShownEntry> {
   let found = 0;
   let after: string | undefined;
+  let notRecorded: number | undefined;
   do {
     const page = await source.page(filter, { ...order, limit: limit - found, after });
+    notRecorded ??= page.notRecorded;
     const { entries, next, place } = page;
     found += entries.length;
     after = next;
-    onPage?.({ found, next, place });
+    onPage?.({ found, next, place, notRecorded });
     yield* entries;
   } while (after !== undefined && found < limit);
 }
@@ -48,6 +53,6 @@ export function createSearchProgress({ stderr, settings }: Tool): (reached: Reac
     if (next === undefined || Date.now() - told < INTERVAL) return;
     told = Date.now();
     const from = place === undefined ? '' : ` from ${localTime(place, timeZone)}`;
-    stderr.write(`${found} found, searching on${from}\n`);
+    note(stderr, `${found} found, searching on${from}`);
   };
 }

@@ -7,6 +7,7 @@ import { firstIdAt, receivedAtOf } from '../../../src/storage/push-log/request-i
 import { backoff } from '../../client/backoff';
 import { MatterPushError } from '../../client/error';
 import { isOfDatabase } from '../failure';
+import { note } from '../print';
 import type { LogSource, ShownEntry } from '../source/sources';
 import type { Tool } from '../tool';
 
@@ -30,12 +31,12 @@ export async function keepPolling(
   while (!stop.aborted) {
     try {
       await poll();
-      if (failures > 0) stderr.write(`The ${away} is back.\n`);
+      if (failures > 0) note(stderr, `The ${away} is back.`);
       failures = 0;
     } catch (error) {
       if (stop.aborted || !(await isAway(error))) throw error;
       away = error instanceof MatterPushError ? 'service' : 'database';
-      if (failures === 0) stderr.write(`The ${away} is away: ${(error as Error).message}\n`);
+      if (failures === 0) note(stderr, `The ${away} is away: ${(error as Error).message}`);
       failures += 1;
     }
     const wait = failures === 0 ? interval : backoff(failures);

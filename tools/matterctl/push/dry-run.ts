@@ -1,19 +1,15 @@
 /** What fails in a dry run is told, and written nowhere. */
-import { printable } from '../print';
+import { noteAboveBar } from '../print';
 import type { Tool } from '../tool';
 import type { FailureFile } from './push-line';
 
 /** Lines that are told; the summary counts all of them. */
 const MAX_TOLD = 100;
-/** Puts away a progress bar, which draws itself anew below. */
-const CLEAR_LINE = '\r\u001b[K';
 
 /** In place of a failure file: a line on stderr for each of the first hundred lines that fail. */
 export function tellFailures({ stderr }: Pick<Tool, 'stderr'>): FailureFile {
   let failed = 0;
-  const tell = (text: string) => {
-    stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${printable(text)}\n`);
-  };
+  const tell = (text: string) => noteAboveBar(stderr, text);
   return {
     add: (failure) => {
       failed += 1;

@@ -1,7 +1,7 @@
 /** What is noted of a line that came to its end, and what ends the whole run. */
 import type { PushData } from '../../../src/protocol/envelope';
-import { MatterPushError } from '../../client/error';
-import type { Answered, Rejected } from '../../client/verdict';
+import { isFromElsewhere, MatterPushError } from '../../client/error';
+import { type Answered, isElsewhereForAll, type Rejected } from '../../client/verdict';
 import { CommandFailure } from '../failure';
 import type { FileLine } from './file-line';
 import {
@@ -13,7 +13,7 @@ import {
 } from './push-line';
 import type { DoneLines } from './run-state';
 import type { Tally } from './tally';
-import type { ServiceState } from './waits';
+import { isOfTheService, type PostReader } from './waits';
 
 export interface Noting {
   readonly done: DoneLines;
@@ -24,9 +24,6 @@ export interface Noting {
 /** The service rejects the client or the path, for every line alike. */
 const FOR_ALL_CODES = [401, 403];
 const FOR_ALL_REASONS = ['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'];
-/** Not from the service. Something that stands where it should be answers so, or a gateway before it. */
-const ELSEWHERE = /^HTTP_(?:200|3\d\d|401|403|404|405)$/;
-
 const MISMATCH = 'SIGNATURE_MISMATCH';
 const TO_THE_CAUSE =
   'matterctl doctor, with the same --client-id and --secret-file, finds the cause';
@@ -85,31 +82,55 @@ function namedTooLarge(rejection: Rejected, bytes: number): Rejected {
 
 /** Finds what lies in the client or the address, and not in a line. */
 export class ForAllCheck {
-  readonly #askService: () => Promise<ServiceState>;
-  #isMatterPush = false;
+  readonly #askByPost: () => Promise<PostReader>;
+  #isReached = false;
+  #fromElsewhere = 0;
 
-  constructor(askService: () => Promise<ServiceState>) {
-    this.#askService = askService;
+  /** @param askByPost asks something that changes nothing, by POST and signed, as pushes are */
+  constructor(askByPost: () => Promise<PostReader>) {
+    this.#askByPost = askByPost;
   }
 
-  /** To be told each answer: a gateway may reject one line, as long as the service answers behind it. */
+  /** To be called with each answer. */
   heard(verdict: Answered | Rejected): void {
-    const isElsewhere = verdict.kind === 'rejected' && ELSEWHERE.test(verdict.reason);
-    this.#isMatterPush ||= verdict.requestId !== null && !isElsewhere;
+    this.#isReached ||= verdict.requestId !== null;
+  }
+
+  /** Whether the service itself has answered a push of this run. */
+  get isReached(): boolean {
+    return this.#isReached;
   }
 
   /** @throws CommandFailure where every other line would fail the same way */
-  async check({ code, reason, message, retryable, requestId }: Rejected): Promise<void> {
-    if (retryable) return;
-    const isElsewhere = ELSEWHERE.test(reason);
-    const isOurs = !reason.startsWith('HTTP_');
-    const isForAll = isOurs
-      ? FOR_ALL_CODES.includes(code) || FOR_ALL_REASONS.includes(reason)
-      : isElsewhere && !this.#isMatterPush && (await this.#askService()) !== 'ready';
-    if (!isForAll) return;
+  async check(rejection: Rejected): Promise<void> {
+    const { code, reason, message, retryable, requestId } = rejection;
+    if (isFromElsewhere(rejection)) {
+      if (isElsewhereForAll(rejection)) throw notTheService(rejection);
+      // A gateway may reject one line for its content, if it lets other requests through.
+      if (!isOfTheService(rejection)) await this.#requireService(rejection);
+      return;
+    }
+    const isForAll = FOR_ALL_CODES.includes(code) || FOR_ALL_REASONS.includes(reason);
+    if (retryable || !isForAll) return;
     const where = reason === MISMATCH ? ` (requestId ${requestId}): ${TO_THE_CAUSE}` : '';
     throw new CommandFailure(
       `the service rejects every push: ${code} ${reason} ${message}${where}`,
     );
   }
+
+  async #requireService(rejection: Rejected): Promise<void> {
+    this.#fromElsewhere += 1;
+    const isHopeless = !this.#isReached && this.#fromElsewhere > MAX_BEFORE_FIRST;
+    if (isHopeless || (await this.#askByPost()) === 'elsewhere') throw notTheService(rejection);
+  }
 }
+
+/**
+ * Pushes that something else may reject before the service has answered one. One bad line in a batch is found with
+ * fewer requests.
+ */
+const MAX_BEFORE_FIRST = 50;
+
+/** No line has failed for it: the run can be started again with another address. */
+export const notTheService = ({ message }: Rejected) =>
+  new CommandFailure(`no line was rejected, but ${message}; is --url the address of the service?`);

@@ -5,9 +5,12 @@ import type { Readable } from 'node:stream';
 import { createGate } from '../../client/gate';
 import { createSender } from '../../client/sender';
 import { tryPushes, verifyPushes } from '../../client/try-pushes';
+import { CommandFailure, EXIT_USAGE } from '../failure';
 import { listenForInterrupt } from '../interrupt';
+import { note } from '../print';
 import { showProgress } from '../progress';
 import { readLines } from '../streams';
+import { asUtf8, markedAsUtf8, openTextFile, tellEncoding } from '../text-file';
 import type { Tool } from '../tool';
 import {
   type Checkpoint,
@@ -27,11 +30,13 @@ import { BatchSender } from './send-batch';
 import { sendLines } from './send-lines';
 import { Standstill } from './standstill';
 import type { Counts } from './tally';
-import { askService, createWaitTeller } from './waits';
+import { askByPost, askService, createWaitTeller } from './waits';
 
 export interface PushJob {
   /** A path; undefined: standard input. */
   readonly file: string | undefined;
+  /** Of the file, as the user names it; undefined: it is found out. */
+  readonly encoding?: string | undefined;
   readonly url: string;
   readonly clientId: string;
   readonly secret: string;
@@ -83,6 +88,7 @@ export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
 /** @param renewLock shows that the run lives */
 async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promise<PushResult> {
   const { file, url, clientId, checkpointPath } = job;
+  const encoding = file === undefined ? undefined : await encodingOfPushes(file, job.encoding);
   const print = file === undefined ? undefined : await fingerprintOf(file);
   const input = print ? { size: print.size, sha256: print.sha256 } : null;
   const state = await openState(job, { input, clientId, url }, tool);
@@ -92,12 +98,16 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
   const standstill = new Standstill(stop.signal);
   const hideProgress = showProgress({
     stderr: tool.stderr,
-    total: print?.lines,
+    // Bytes of another character look like line ends in UTF-16.
+    total: encoding?.startsWith('utf-16') ? undefined : print?.lines,
     things: 'lines',
     state: () => ({ ...toProgress(state.tally.counts()), isStanding: standstill.isStanding() }),
   });
   const startedAt = Date.now();
-  const source = file === undefined ? tool.stdin : createReadStream(file);
+  const source =
+    file === undefined || encoding === undefined
+      ? markedAsUtf8(tool.stdin, job.encoding)
+      : asUtf8(createReadStream(file), encoding);
   const signal = await pushAll(source, job, { ...state, standstill }, stop, tool);
   const elapsed = Date.now() - startedAt;
   hideProgress();
@@ -107,6 +117,20 @@ async function runLocked(job: PushJob, tool: Tool, renewLock: () => void): Promi
   if (!isStopped && checkpointPath !== undefined) await removeCheckpoint(checkpointPath);
   const stopped = isStopped ? { signal, error: stop.signal.reason } : undefined;
   return { counts: state.tally.counts(), resumed: state.resumed, elapsed, stopped };
+}
+
+/**
+ * Nothing of a file is sent whose encoding is doubtful. A line that is not UTF-8 in a file that is UTF-8 otherwise
+ * fails alone.
+ *
+ * @throws CommandFailure naming the line
+ */
+async function encodingOfPushes(file: string, given: string | undefined): Promise<string> {
+  const { encoding = 'utf-8', problem } = await openTextFile(file, given);
+  if (problem && problem.why !== 'mostly-utf-8' && problem.why !== 'unknown') {
+    throw new CommandFailure(`nothing was pushed: ${tellEncoding(file, problem)}`, EXIT_USAGE);
+  }
+  return encoding;
 }
 
 async function openState(job: PushJob, identity: RunIdentity, tool: Tool): Promise<RunState> {
@@ -147,6 +171,7 @@ async function pushAll(
     gate: createGate(),
     teller: createWaitTeller(tool),
     askService: () => askService(url),
+    askByPost: () => askByPost(sender),
     stop: stop.signal,
     cut: cut.signal,
   });
@@ -183,5 +208,5 @@ const toProgress = ({ lines, failed }: Counts) => ({ done: lines, note: `${faile
 
 function tellResume({ stderr }: Tool, { doneThrough, doneAbove }: Checkpoint, lines: number): void {
   const above = doneAbove.length > 0 ? ' and some after it' : '';
-  stderr.write(`Resuming: ${lines} lines are done, up to line ${doneThrough}${above}.\n`);
+  note(stderr, `Resuming: ${lines} lines are done, up to line ${doneThrough}${above}.`);
 }

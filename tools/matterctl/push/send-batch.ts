@@ -2,8 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from '../../client/backoff';
 import type { BatchVerdict } from '../../client/batch-verdict';
-import type { Gate } from '../../client/gate';
-import type { Sender } from '../../client/sender';
+import { isFromElsewhere } from '../../client/error';
 import {
   BATCH_BYTES,
   bytesOf,
@@ -11,57 +10,16 @@ import {
   hasTooManyBytes,
   hasTooManyLines,
   mayLieInOneLine,
-  type OutgoingPush,
   takesNoBatches,
   tookTooLong,
 } from '../../client/try-pushes';
 import { type Answered, isRateLimit, type Rejected, toRejected } from '../../client/verdict';
 import { CommandFailure } from '../failure';
 import type { FileLine } from './file-line';
-import type { Pace, PaceTicket } from './pace';
-import { ForAllCheck, type LineEnds } from './push-work';
-import type { Standstill } from './standstill';
-import type { Tally } from './tally';
-import {
-  causeOf,
-  duration,
-  isOfTheService,
-  type Pushing,
-  type ServiceState,
-  type WaitTeller,
-} from './waits';
-
-export type TryPushes = (
-  pushes: readonly OutgoingPush[],
-  sender: Sender,
-  cut: AbortSignal,
-) => Promise<BatchVerdict>;
-
-export interface Sending extends Pushing {
-  readonly tryPushes: TryPushes;
-  readonly sender: Sender;
-  readonly gate: Gate;
-  readonly pace: Pace;
-  readonly standstill: Standstill;
-  readonly teller: WaitTeller;
-  readonly tally: Tally;
-  readonly ends: LineEnds;
-  /** Most tries after the first that fail for what may lie in the line. */
-  readonly retries: number;
-  /** Milliseconds that a line may wait for the service. */
-  readonly maxWait: number;
-  readonly askService: () => Promise<ServiceState>;
-  /** Begins nothing new. */
-  readonly stop: AbortSignal;
-  /** Cuts off what is under way. */
-  readonly cut: AbortSignal;
-}
-
-/** What a try has left: lines to be sent again, and after how many milliseconds. */
-export interface Left {
-  readonly again: readonly FileLine[];
-  readonly wait: number;
-}
+import type { PaceTicket } from './pace';
+import { ForAllCheck, notTheService } from './push-work';
+import type { Left, Sending } from './sending';
+import { causeOf, duration, isOfTheService } from './waits';
 
 /** A try that is over. */
 interface Try {
@@ -100,7 +58,7 @@ export class BatchSender {
 
   constructor(sending: Sending) {
     this.#sending = sending;
-    this.#forAll = new ForAllCheck(sending.askService);
+    this.#forAll = new ForAllCheck(sending.askByPost);
   }
 
   /** Most lines of the next batch. */
@@ -195,11 +153,15 @@ export class BatchSender {
       }
       await this.#forAll.check(verdict);
       this.#wasReached ||= verdict.code !== 0;
-      if (verdict.retryable && (await this.#mayBeALine(verdict))) {
+      // Before the service has answered a push, nothing else decides that a line fails.
+      const isUndecided = isFromElsewhere(verdict) && !this.#forAll.isReached;
+      const isRetryable = verdict.retryable || isUndecided;
+      if (isRetryable && (await this.#mayBeALine(verdict))) {
         line.counted += 1;
         isCounted = true;
       }
-      if (!verdict.retryable || line.counted > retries) ends.rejected(line, verdict);
+      if (isUndecided && line.counted > retries) throw notTheService(verdict);
+      if (!isRetryable || line.counted > retries) ends.rejected(line, verdict);
       else {
         again.push(line);
         rejections.push(verdict);

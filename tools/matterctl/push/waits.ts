@@ -1,9 +1,12 @@
 /** Why a run waits: its cause in one sentence, how the service is asked, and how often a wait is reported. */
 
-import { READY_PATH } from '../../../src/protocol/paths';
+import { queryPath, READY_PATH } from '../../../src/protocol/paths';
 import type { Rejection } from '../../client/error';
+import { exchange } from '../../client/exchange';
+import type { Sender } from '../../client/sender';
 import { UNREACHABLE } from '../../client/try-pushes';
-import { printable } from '../print';
+import { envelopeOf } from '../../client/verdict';
+import { noteAboveBar, printable } from '../print';
 import type { Tool } from '../tool';
 
 /** Whom the sentence of a cause is about. */
@@ -63,6 +66,9 @@ function rateOf(rate: number | undefined, clientId: string): string {
   return `the client ${clientId} has used up its rate${some}; an operator raises it with: matterctl client limit ${clientId} --rate <pushes a second>`;
 }
 
+/** What answers a signed question by POST; `silent`: nothing that says which. */
+export type PostReader = 'service' | 'elsewhere' | 'silent';
+
 /** `down`: no answer, or one that says so; `other`: an answer that is not one of Matter Push. */
 export type ServiceState = 'ready' | 'down' | 'other';
 
@@ -72,16 +78,30 @@ const READY_TIMEOUT = 3_000;
 /** Asks whether the service works, where a line alone cannot tell. @param url of the service */
 export async function askService(url: string): Promise<ServiceState> {
   try {
-    const response = await fetch(url + READY_PATH, { signal: AbortSignal.timeout(READY_TIMEOUT) });
-    const text = await response.text();
-    if (response.status >= 500) return 'down';
-    const answer: unknown = JSON.parse(text);
-    const isOurs = typeof answer === 'object' && answer !== null && 'code' in answer;
-    if (!isOurs) return 'other';
-    return answer.code === 0 ? 'ready' : 'down';
-  } catch (error) {
-    // A page of a gateway that does not let this path through.
-    return error instanceof SyntaxError ? 'other' : 'down';
+    const answer = await exchange({
+      ...{ method: 'GET', url: url + READY_PATH, timeout: READY_TIMEOUT },
+    });
+    if (answer.status >= 500) return 'down';
+    const envelope = envelopeOf(answer);
+    // Else the page of a gateway that does not let this path through.
+    return envelope === undefined ? 'other' : envelope.code === 0 ? 'ready' : 'down';
+  } catch {
+    // No answer: the service is down, whatever the network calls it.
+    return 'down';
+  }
+}
+
+/** Whether the service answers a signed POST at this address, or something in front of it does. */
+export async function askByPost(sender: Sender): Promise<PostReader> {
+  try {
+    const request = { path: queryPath('clients/me'), body: Buffer.from('{}') };
+    const answer = await sender.send({ ...request, idempotencyKey: undefined });
+    if (envelopeOf(answer)) return 'service';
+    const { status } = answer;
+    return status === 408 || status === RATE_LIMITED || status > 500 ? 'silent' : 'elsewhere';
+  } catch {
+    // No answer says nothing about who would have given it.
+    return 'silent';
   }
 }
 
@@ -89,9 +109,6 @@ export async function askService(url: string): Promise<ServiceState> {
 const INTERVAL = 10_000;
 /** Milliseconds until a cause is told again that slows the run down without stopping it. */
 const SLOW_INTERVAL = 600_000;
-/** Puts away a progress bar, which draws itself anew below. */
-const CLEAR_LINE = '\r\u001b[K';
-
 /** Reports a run's waits, throttled, and no single retries. */
 export interface WaitTeller {
   /** Nothing goes through. @param since, wait milliseconds that it lasts, and until the next try */
@@ -110,7 +127,7 @@ export function createWaitTeller(
   const tell = (line: string): boolean => {
     if (clock() - toldAt < INTERVAL) return false;
     toldAt = clock();
-    stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${line}\n`);
+    noteAboveBar(stderr, line);
     return true;
   };
   return {

@@ -1,6 +1,7 @@
 /** One run: a checked file against the ledger, with progress, report and re-push file. */
 import { formatLocal, parseDateTime } from '../../../src/protocol/time';
 import type { RepushLine } from '../../../src/queries/reconcile/repush';
+import { note } from '../print';
 import { showProgress } from '../progress';
 import type { SourceOptions } from '../source/options';
 import type { MatterSource } from '../source/sources';
@@ -24,6 +25,8 @@ export interface FileJob extends SourceOptions {
   readonly repushPath: string;
   readonly orphans: boolean;
   readonly overwriteNewer: boolean;
+  /** Of matters that are not here, where the file does not say it. */
+  readonly matterType?: string | undefined;
   /** When the reading began, epoch milliseconds. */
   readonly startedAt: number;
   /** Most rows of the table. */
@@ -50,9 +53,7 @@ export async function compareFile(source: Source, job: FileJob, tool: Tool): Pro
   await report.finish();
   if (problems.lines() > 0) {
     problems.tell();
-    tool.stderr.write(
-      'The service would reject the lines above: mend them, or import the users.\n',
-    );
+    note(tool.stderr, 'The service would reject the lines above: mend them, or import the users.');
   }
   return summarize(tally.counts(), source, { repushPath, elapsedMs: Date.now() - startedAt });
 }
@@ -75,7 +76,10 @@ async function compareAll(comparing: Comparing): Promise<void> {
     source,
     ledger,
     tally,
-    options: { overwriteNewer: job.overwriteNewer, formatLocal: deadlineIn(tool) },
+    options: {
+      ...{ overwriteNewer: job.overwriteNewer, matterType: job.matterType },
+      formatLocal: deadlineIn(tool),
+    },
     onEntry: report.add,
     onLines: createLineSink(comparing),
   };

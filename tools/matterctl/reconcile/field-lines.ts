@@ -1,9 +1,14 @@
 /** The lines of a file that states fields, one after the other: the file may be larger than the memory. */
-import { createReadStream } from 'node:fs';
-import { pipeline, Readable } from 'node:stream';
-import { CsvError, type Info, parse } from 'csv-parse';
-import { decodeFile, encodingOf } from '../decode-text';
-import { type RawLine, readLines } from '../streams';
+import { fieldsOf } from '../../../src/files/cells';
+import {
+  type GivenColumn,
+  MATTER_COLUMNS,
+  type Mapping,
+  mapColumns,
+  missingColumns,
+} from '../../../src/files/columns';
+import { CsvError, CsvReader, type CsvRecord } from '../../../src/files/csv';
+import type { RawLine } from '../streams';
 
 /** Neither fields nor a problem: a blank line. */
 export interface FieldLine {
@@ -15,10 +20,16 @@ export interface FieldLine {
   readonly isFatal?: boolean;
 }
 
+/** A column of a table and the field that it holds; undefined: it is not used. */
+export interface Column {
+  readonly name: string;
+  readonly field: string | undefined;
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export async function* readNdjson(path: string): AsyncGenerator<FieldLine> {
-  for await (const raw of readLines(createReadStream(path))) yield toFieldLine(raw);
+export async function* readNdjson(lines: AsyncIterable<RawLine>): AsyncGenerator<FieldLine> {
+  for await (const raw of lines) yield toFieldLine(raw);
 }
 
 function toFieldLine({ number: line, bytes }: RawLine): FieldLine {
@@ -35,86 +46,61 @@ function toFieldLine({ number: line, bytes }: RawLine): FieldLine {
   }
 }
 
-const CSV_OPTIONS = {
-  info: true,
-  relax_column_count: true,
-  skip_empty_lines: true,
-  trim: true,
-  // In bytes: a quote that is never closed must not gather the rest of the file.
-  max_record_size: 4 * 1024 * 1024,
-} as const;
-
-const NO_ENCODING = 'the file is neither UTF-8 nor GBK: save it as "CSV UTF-8"';
+export interface ReadingCsv {
+  /** Of the user: they go before what is guessed. */
+  readonly given: readonly GivenColumn[];
+  /** Told the columns of the header. */
+  readonly onColumns?: (columns: readonly Column[]) => void;
+}
 
 /** An empty cell states nothing: its field is undefined. A bad header is the only line given. */
-export async function* readCsv(path: string): AsyncGenerator<FieldLine> {
-  const encoding = await encodingOf(path);
-  if (!encoding) {
-    yield { line: 1, problem: NO_ENCODING, isFatal: true };
-    return;
-  }
-  const parser = parse(CSV_OPTIONS);
-  // Its errors end the loop below too.
-  pipeline(Readable.from(decodeFile(path, encoding)), parser, () => {});
-  let head: readonly string[] | undefined;
+export async function* readCsv(
+  pieces: AsyncIterable<string>,
+  { given, onColumns }: ReadingCsv,
+): AsyncGenerator<FieldLine> {
+  let mapping: Mapping | undefined;
   try {
-    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
-      if (head) yield toLine(head, record, info.lines);
+    for await (const record of recordsOf(pieces)) {
+      if (mapping) yield toLine(record, mapping);
       else {
-        head = record;
-        const problem = headProblem(head);
-        if (problem !== undefined) {
-          yield { line: info.lines, problem, isFatal: true };
+        const { cells: head, line } = record;
+        const mapped = mapColumns(head, MATTER_COLUMNS, given);
+        const problem = mapped.problem ?? missingColumns(head, mapped.mapping, ['externalId']);
+        if (problem !== undefined || !mapped.mapping) {
+          yield { line, problem: problem ?? '', isFatal: true };
           return;
         }
+        mapping = mapped.mapping;
+        onColumns?.(head.map((name, at) => ({ name, field: mapped.mapping[at] })));
       }
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    yield { line: Number(error.lines ?? 1), problem: error.message, isFatal: true };
+    yield { line: error.line, problem: error.message, isFatal: true };
   }
 }
 
-interface Parsed {
-  readonly record: string[];
-  readonly info: Info;
-}
-
-function headProblem(head: readonly string[]): string | undefined {
-  if (!head.includes('externalId')) return 'the header has no column externalId';
-  const twice = head.find((name, index) => name !== '' && head.indexOf(name) !== index);
-  return twice === undefined ? undefined : `the header has the column ${twice} twice`;
-}
-
-function toLine(head: readonly string[], cells: readonly string[], line: number): FieldLine {
-  if (cells.every((cell) => cell === '')) return { line };
-  if (cells.slice(head.length).some((cell) => cell !== '')) {
-    return { line, problem: `${cells.length} cells under ${head.length} columns` };
+/** @throws CsvError */
+async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<CsvRecord> {
+  let records: CsvRecord[] = [];
+  const reader = new CsvReader((record) => records.push(record));
+  const take = () => {
+    const taken = records;
+    records = [];
+    return taken;
+  };
+  for await (const piece of pieces) {
+    reader.take(piece);
+    yield* take();
   }
-  const named = head.map((name, index) => [name, toValue(name, cells[index] ?? '')]);
-  return { line, fields: Object.fromEntries(named.filter(([name]) => name !== '')) };
+  reader.end();
+  yield* take();
 }
 
-/** @returns the text itself where it is not what its field needs, so that it is told as that */
-function toValue(name: string, cell: string): unknown {
-  if (cell === '') return undefined;
-  switch (name) {
-    case 'deleted':
-    case 'replaceParties':
-      // Spreadsheets write TRUE and FALSE.
-      return { true: true, false: false }[cell.toLowerCase()] ?? cell;
-    case 'parties':
-      return parseJson(cell) ?? cell;
-    default:
-      return cell;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The caller tells what the field needs.
-    return undefined;
-  }
+function toLine(record: CsvRecord, mapping: Mapping): FieldLine {
+  const { line, cells } = record;
+  const fields = fieldsOf(record, mapping);
+  return fields
+    ? { line, fields }
+    : { line, problem: `${cells.length} cells under ${mapping.length} columns` };
 }

@@ -2,26 +2,38 @@
 
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
+import type { GivenColumn } from '../../../src/files/columns';
 import { CommandFailure, EXIT_USAGE } from '../failure';
+import { note } from '../print';
 import { showProgress } from '../progress';
-import { readLines } from '../streams';
+import { type RawLine, readLines } from '../streams';
+import { asUtf8, openTextFile, type TextFile, tellEncoding } from '../text-file';
 import type { Settings, Tool } from '../tool';
-import { readCsv, readNdjson } from './field-lines';
+import { type Column, readCsv, readNdjson } from './field-lines';
 import { openPushes } from './push-source';
 import { openRows } from './row-source';
 import { createProblems, type Problems, type Source } from './source';
 
+/** How a file is read. */
+export interface Reading {
+  /** Undefined: that of the client that will ask. */
+  readonly systemCode: string | undefined;
+  /** Undefined: it is found out. */
+  readonly encoding?: string | undefined;
+  readonly columns?: readonly GivenColumn[] | undefined;
+}
+
 /**
  * Reads all of the file. Bad lines are named on stderr and left out.
  *
- * @param systemCode undefined: that of the client that will ask
  * @throws CommandFailure (exit code 2) where nothing of it can be compared
  */
 export async function openSource(
   file: string,
-  systemCode: string | undefined,
+  { systemCode, encoding, columns = [] }: Reading,
   tool: Tool,
 ): Promise<Source> {
+  const text = await openTextFile(file, encoding);
   const problems = createProblems(file, tool);
   let lines = 0;
   const hideProgress = showProgress({
@@ -30,7 +42,7 @@ export async function openSource(
     things: 'lines',
     state: () => ({ done: lines, note: 'read' }),
   });
-  const opening = { file, systemCode: systemCode ?? '', settings: tool.settings };
+  const opening = { file, systemCode: systemCode ?? '', settings: tool.settings, text, columns };
   const source = await open(opening, problems, () => {
     lines += 1;
   }).finally(hideProgress);
@@ -46,29 +58,55 @@ function tellLeftOut({ leftOut, size }: Source, problems: Problems, { stderr }: 
   if (leftOut === 0) return;
   problems.tell();
   const lines = leftOut === 1 ? '1 bad line is' : `${leftOut} bad lines are`;
-  if (size > 0) stderr.write(`${lines} left out, the others are compared.\n`);
+  if (size > 0) note(stderr, `${lines} left out, the others are compared.`);
 }
 
 interface Opening {
   readonly file: string;
   readonly systemCode: string;
   readonly settings: Settings;
+  readonly text: TextFile;
+  readonly columns: readonly GivenColumn[];
 }
 
+/** @throws CommandFailure where it is not known how the file is to be read */
 async function open(
-  { file, systemCode, settings }: Opening,
+  { file, systemCode, settings, text, columns: given }: Opening,
   problems: Problems,
   onLine: () => void,
 ): Promise<Source> {
   const timeZone = settings.timeZone();
-  const form = await detectForm(file);
+  const lines = () => readLines(asUtf8(createReadStream(file), encodingOfLines(file, text)));
+  const form = await detectForm(file, text);
   if (form === 'pushes') {
     const concluded = settings.concluded();
-    return openPushes({ file, systemCode, timeZone, concluded }, problems, onLine);
+    return openPushes({ lines, systemCode, timeZone, concluded }, problems, onLine);
   }
-  const read = () => (form === 'csv' ? readCsv(file) : readNdjson(file));
-  return openRows({ file, timeZone, read }, problems, onLine);
+  const seen: { columns?: readonly Column[] } = {};
+  const onColumns = (columns: readonly Column[]) => {
+    seen.columns = columns;
+  };
+  const read = () => {
+    if (form === 'rows') return readNdjson(lines());
+    if (text.problem) throw notComparable(file, text.problem);
+    return readCsv(text.pieces(), { given, onColumns });
+  };
+  const source = await openRows({ file, timeZone, read }, problems, onLine);
+  const { columns } = seen;
+  if (!columns) return source;
+  const unused = columns.filter(({ name, field }) => field === undefined && name !== '');
+  return { ...source, columns, unknownFields: unused.map(({ name }) => name) };
 }
+
+/** In a file of lines those that are not UTF-8 are left out; the others are read. */
+function encodingOfLines(file: string, { encoding, problem }: TextFile): string {
+  if (encoding !== undefined) return encoding;
+  if (problem.why === 'mostly-utf-8' || problem.why === 'unknown') return 'utf-8';
+  throw notComparable(file, problem);
+}
+
+const notComparable = (file: string, problem: NonNullable<TextFile['problem']>) =>
+  new CommandFailure(`nothing was compared: ${tellEncoding(file, problem)}`, EXIT_USAGE);
 
 /**
  * The form of a file; nobody has to say it. `csv` and `rows` (NDJSON) state a few fields of a matter a line; `pushes` is what
@@ -79,25 +117,22 @@ type InputForm = 'csv' | 'rows' | 'pushes';
 const NDJSON = new Set(['.ndjson', '.jsonl']);
 
 /** The extension decides where it says something, else the first line that is not blank. */
-async function detectForm(path: string): Promise<InputForm> {
+async function detectForm(path: string, text: TextFile): Promise<InputForm> {
   const extension = extname(path).toLowerCase();
   if (extension === '.csv') return 'csv';
-  const first = await firstLine(path);
+  const encoding = text.encoding ?? 'utf-8';
+  const first = await firstLine(readLines(asUtf8(createReadStream(path), encoding)));
   if (!NDJSON.has(extension) && !first.startsWith('{')) return 'csv';
   // By look, not by parsing: a broken first line is to be reported as one of its form. In a failure file they
   // stand in a text.
   return /"op\\?"\s*:/.test(first) && /"body\\?"\s*:/.test(first) ? 'pushes' : 'rows';
 }
 
-async function firstLine(path: string): Promise<string> {
-  const input = createReadStream(path);
-  try {
-    for await (const { bytes } of readLines(input)) {
-      const text = bytes?.toString('utf8').trim();
-      if (text !== '') return text ?? '';
-    }
-    return '';
-  } finally {
-    input.destroy();
+/** Leaving the loop closes the file. */
+async function firstLine(lines: AsyncIterable<RawLine>): Promise<string> {
+  for await (const { bytes } of lines) {
+    const text = bytes?.toString('utf8').trim();
+    if (text !== '') return text ?? '';
   }
+  return '';
 }

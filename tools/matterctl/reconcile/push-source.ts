@@ -3,7 +3,6 @@
  * per externalId is in memory, not the lines: a state grows with its matter, not with its pushes.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { fold, type PriorResult } from '../../../src/domain/fold';
 import type { Matter } from '../../../src/domain/matter';
 import { PushError } from '../../../src/protocol/errors';
@@ -11,11 +10,11 @@ import { fieldErrors, parseJsonBody } from '../../../src/protocol/json-body';
 import { createBodyParsers, type ParsedBody } from '../../../src/protocol/requests';
 import type { Folded } from '../../../src/queries/reconcile/expected';
 import { type PushLine, parsePushLine } from '../push/push-line';
-import { readLines } from '../streams';
+import type { RawLine } from '../streams';
 import type { Problems, Source } from './source';
 
 export interface PushFile {
-  readonly file: string;
+  readonly lines: () => AsyncIterable<RawLine>;
   readonly systemCode: string;
   readonly timeZone: string;
   readonly concluded: ReadonlySet<string>;
@@ -41,7 +40,7 @@ export async function openPushes(
   const ofBadLines = new Set<string>();
   let unnamed = 0;
   let withoutId = 0;
-  for await (const raw of readLines(createReadStream(push.file))) {
+  for await (const raw of push.lines()) {
     onLine();
     const line = parsePushLine(raw);
     if (!line) continue;

@@ -80,6 +80,8 @@ export interface Summary extends Counts {
   readonly withoutId: number;
   /** Bad lines of the file: they were named and not compared. */
   readonly leftOut: number;
+  /** More than a tenth of the file could not be read: whatever was found in the rest says nothing of the whole. */
+  readonly comparable: boolean;
   /** The reading of the file included. */
   readonly elapsedMs: number;
 }
@@ -88,25 +90,30 @@ const WHY: Readonly<Record<Obstacle, string>> = {
   NEWER_HERE: 'newer here than in the file (--overwrite-newer pushes them all the same)',
   ONLY_NEWER: 'differ in nothing but the time, which a push cannot set back',
   NEEDS_CONTENT:
-    'the file would need the columns matterType and title (or bizStatus, where the matter is here)',
+    'the file would need a title, and a matterType or --default matterType=TODO (where the matter is here, bizStatus is enough)',
+  DAMAGED_ID: 'a spreadsheet has changed the id: never pushed',
+  LOOK_ALIKE: 'the matter is here under an id that looks the same: compare the ids',
 };
 
 export function summarize(
   counts: Counts,
-  { withoutUpsert, withoutId, leftOut }: Source,
+  { withoutUpsert, withoutId, leftOut, size }: Source,
   run: { readonly repushPath: string; readonly elapsedMs: number },
 ): Summary {
   const repushFile = total(counts.repushed) > 0 ? run.repushPath : null;
   const { elapsedMs } = run;
-  return { ...counts, repushFile, withoutUpsert, withoutId, leftOut, elapsedMs };
+  const unread = leftOut + (counts.differences.DAMAGED_ID ?? 0);
+  const comparable = unread * 10 <= size + leftOut;
+  return { ...counts, repushFile, withoutUpsert, withoutId, leftOut, comparable, elapsedMs };
 }
 
 export const isEqual = ({ differences }: Counts) => Object.keys(differences).length === 0;
 
-/** The end of a comparison in several lines of text. */
-export function describe(summary: Summary): string {
+/** The end of a comparison as lines of text. */
+export function describe(summary: Summary): string[] {
   const { compared, equal, differences, elapsedMs } = summary;
   const rows = [
+    ...notComparable(summary),
     `${compared} matters compared, in ${(elapsedMs / 1_000).toFixed(1)} s`,
     row('equal', equal),
     ...Object.entries(differences).map(([kind, count]) => row(kind, count)),
@@ -118,7 +125,14 @@ export function describe(summary: Summary): string {
   if (summary.withoutId > 0) {
     rows.push(row('not compared', summary.withoutId, 'pushes whose externalId the service made'));
   }
-  return [...rows, ...aboutRepush(summary)].join('\n');
+  return [...rows, ...aboutRepush(summary)];
+}
+
+/** The first line, where the file as a whole was not compared. */
+export function notComparable({ comparable, compared, leftOut, differences }: Summary): string[] {
+  if (comparable) return [];
+  const unread = leftOut + (differences.DAMAGED_ID ?? 0);
+  return [`NOT COMPARABLE: ${unread} of ${compared + leftOut} lines of the file cannot be read`];
 }
 
 function aboutRepush(summary: Summary): string[] {

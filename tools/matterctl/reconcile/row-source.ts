@@ -1,8 +1,9 @@
 /** A file of rows: read once to check all of it, and again to compare. */
 
-import { z } from 'zod';
 import * as rules from '../../../src/protocol/fields';
-import { PUSHED_FIELDS, type Row } from '../../../src/queries/reconcile/expected';
+import { parseDateTime, parseInstant } from '../../../src/protocol/time';
+import type { Row } from '../../../src/queries/reconcile/expected';
+import { createReadRow, isRowField } from '../../../src/queries/reconcile/read-row';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import type { FieldLine } from './field-lines';
 import type { Problems, Source } from './source';
@@ -35,13 +36,15 @@ export async function openRows(
     }
     checked.add(line);
   }
-  const { lines, ofBadLines, unknownFields, unnamed } = checked;
+  const { lines, ofBadLines, unknownFields, statedFields, serials, unnamed } = checked;
   return {
     size: lines.size,
     names: (externalId) => lines.has(externalId) || ofBadLines.has(externalId),
     ids: () => new Set([...lines.keys(), ...ofBadLines]),
     expectedMatters: () => rowsOf(read(), parse, { file, problems }),
     unknownFields: [...unknownFields],
+    statedFields: [...statedFields],
+    serials,
     withoutUpsert: 0,
     withoutId: 0,
     leftOut: problems.lines(),
@@ -54,6 +57,8 @@ class CheckedRows {
   readonly lines = new Map<string, number>();
   readonly ofBadLines = new Set<string>();
   readonly unknownFields = new Set<string>();
+  readonly statedFields = new Set<string>();
+  serials = 0;
   /** Bad lines that name no matter. */
   unnamed = 0;
   readonly #parse: RowParser;
@@ -67,8 +72,12 @@ class CheckedRows {
   add({ line, fields, problem }: FieldLine): void {
     if (problem !== undefined) this.#leaveOut(line, [problem], undefined);
     if (!fields) return;
-    const { row, problems, unknown } = this.#parse(fields);
-    for (const name of unknown) this.unknownFields.add(name);
+    const { row, problems, serials } = this.#parse(fields);
+    this.serials += serials;
+    for (const [name, value] of Object.entries(fields)) {
+      if (!isRowField(name)) this.unknownFields.add(name);
+      else if (value !== undefined) this.statedFields.add(name);
+    }
     if (!row) {
       this.#leaveOut(line, problems, fields.externalId);
       return;
@@ -102,25 +111,26 @@ async function* rowsOf(
   }
 }
 
-/** What is said of a field that the contract's rule rejects: its own words are for callers. */
+/** What a field must be that the contract's rule rejects: the rule's own words are for callers. */
 const EXPECTED: Readonly<Record<string, string>> = {
   externalId: 'must be a text of 1 to 128 characters on one line',
   bizStatus: 'must be upper snake case such as IN_REVIEW, at most 64 characters',
   externalStatusCode: 'must be a text of at most 128 characters',
-  sourceUpdatedAt: 'is no time such as 2024-06-01 08:00:00 or 1717200000',
+  sourceUpdatedAt: 'is no time such as 2024-06-01 08:00:00, 2024/6/1 8:00 or 1717200000',
+  deadlineAt: 'is no time such as 2024-06-01 08:00:00 or 2024/6/1 8:00',
   deleted: 'must be true or false',
   parties: 'must be a JSON list',
   replaceParties: 'must be true or false',
+  assignee: 'must be a list of logins',
 };
 
 type RowParser = (fields: Readonly<Record<string, unknown>>) => ParsedRow;
 
 interface ParsedRow {
-  readonly row?: Row;
+  readonly row?: Row | undefined;
   /** Without a row: everything that is wrong with the line. */
   readonly problems: readonly string[];
-  /** Fields of which nobody knows what they mean. */
-  readonly unknown: readonly string[];
+  readonly serials: number;
 }
 
 /**
@@ -129,32 +139,17 @@ interface ParsedRow {
  * @param timeZone in which local date-times are read
  */
 function createRowParser(timeZone: string): RowParser {
-  const schema = z.object({
-    externalId: rules.externalId,
-    bizStatus: rules.nullIsAbsent(rules.bizStatus),
-    externalStatusCode: rules.text(128).nullish(),
-    sourceUpdatedAt: rules.nullIsAbsent(rules.anyInstant(timeZone)),
-    deleted: rules.nullIsAbsent(z.boolean()),
-    parties: z.array(z.unknown()).nullish(),
-    replaceParties: z.boolean().nullish(),
+  const statusCode = rules.text(128);
+  const readRow = createReadRow({
+    isExternalId: (value) => rules.externalId.safeParse(value).success,
+    isStatus: (value) => rules.bizStatus.safeParse(value).success,
+    isStatusCode: (value) => statusCode.safeParse(value).success,
+    parseInstant: (value) => parseInstant(value, timeZone),
+    parseDateTime: (text) => parseDateTime(text, timeZone),
   });
-  const isKnown = (name: string) => name in schema.shape || PUSHED_FIELDS.has(name);
   return (fields) => {
-    const unknown = Object.keys(fields).filter((name) => !isKnown(name));
-    const parsed = schema.safeParse(fields);
-    if (!parsed.success) {
-      const bad = new Set(parsed.error.issues.map(({ path }) => String(path[0])));
-      return { problems: [...bad].map((name) => tell(name, fields[name])), unknown };
-    }
-    const { parties: _p, replaceParties: _r, ...expected } = parsed.data;
-    const stated = Object.entries(fields).filter(
-      ([name, value]) => value !== undefined && PUSHED_FIELDS.has(name),
-    );
-    return {
-      row: { kind: 'row', expected, pushed: Object.fromEntries(stated) },
-      problems: [],
-      unknown,
-    };
+    const { row, wrong, serials } = readRow(fields);
+    return { row, problems: wrong.map((name) => tell(name, fields[name])), serials };
   };
 }
 

@@ -3,8 +3,16 @@
 import { inBatches } from '../../../src/concurrency/in-batches';
 import type { Matter } from '../../../src/domain/matter';
 import { ASSIGNED_ID_PREFIX, type OperationName } from '../../../src/domain/operation';
+import { createDoubts, type Doubt, isExponent } from '../../../src/queries/reconcile/doubts';
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
-import { find, type Side, toSide } from '../../../src/queries/reconcile/find';
+import {
+  type Found,
+  find,
+  foundDoubt,
+  type Side,
+  toSide,
+  withSettledTime,
+} from '../../../src/queries/reconcile/find';
 import {
   isNewerHere,
   type Obstacle,
@@ -42,36 +50,64 @@ const BATCH = 500;
 
 export async function reconcile(job: Reconciling): Promise<void> {
   const { source, ledger, systemCode } = job;
+  let reading: ReturnType<typeof readDoubts> | undefined;
+  const doubtOf: DoubtOf = async (id) => {
+    reading ??= readDoubts(job);
+    return (await reading)(id);
+  };
   for await (const expectedMatters of inBatches(source.expectedMatters(), BATCH)) {
     const ids = expectedMatters.map(({ expected }) => expected.externalId);
     const held = new Map<string, Matter>();
     for await (const matter of ledger.byKeys(systemCode, ids)) held.set(matter.externalId, matter);
     const lines: RepushLine[] = [];
     for (const expectedMatter of expectedMatters) {
-      const line = await compareOne(
-        expectedMatter,
-        held.get(expectedMatter.expected.externalId),
-        job,
-      );
+      const here = held.get(expectedMatter.expected.externalId);
+      const found = await findOrDoubt(expectedMatter, here, doubtOf);
+      const line = await tellFound({ expectedMatter, held: here, found }, job);
       if (line) lines.push(line);
     }
     if (lines.length > 0) await job.onLines(lines);
   }
 }
 
-/** @returns the line that mends it, where there is one */
-async function compareOne(
+type DoubtOf = (externalId: string) => Promise<Doubt | undefined>;
+
+/** What is open here is read once, with the first matter that is missing: an id may be one of those in another form. */
+async function readDoubts({ source, ledger, systemCode }: Reconciling) {
+  const open: string[] = [];
+  for await (const { externalId } of ledger.orphans(systemCode, source)) open.push(externalId);
+  return createDoubts(source, open);
+}
+
+async function findOrDoubt(
   expectedMatter: ExpectedMatter,
   held: Matter | undefined,
+  doubtOf: DoubtOf,
+): Promise<readonly Found[]> {
+  const found = find(expectedMatter, held);
+  const { externalId, deleted } = expectedMatter.expected;
+  if (!isExponent(externalId) && (held || deleted)) return found;
+  const doubt = await doubtOf(externalId);
+  return doubt ? [foundDoubt(expectedMatter, doubt)] : found;
+}
+
+interface Compared {
+  readonly expectedMatter: ExpectedMatter;
+  readonly held: Matter | undefined;
+  readonly found: readonly Found[];
+}
+
+/** @returns the line that mends it, where there is one */
+async function tellFound(
+  { expectedMatter, held, found }: Compared,
   { tally, options, onEntry }: Reconciling,
 ): Promise<RepushLine | undefined> {
-  const found = find(expectedMatter, held);
   const findings = found.map(({ finding }) => finding);
   tally.compared(findings);
   if (found.length === 0) return undefined;
   const push = repush({ expectedMatter, held, findings }, options);
   if (typeof push === 'string') tally.notRepushed(push);
-  else tally.repushed(push, isNewerHere(expectedMatter, held));
+  else tally.repushed(push, isNewerHere(withSettledTime(expectedMatter, held), held));
   for (const { finding, yours, here } of found) {
     const { externalId } = expectedMatter.expected;
     const entry = { externalId, difference: finding, yours, here };

@@ -1,9 +1,10 @@
 /** A file to reconcile, whatever its form: checked, and ready to be compared; its bad lines are named. */
 
 import type { ExpectedMatter } from '../../../src/queries/reconcile/expected';
-import { escapeUnprintable } from '../print';
+import { note } from '../print';
 import type { MatterList } from '../source/sources';
 import type { Tool } from '../tool';
+import type { Column } from './field-lines';
 
 /** Its list has the matters of bad lines too, as far as those can be read. */
 export interface Source extends MatterList {
@@ -11,8 +12,14 @@ export interface Source extends MatterList {
   readonly size: number;
   /** Each externalId once. */
   expectedMatters(): AsyncIterable<ExpectedMatter>;
-  /** Names of columns or fields that nobody knows. */
+  /** Fields that rows state; undefined: whole matters are compared. */
+  readonly statedFields?: readonly string[];
+  /** Of a table: its columns. */
+  readonly columns?: readonly Column[];
+  /** Names of fields or columns that are not used. */
   readonly unknownFields: readonly string[];
+  /** How many times were serial numbers of a spreadsheet. */
+  readonly serials?: number;
   /** Matters of which a file of pushes holds no upsert: nothing is known of them. */
   readonly withoutUpsert: number;
   /** Pushes whose externalId the service made. */
@@ -45,13 +52,13 @@ export function createProblems(file: string, { stderr }: Pick<Tool, 'stderr'>): 
     add: (line, message) => {
       bad.add(line);
       count += 1;
-      if (count <= MAX_SHOWN) shown.push(`${escapeUnprintable(`${file}:${line}: ${message}`)}\n`);
+      if (count <= MAX_SHOWN) shown.push(`${file}:${line}: ${message}`);
     },
     has: (line) => bad.has(line),
     lines: () => bad.size,
     tell: () => {
-      for (const text of shown) stderr.write(text);
-      if (count > MAX_SHOWN) stderr.write(`… and ${count - MAX_SHOWN} more\n`);
+      for (const text of shown) note(stderr, text);
+      if (count > MAX_SHOWN) note(stderr, `… and ${count - MAX_SHOWN} more`);
     },
   };
 }

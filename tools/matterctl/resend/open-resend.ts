@@ -41,11 +41,13 @@ import { DryRun } from './preview';
 /** The checks that a push passes today. */
 function openValidation(connection: Connection, settings: Settings): ValidatePush {
   const clock = systemClock;
+  const users = createUserDirectory(connection, clock);
   const checkBody = createCheckBody({
     parsers: createBodyParsers({ timeZone: settings.timeZone(), clock }),
     concluded: settings.concluded(),
     clock,
-    unknownUsers: createUserDirectory(connection, clock).unknown,
+    unknownUsers: users.unknown,
+    similarUsers: users.similar,
   });
   return createValidatePush(checkBody);
 }

@@ -87,8 +87,8 @@ export class ResendReport {
     };
   }
 
-  /** The summary in several lines of text. */
-  describe(): string {
+  /** The summary as lines of text. */
+  describe(): string[] {
     return describe(this.summary(), this.#lines);
   }
 
@@ -109,7 +109,7 @@ export class ResendReport {
 const nameOf = ({ operation, systemCode, externalId }: Preview | Resent) =>
   `${operation} ${systemCode}/${externalId ?? '-'}`;
 
-function describe(summary: ResendSummary, lines: number): string {
+function describe(summary: ResendSummary, lines: number): string[] {
   const { applied, pushes, matters, results, changing, skipped, cut } = summary;
   const byResult = Object.entries(results).map(([result, n]) => `  ${result}: ${n}`);
   const left = Object.entries(skipped).map(
@@ -125,5 +125,5 @@ function describe(summary: ResendSummary, lines: number): string {
     ...left,
     ...(cut ? ['There are more entries: raise --limit.'] : []),
     ...(applied ? [] : ['Nothing was sent: this was a dry run; --apply sends them.']),
-  ].join('\n');
+  ];
 }

@@ -5,6 +5,7 @@ import { inBatches } from '../../../src/concurrency/in-batches';
 import { createMutex } from '../../../src/concurrency/mutex';
 import type { Diagnosis } from '../../../src/protocol/diagnosis';
 import { bodyText } from '../../../src/queries/body-text';
+import { countQueryOf, isCountable } from '../../../src/queries/not-recorded';
 import { toOperatorEntryView } from '../../../src/queries/presenters/entry';
 import { toMatterView } from '../../../src/queries/presenters/matter';
 import { createDiagnoseEntry } from '../../../src/signature-diagnosis/diagnose-entry';
@@ -15,9 +16,11 @@ import { createMatterReader } from '../../../src/storage/ledger/matter-reader';
 import { createBodies } from '../../../src/storage/push-log/bodies';
 import type { LogEntry } from '../../../src/storage/push-log/entry-model';
 import { createKeyUses } from '../../../src/storage/push-log/key-uses';
+import { createReadCounts } from '../../../src/storage/push-log/read-counts';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { createLogSearch } from '../../../src/storage/push-log/search';
 import { CommandFailure } from '../failure';
+import { note } from '../print';
 import type { Tool } from '../tool';
 import type { LogSource, MatterSource, ShownEntry } from './sources';
 
@@ -26,13 +29,19 @@ const BATCH = 500;
 
 export function createDatabaseLog(connection: Connection, tool: Tool): LogSource {
   const search = createLogSearch(connection);
+  const counts = createReadCounts(connection);
   const keyUses = createKeyUses(connection);
   const toView = (entry: LogEntry): ShownEntry => toOperatorEntryView(entry, undefined);
   return {
     ofOperators: true,
     page: async (filter, options) => {
-      const { entries, next } = await search.page(filter, options);
+      const isCounted = options.after === undefined && isCountable(filter);
+      const [{ entries, next }, notRecorded] = await Promise.all([
+        search.page(filter, options),
+        isCounted ? counts.unrecorded(countQueryOf(filter)) : undefined,
+      ]);
       return {
+        notRecorded,
         entries: entries.map(toView),
         next,
         place: next === undefined ? next : receivedAtOf(next),
@@ -119,7 +128,7 @@ function keyRingOf({ settings, stderr }: Tool): KeyRing | undefined {
     return createKeyRing(settings.secretKeys());
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    stderr.write(`The signature was not looked into: ${error.message}\n`);
+    note(stderr, `The signature was not looked into: ${error.message}`);
     return undefined;
   }
 }

@@ -9,6 +9,7 @@ import { parseDateTime } from '../../../src/protocol/time';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import type { LogOrder, PageOptions } from '../../../src/storage/push-log/search';
 import { backoff } from '../../client/backoff';
+import { confirmsOrphans } from '../../client/confirmations';
 import { MatterPushError } from '../../client/error';
 import type { MatterPushClient } from '../../client/matter-push-client';
 import { createSender } from '../../client/sender';
@@ -25,7 +26,8 @@ export function createSignedLog(client: Pick<MatterPushClient, 'query'>): LogSou
     const { limit, after, oldestFirst = false } = options;
     const order = { limit: Math.min(limit, MAX_PAGE), cursor: after, oldestFirst };
     const question = { ...questionOf(filter), ...order };
-    const { entries, nextCursor } = await client.query('push-logs/query', question);
+    const answer = await client.query('push-logs/query', question);
+    const { entries, nextCursor, notRecorded } = answer;
     const { clientId } = filter;
     const last = entries.at(-1);
     return {
@@ -33,6 +35,7 @@ export function createSignedLog(client: Pick<MatterPushClient, 'query'>): LogSou
       entries: entries.filter((entry) => clientId === undefined || entry.clientId === clientId),
       next: nextCursor ?? undefined,
       place: last && Date.parse(last.receivedAt),
+      notRecorded: clientId === undefined ? notRecorded : undefined,
     };
   };
   async function* all(filter: LogFilter, order: LogOrder = {}) {
@@ -100,8 +103,10 @@ export function createSignedMatters({ client, signer, timeZone }: SignedMatters)
     },
     unknownUsers: (usernames) => askUnknownUsers(usernames, client),
     orphans: async function* (_systemCode, list): AsyncGenerator<OpenHere> {
-      for (const orphan of await askOrphans(list.ids(), signer)) {
+      for (const orphan of await askOrphans(asMany(list.ids()), signer)) {
         const { externalId, bizStatus, title, sourceUpdatedAt: at } = orphan;
+        // The list may have been longer than what the service reads of it.
+        if (list.names(externalId)) continue;
         yield {
           externalId,
           bizStatus,
@@ -118,6 +123,23 @@ const isTooHeavy = (error: unknown) =>
   error instanceof MatterPushError &&
   error.reason === 'VALIDATION_FAILED' &&
   error.errors.some(({ field }) => field === 'externalIds');
+
+/** Ids of one question, and bytes of them: what the service reads. */
+const MAX_IDS = 1_000_000;
+const MAX_ID_BYTES = 60 * 1024 * 1024;
+
+/** The first of many ids: as many as the service reads. */
+function* asMany(ids: Iterable<string>): Generator<string> {
+  let count = 0;
+  let bytes = 0;
+  for (const id of ids) {
+    count += 1;
+    // No character takes more than three bytes for a UTF-16 unit, also as JSON: ids have no control characters.
+    bytes += id.length * 3 + 3;
+    if (count > MAX_IDS || bytes > MAX_ID_BYTES) return;
+    yield id;
+  }
+}
 
 /** Milliseconds for the whole of it: a million ids go up, and as many lines may come down. */
 const ORPHANS_TIMEOUT = 600_000;
@@ -139,7 +161,7 @@ async function askOrphans(ids: Iterable<string>, signer: Signer): Promise<Orphan
     for (let tries = 1; ; tries += 1) {
       const answer = await sender.send(request);
       const lines = answer.text.trimEnd().split('\n');
-      const verdict = judge({ ...answer, text: lines.pop() ?? '' });
+      const verdict = judge({ ...answer, text: lines.pop() ?? '' }, confirmsOrphans);
       if (verdict.kind === 'answered') return lines.map((line) => JSON.parse(line));
       if (!verdict.retryable || tries === ORPHANS_TRIES) {
         throw new MatterPushError(verdict, { tries, idempotencyKey: undefined });

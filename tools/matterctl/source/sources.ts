@@ -26,6 +26,11 @@ export interface EntryPage {
   readonly next: string | undefined;
   /** Up to where in time the search has come, epoch milliseconds, where that is known. */
   readonly place: number | undefined;
+  /**
+   * Of the first page: pushes like these that have no entry, because rejections are recorded at a bounded rate.
+   * Undefined if the filter asks for what is not counted.
+   */
+  readonly notRecorded: number | undefined;
 }
 
 /** One push with everything that the log knows of it. */

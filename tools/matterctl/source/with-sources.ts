@@ -1,5 +1,5 @@
 /** What a command reads, for the length of one command: of the database, or of the signed queries. */
-import { MatterPushError } from '../../client/error';
+import { isFromElsewhere, MatterPushError } from '../../client/error';
 import type { MatterPushClient } from '../../client/matter-push-client';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import type { Tool } from '../tool';
@@ -78,10 +78,11 @@ async function asClient<T>(
   }
 }
 
-function rejected(
-  { code, reason, message }: MatterPushError,
-  { url, clientId }: Signer,
-): CommandFailure {
+function rejected(error: MatterPushError, { url, clientId }: Signer): CommandFailure {
+  const { code, reason, message } = error;
+  if (isFromElsewhere(error)) {
+    return new CommandFailure(`${message}; is --url the address of the service?`);
+  }
   if (code === 0) {
     return new CommandFailure(`the service at ${url} cannot be reached: ${reason} ${message}`);
   }

@@ -8,15 +8,18 @@ import { age } from '../queue-cells';
 
 /** Characters of a process' name: more than that lose their middle, so that host and pid stay. */
 const NAME = 32;
-/** Characters of other texts that people or servers chose. */
-const TEXT = 40;
+/** Columns of the screen. */
+const WIDTH = 80;
+/** Characters of a client and of a reason. */
+const CLIENT = 13;
+const REASON = 20;
 /** Rows of results, and of clients: those of which there is most to tell. */
 const ROWS = 12;
 
 /** @returns the lines, without one at the end */
 export function screenOf(status: Status, timeZone: string): string {
   return [
-    `at ${localTime(status.at, timeZone).slice(0, -4)} ${timeZone}`,
+    `at ${localTime(status.at, timeZone).slice(0, -4)} (all times: ${timeZone})`,
     serverLines(status.servers, timeZone),
     processLines(status.processes),
     partitionLines(status),
@@ -37,7 +40,7 @@ function serverLines(servers: readonly ServerStatus[], timeZone: string): string
     return [server, isReachable ? 'reachable' : 'AWAY', version, role, outage];
   });
   const errors = servers.flatMap(({ server, error }) =>
-    error === null ? [] : [`${server}: ${cut(error, 80 - server.length - 2)}`],
+    error === null ? [] : [`${server}: ${cut(error, WIDTH - server.length - 2)}`],
   );
   return [tableText(['SERVER', 'STATE', 'VERSION', 'ROLE', 'LAST OUTAGE'], rows), ...errors].join(
     '\n',
@@ -88,33 +91,38 @@ function clientLines(clients: readonly ClientStatus[] | null, timeZone: string):
   if (clients.length === 0) return 'Clients: none.';
   const shown = [...clients].sort((a, b) => weight(b) - weight(a)).slice(0, ROWS);
   const rows = shown.map((client): Cell[] => {
-    const { clientId, rate, pushes, failed, rejected } = client;
-    const most = rate === null ? null : rate === 0 ? 'none' : `${rate}/s`;
-    return [cut(clientId, 20), most, pushes, failed, rejected, stateOf(client, timeZone)];
+    const { clientId, state, pushes, failed, rejected, lastReason, lastReasonMs } = client;
+    const counts = state === 'unknown' ? [null, null, null] : [pushes, failed, rejected];
+    const reason = lastReason && cut(lastReason, REASON);
+    return [cut(clientId, CLIENT), state, ...counts, reason, age(lastReasonMs)];
   });
-  const head = ['CLIENT', 'RATE', 'PUSHES', 'FAILED', 'REFUSED', 'STATE'];
+  const head = ['CLIENT', 'STATE', 'PUSHES', 'FAILED', 'REJECTED', 'LAST REASON', 'AGO'];
   const more = clients.length - shown.length;
   const rest = more > 0 ? [`and ${more} more: matterctl client list`] : [];
-  return [tableText(head, rows), ...rest].join('\n');
+  const pauses = shown.flatMap((client) => pauseLine(client, timeZone));
+  return [tableText(head, rows), ...pauses, ...rest].join('\n');
 }
 
 /** Those in trouble first, then the busiest. */
 const weight = ({ paused, failed, rejected, pushes }: ClientStatus) =>
   (failed > 0 ? 4e9 : 0) + (paused ? 2e9 : 0) + (rejected > 0 ? 1e9 : 0) + pushes;
 
-function stateOf({ isEnabled, paused, lastReason }: ClientStatus, timeZone: string): string {
-  if (!isEnabled) return 'disabled';
-  if (!paused) return lastReason ?? 'ok';
-  const since = localTime(paused.since, timeZone).slice(11, 16);
-  return cut(`paused since ${since}${paused.reason ? `: ${paused.reason}` : ''}`, TEXT);
+function pauseLine({ clientId, paused }: ClientStatus, timeZone: string): string[] {
+  if (!paused) return [];
+  const since = localTime(paused.since, timeZone).slice(5, 16);
+  const reason = paused.reason ? `: ${paused.reason}` : '';
+  return [cut(`${cut(clientId, CLIENT)} is paused since ${since}${reason}`, WIDTH)];
 }
 
 function resendLines(found: Resendable | null): string {
   if (!found) return `Could be sent again: ${UNKNOWN.mongodb}.`;
   if (found.count === 0) return 'Could be sent again: nothing of the last day.';
-  const reasons = Object.entries(found.reasons).map(([reason, count]) => `  ${count} ${reason}`);
+  const rows = Object.entries(found.reasons).map(([reason, count]): Cell[] => [
+    `  ${count}`,
+    `matterctl log resend --from 24h --reason ${reason}`,
+  ]);
   const head = `Could be sent again, of the last day${found.isCut ? ' (at least)' : ''}:`;
-  return [head, ...reasons, '  matterctl log resend --from 24h --reason <reason>'].join('\n');
+  return `${head}\n${tableText(['  PUSHES', 'COMMAND'], rows)}`;
 }
 
 function middle(name: string): string {

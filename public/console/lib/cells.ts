@@ -1,0 +1,2 @@
+// The service serves its own module under this name.
+export * from '../../../src/files/cells';

@@ -1,0 +1,232 @@
+/**
+ * Which characters the bytes of a text file stand for. A wrong guess turns every name in the file into another one,
+ * so a doubtful file is rejected with the line to look at. Pure; served to the console too.
+ */
+
+/** Starts at the first byte with each call. */
+export type ReadBytes = () => AsyncIterable<Uint8Array>;
+
+export type Detected =
+  | { readonly encoding: string; readonly problem?: undefined }
+  | { readonly problem: EncodingProblem; readonly encoding?: undefined };
+
+/**
+ * `damaged`: not the encoding that the file, its mark or the user says. `mostly-utf-8`: UTF-8 but for some bytes.
+ * `doubtful`: could be GBK, but reads like something else. `unmarked`: UTF-16 without a byte order mark.
+ * `unknown`: neither UTF-8 nor GBK.
+ */
+export interface EncodingProblem {
+  readonly why: 'damaged' | 'mostly-utf-8' | 'doubtful' | 'unmarked' | 'unknown';
+  /** From 1, as an editor counts. */
+  readonly line: number;
+  readonly encoding: string;
+  /** How the line reads; empty where that says nothing. */
+  readonly sample: string;
+}
+
+const [UTF_8, GBK] = ['utf-8', 'gb18030'];
+const MARKS: readonly (readonly [encoding: string, ...mark: readonly number[]])[] = [
+  [UTF_8, 0xef, 0xbb, 0xbf],
+  ['utf-16le', 0xff, 0xfe],
+  ['utf-16be', 0xfe, 0xff],
+];
+const LINE_FEED = 10;
+
+/** @returns the encoding that a byte order mark at the start of a file names */
+export const markedEncoding = (start: Uint8Array): string | undefined =>
+  MARKS.find(([, ...mark]) => mark.every((byte, at) => start[at] === byte))?.[0];
+
+/** As people call it: `UTF-8`, `GB18030`. */
+export const encodingName = (encoding: string): string => encoding.toUpperCase();
+
+/** @param given by the user, in place of a guess: a label that TextDecoder knows */
+export async function detectEncoding(read: ReadBytes, given?: string): Promise<Detected> {
+  const start = await firstBytes(read);
+  const named = given ?? markedEncoding(start);
+  if (named !== undefined) {
+    const line = await damagedLine(read, named);
+    if (line === undefined) return { encoding: named };
+    return { problem: { why: 'damaged', line, encoding: named, sample: '' } };
+  }
+  // A stray NUL is a bad character of its line; UTF-16 has one beside every letter.
+  if (start.filter((byte) => byte === 0).length * 10 > start.length) {
+    return { problem: { why: 'unmarked', line: 1, encoding: 'utf-16le', sample: '' } };
+  }
+  const utf8 = await scanUtf8(read);
+  if (utf8.invalid === 0) return { encoding: UTF_8 };
+  if (utf8.valid >= 2 * utf8.invalid) {
+    return { problem: { why: 'mostly-utf-8', line: utf8.badLine, encoding: UTF_8, sample: '' } };
+  }
+  return detectGbk(read);
+}
+
+async function detectGbk(read: ReadBytes): Promise<Detected> {
+  const damaged = await damagedLine(read, GBK);
+  if (damaged !== undefined) {
+    return { problem: { why: 'unknown', line: damaged, encoding: GBK, sample: '' } };
+  }
+  const scan = new GbkScan();
+  for await (const bytes of read()) scan.take(bytes);
+  if (!scan.isDoubtful()) return { encoding: GBK };
+  const sample = await lineText(read, GBK, scan.rareLine);
+  return { problem: { why: 'doubtful', line: scan.rareLine, encoding: GBK, sample } };
+}
+
+async function firstBytes(read: ReadBytes): Promise<Uint8Array> {
+  for await (const bytes of read()) if (bytes.length > 0) return bytes.subarray(0, 4_096);
+  return new Uint8Array();
+}
+
+/** @returns the first line with bytes that the encoding does not have; undefined: there is none */
+async function damagedLine(read: ReadBytes, encoding: string): Promise<number | undefined> {
+  if (encoding === UTF_8) {
+    const { invalid, badLine } = await scanUtf8(read);
+    return invalid === 0 ? undefined : badLine;
+  }
+  const decoder = new TextDecoder(encoding);
+  let line = 1;
+  const isDamaged = (text: string) => {
+    const at = text.indexOf('\ufffd');
+    line += countLineFeeds(at === -1 ? text : text.slice(0, at));
+    return at !== -1;
+  };
+  for await (const bytes of read()) {
+    if (isDamaged(decoder.decode(bytes, { stream: true }))) return line;
+  }
+  return isDamaged(decoder.decode()) ? line : undefined;
+}
+
+function countLineFeeds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+/** Characters of a line that are shown. */
+const SAMPLE = 40;
+
+async function lineText(read: ReadBytes, encoding: string, line: number): Promise<string> {
+  const decoder = new TextDecoder(encoding);
+  let left = line - 1;
+  let found = '';
+  for await (const bytes of read()) {
+    for (const [at, part] of decoder.decode(bytes, { stream: true }).split('\n').entries()) {
+      if (at > 0) left -= 1;
+      if (left < 0 || found.length > SAMPLE) return found.trim().slice(0, SAMPLE);
+      if (left === 0) found += part;
+    }
+  }
+  return found.trim().slice(0, SAMPLE);
+}
+
+async function scanUtf8(read: ReadBytes): Promise<Utf8Scan> {
+  const scan = new Utf8Scan();
+  for await (const bytes of read()) scan.take(bytes);
+  scan.end();
+  return scan;
+}
+
+/** Counts the bytes of characters beyond ASCII, and those that are no UTF-8. */
+class Utf8Scan {
+  valid = 0;
+  invalid = 0;
+  /** The first line with bytes that are no UTF-8. */
+  badLine = 0;
+  #line = 1;
+  /** Of the character that has begun: its bytes, those that are still to come, and the bounds of the next one. */
+  #size = 0;
+  #need = 0;
+  #low = 0x80;
+  #high = 0xbf;
+
+  take(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      if (this.#need > 0) {
+        if (byte >= this.#low && byte <= this.#high) {
+          this.#go();
+          continue;
+        }
+        this.end();
+      }
+      if (byte >= 0x80) this.#begin(byte);
+      else if (byte === LINE_FEED) this.#line += 1;
+    }
+  }
+
+  /** A character that has begun is incomplete. */
+  end(): void {
+    if (this.#need > 0) this.#bad(this.#size - this.#need);
+    this.#need = 0;
+  }
+
+  #go(): void {
+    this.#need -= 1;
+    this.#low = 0x80;
+    this.#high = 0xbf;
+    if (this.#need === 0) this.valid += this.#size;
+  }
+
+  #begin(lead: number): void {
+    const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    if (size === 0) {
+      this.#bad(1);
+      return;
+    }
+    this.#size = size;
+    this.#need = size - 1;
+    // No longer form than needed, no surrogates, nothing beyond U+10FFFF.
+    this.#low = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+    this.#high = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+  }
+
+  #bad(bytes: number): void {
+    this.invalid += bytes;
+    this.badLine ||= this.#line;
+  }
+}
+
+/**
+ * Looks at the characters of valid GB18030. Text of China is in GB2312 almost wholly; Big5, Shift_JIS and the like,
+ * read as GB18030, give rare characters and code points of private use.
+ */
+class GbkScan {
+  /** The first line with a rare character. */
+  rareLine = 1;
+  #all = 0;
+  #rare = 0;
+  #private = 0;
+  #line = 1;
+  #lead = 0;
+  #skip = 0;
+
+  take(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      if (this.#skip > 0) this.#skip -= 1;
+      else if (this.#lead > 0) this.#end(byte);
+      else if (byte > 0x80) this.#lead = byte;
+      else if (byte === LINE_FEED) this.#line += 1;
+    }
+  }
+
+  isDoubtful(): boolean {
+    const isMany = this.#rare >= 2 && this.#rare * 4 > this.#all;
+    return isMany || this.#private * 50 > this.#all;
+  }
+
+  #end(byte: number): void {
+    const lead = this.#lead;
+    this.#lead = 0;
+    this.#all += 1;
+    const isLong = byte >= 0x30 && byte <= 0x39;
+    if (isLong) this.#skip = 2;
+    const isUpper = byte >= 0xa1;
+    const isCommon = isUpper && (lead <= 0xa3 ? lead >= 0xa1 : lead >= 0xb0 && lead <= 0xf7);
+    if (isCommon && !isLong) return;
+    if (this.#rare === 0) this.rareLine = this.#line;
+    this.#rare += 1;
+    const isPrivate = isUpper
+      ? (lead >= 0xaa && lead <= 0xaf) || lead >= 0xf8
+      : lead >= 0xa1 && lead <= 0xa7;
+    if (isPrivate && !isLong) this.#private += 1;
+  }
+}

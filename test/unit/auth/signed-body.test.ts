@@ -1,0 +1,120 @@
+/** A body is hashed once for each secret, and a large one leaves other requests their turn. */
+import crypto from 'node:crypto';
+import { authenticate, type Secret } from '../../../src/auth/authenticate';
+import { createSignedBody } from '../../../src/auth/signed-body';
+import { sign } from '../../../src/protocol/signature';
+import type { KnownClient } from '../../../src/storage/directory/clients';
+import { NOW } from '../../support/builders';
+
+const TIMESTAMP = String(NOW / 1_000);
+const SMALL = Buffer.from('{}');
+const LARGE = Buffer.alloc(1024 * 1024, 'x');
+const secrets: Secret[] = Array.from({ length: 12 }, (_, n) => ({
+  id: `key-${n}`,
+  secret: `secret ${n}`,
+}));
+const CLIENT: KnownClient = {
+  ...{ clientId: 'oa', type: 'CONFIDENTIAL', enabled: true, systemCode: 'OA' },
+  secrets,
+};
+
+const headersOf = (body: Buffer, secret = 'another secret') => ({
+  clientId: 'oa',
+  timestamp: TIMESTAMP,
+  signature: sign(secret, 'oa', TIMESTAMP, body),
+});
+const signedBody = (body: Buffer, secret?: string) =>
+  createSignedBody(headersOf(body, secret), body);
+
+/** Authenticates as the middleware does: once more with a new look at the client where it is rejected. */
+async function identify(
+  body: Buffer,
+  looks: readonly (KnownClient | undefined)[],
+  secret?: string,
+) {
+  const headers = headersOf(body, secret);
+  const signed = createSignedBody(headers, body);
+  const left = [...looks];
+  const lookUp = async () => (left.length > 1 ? left.shift() : left[0]);
+  const terms = { headers, clock: () => NOW, trials: secrets.length };
+  const first = await authenticate(lookUp, signed, terms);
+  return first.error ? authenticate(lookUp, signed, terms) : first;
+}
+
+afterEach(() => jest.restoreAllMocks());
+
+test.each([
+  ['small', SMALL],
+  ['large', LARGE],
+])('the signer of a %s body is found, and no other', async (_, body) => {
+  for (const { id, secret } of secrets) {
+    expect((await signedBody(body, secret).findSigner(secrets))?.id).toBe(id);
+  }
+  expect(await signedBody(body).findSigner(secrets)).toBeUndefined();
+});
+
+test.each([
+  ['small', SMALL, 'a known client', CLIENT],
+  ['large', LARGE, 'a known client', CLIENT],
+  ['small', SMALL, 'a client with one secret', { ...CLIENT, secrets: secrets.slice(0, 1) }],
+  ['large', LARGE, 'an unknown client', undefined],
+])('a rejected %s body of %s is hashed once for each secret', async (_size, body, _who, client) => {
+  const hmacs = jest.spyOn(crypto, 'createHmac');
+  const hashes = jest.spyOn(crypto, 'createHash');
+  const headers = headersOf(body);
+  hmacs.mockClear();
+  const signed = createSignedBody(headers, body);
+  const terms = { headers, clock: () => NOW, trials: secrets.length };
+  for (const _attempt of [1, 2]) await authenticate(async () => client, signed, terms);
+  expect(hmacs).toHaveBeenCalledTimes(secrets.length);
+  expect(hashes).toHaveBeenCalledTimes(body === LARGE ? 1 : 0);
+});
+
+test('others have their turn before a large body is hashed, and while it is', async () => {
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const body = Buffer.alloc(32 * 1024 * 1024, 'x');
+  await createSignedBody(headersOf(SMALL), body).findSigner(secrets);
+  isOver = true;
+  // 416 MiB: more than 10 ms of work on any machine, and many times that on most.
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('the digest of a large body is there with its signer, also where there is none', async () => {
+  const digest = {
+    bodyHash: crypto.createHash('sha256').update(LARGE).digest('hex'),
+    bodySize: LARGE.length,
+  };
+  for (const secret of [undefined, 'secret 3']) {
+    const body = signedBody(LARGE, secret);
+    await body.findSigner(secrets);
+    expect(body.digest()).toEqual(digest);
+  }
+  expect(signedBody(SMALL).digest()).toBeUndefined();
+});
+
+test('a client that changes while a large body is hashed is the one that it has become', async () => {
+  const disabled = { ...CLIENT, enabled: false };
+  const [, ...others] = secrets;
+  const signer = 'secret 0';
+  expect((await identify(LARGE, [CLIENT, CLIENT], signer)).caller?.secretId).toBe('key-0');
+  expect((await identify(LARGE, [CLIENT, disabled], signer)).error?.reason).toBe('CLIENT_DISABLED');
+  const revoked = { ...CLIENT, secrets: others };
+  expect((await identify(LARGE, [CLIENT, revoked], signer)).error?.reason).toBe(
+    'SIGNATURE_MISMATCH',
+  );
+  expect((await identify(LARGE, [CLIENT, undefined], signer)).error?.reason).toBe(
+    'SIGNATURE_MISMATCH',
+  );
+});
+
+test('an id under which another secret is known by now is not the signer', async () => {
+  const replaced = { ...CLIENT, secrets: [{ id: 'key-0', secret: 'a newer secret' }] };
+  const { error } = await identify(LARGE, [CLIENT, replaced], 'secret 0');
+  expect(error?.reason).toBe('SIGNATURE_MISMATCH');
+});

@@ -1,0 +1,202 @@
+/**
+ * No step on what a caller sends blocks the event loop for long. The processor time of the longest turn of the event
+ * loop is compared with that of a plain, legal body of the same size: a ratio holds on a slow and on a busy machine.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inSlices } from '../../../src/concurrency/time-slice';
+import { readBatchLines } from '../../../src/protocol/batch-lines';
+import { createIdLines } from '../../../src/protocol/id-lines';
+import { parseJsonBody } from '../../../src/protocol/json-body';
+import { createMatterQueryReaders } from '../../../src/protocol/matter-queries';
+import { createBodyParsers } from '../../../src/protocol/requests';
+import { readVerifyBody } from '../../../src/protocol/verify-body';
+import { createCheckBodies } from '../../../src/pushes/check-bodies';
+import { checkLines } from '../../../src/pushes/read-batch';
+import { createCheckBody, createValidatePush } from '../../../src/pushes/validate-push';
+
+const MIB = 1024 * 1024;
+const LIMITS = { lines: 1_000, bodyBytes: MIB };
+const TIME_ZONE = 'Asia/Shanghai';
+const deps = {
+  parsers: createBodyParsers({ timeZone: TIME_ZONE, clock: Date.now }),
+  concluded: new Set<string>(),
+  clock: Date.now,
+  unknownUsers: async (names: readonly string[]) => [...names],
+};
+const validate = createValidatePush(createCheckBody(deps));
+const queries = createMatterQueryReaders(TIME_ZONE);
+const HEADERS = { idempotencyKey: undefined, strictFields: false, headerErrors: [] };
+const CONTEXT = { ...HEADERS, clientId: 'oa', operation: 'upsert', signature: 'x' } as const;
+
+const push = (raw: Buffer) => validate(raw, CONTEXT);
+const batch = (raw: Buffer) =>
+  checkLines(
+    { checkBodies: createCheckBodies(deps), limits: LIMITS },
+    readBatchLines(raw, LIMITS),
+    HEADERS,
+  );
+const list = (raw: Buffer) => {
+  const ids = createIdLines();
+  ids.take(raw);
+  return ids.end();
+};
+
+/** So many parts, with commas between, as fit into so many bytes. */
+function filled(make: (n: number) => string, bytes = MIB - 200): string {
+  const parts: string[] = [];
+  for (let size = 0; size < bytes; size += (parts.at(-1)?.length ?? 0) + 1) {
+    parts.push(make(parts.length));
+  }
+  return parts.join(',');
+}
+const repeated = (line: string, bytes: number) =>
+  line.repeat(Math.ceil(bytes / Buffer.byteLength(line)));
+const lineOf = (body: string) => `{"op":"upsert","body":${body}}\n`;
+const LINE_BYTES = (8 * MIB) / 1_000 - 50;
+
+const PLAIN = Buffer.from(
+  JSON.stringify({
+    matterType: 'NOTICE',
+    externalId: 'A',
+    title: 'x',
+    extra: 'y'.repeat(MIB - 100),
+  }),
+);
+
+const PUSHES: Readonly<Record<string, string>> = {
+  'unknown fields': `{${filled((n) => `"f${n}":1`)}}`,
+  'empty lists': `{"a":[${filled(() => '[]')}]}`,
+  numbers: `{"a":[${filled(() => '1')}]}`,
+  'parties that are numbers': `{"parties":[${filled(() => '1')}]}`,
+  'parties without fields': `{"parties":[${filled(() => '{}')}]}`,
+  depth: `{"a":${'['.repeat(MIB / 2)}${']'.repeat(MIB / 2)}}`,
+  'depth without an end': `{"a":${'['.repeat(MIB)}`,
+  'names that are like a known one': `{${filled((n) => `"initiatorUsernam${n}":1`, 1_000)}}`,
+  'long names': `{${Array.from({ length: 20 }, (_, n) => `"${n}${'n'.repeat(50_000)}":1`)}}`,
+  'a long number': `{"a":${'9'.repeat(MIB - 10)}}`,
+  'escaped characters': `{"title":"${'\\u4e8b'.repeat(MIB / 6 - 10)}"}`,
+  'a status': `{"externalId":"A","bizStatus":"${'A_'.repeat(MIB / 2 - 50)}a"}`,
+  'payload of brackets': JSON.stringify({ payloadJson: '['.repeat(MIB - 100) }),
+  'a blank link': JSON.stringify({ pcUrl: ' '.repeat(MIB - 100) }),
+  'the same field again': `{${filled(() => '"a":1')}}`,
+};
+
+const BATCHES: Readonly<Record<string, string>> = {
+  'one long line': lineOf(`{"content":"${'y'.repeat(8 * MIB - 100)}"}`),
+  'one line of unknown fields': lineOf(`{${filled((n) => `"f${n}":1`, 8 * MIB - 200)}}`),
+  'one line of blanks around its body': `{"op":"upsert",${' '.repeat(8 * MIB - 200)}"body":{}}`,
+  'one blank line': `${' '.repeat(8 * MIB - 200)}\n${lineOf('{}')}`,
+  'lines that are no JSON': repeated(`${'x'.repeat(LINE_BYTES)}\n`, 8 * MIB - 10_000),
+  'lines of parties without fields': lineOf(
+    `{"parties":[${filled(() => '{}', LINE_BYTES)}]}`,
+  ).repeat(1_000),
+  'lines of unknown users': Array.from({ length: 1_000 }, (_, line) =>
+    lineOf(
+      `{"matterType":"NOTICE","title":"x","parties":[${filled(
+        (n) => `{"username":"u${line}-${n}","partyRole":"CC"}`,
+        LINE_BYTES - 50,
+      )}]}`,
+    ),
+  ).join(''),
+};
+
+const CHUNK = 64 * 1024;
+const LISTS: Readonly<Record<string, string>> = {
+  'no JSON': repeated('x\n', CHUNK),
+  'other types': repeated('1\n', CHUNK),
+  'Chinese ids': repeated('"事"\n', CHUNK),
+  'ids with blanks': repeated('"a b"\n', CHUNK),
+  objects: repeated('{"externalId":"事 项"}\n', CHUNK),
+  'empty lines': repeated('\n', CHUNK),
+  'deep lines': repeated(`${'['.repeat(16_000)}\n`, CHUNK),
+};
+
+const rows = (row: object) => Buffer.from(JSON.stringify({ lines: Array(1_000).fill(row) }));
+const DIFFS: Readonly<Record<string, Buffer>> = {
+  'wrong types': rows({
+    ...{ externalId: 1, bizStatus: 1, externalStatusCode: 1 },
+    ...{ sourceUpdatedAt: 'x', deleted: 1 },
+  }),
+  'local times': Buffer.from(
+    JSON.stringify({
+      lines: Array.from({ length: 1_000 }, (_, n) => ({
+        externalId: `A-${n}`,
+        sourceUpdatedAt: `2025-01-01 00:${String(n % 60).padStart(2, '0')}:00`,
+      })),
+    }),
+  ),
+  'far too many rows': Buffer.from(`{"lines":[${filled(() => '{}')}]}`),
+};
+
+/** Milliseconds of processor time of the longest turn; what a rejection throws does not matter here. */
+async function longestTurn(work: () => unknown): Promise<number> {
+  let longest = 0;
+  let isOver = false;
+  let before = process.cpuUsage();
+  const look = () => {
+    const { user, system } = process.cpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+    before = process.cpuUsage();
+    if (!isOver) setImmediate(look);
+  };
+  await nextTurn();
+  look();
+  longest = 0;
+  await Promise.resolve()
+    .then(work)
+    .catch(() => undefined);
+  await nextTurn();
+  isOver = true;
+  await nextTurn();
+  return longest;
+}
+
+async function median(work: () => unknown, runs = 5): Promise<number> {
+  const found: number[] = [];
+  for (let n = 0; n < runs; n += 1) found.push(await longestTurn(work));
+  return found.sort((a, b) => a - b)[Math.floor(runs / 2)] ?? 0;
+}
+
+/** A plain body of 1 MiB takes some milliseconds. What was found took from 20 to 400 times as long. */
+const MOST = 8;
+let control = 0;
+beforeAll(async () => {
+  // The first runs compile.
+  await median(() => push(PLAIN));
+}, 60_000);
+beforeEach(async () => {
+  control = await median(() => push(PLAIN));
+}, 60_000);
+
+const cases = (
+  kind: string,
+  bodies: Readonly<Record<string, string | Buffer>>,
+  read: (raw: Buffer) => unknown,
+) =>
+  Object.entries(bodies).map(([name, body]): [string, Buffer, typeof read] => [
+    `${kind}: ${name}`,
+    Buffer.from(body),
+    read,
+  ]);
+
+test.each([
+  ...cases('a push', PUSHES, push),
+  ...cases('a dry run', PUSHES, (raw) => {
+    readVerifyBody(
+      Buffer.concat([Buffer.from('{"operation":"upsert","push":'), raw, Buffer.from('}')]),
+    );
+  }),
+  ...cases('a query', PUSHES, (raw) => queries.get(parseJsonBody(raw))),
+  ...cases('a comparison', DIFFS, async (raw) => inSlices(queries.diff(parseJsonBody(raw)))),
+  ...cases('a batch', BATCHES, batch),
+  ...cases('a list', LISTS, list),
+])(
+  '%s',
+  async (_name, raw, read) => {
+    const found = await median(() => read(raw));
+    expect({ ratio: found / control, isFine: found < MOST * control }).toMatchObject({
+      isFine: true,
+    });
+  },
+  120_000,
+);

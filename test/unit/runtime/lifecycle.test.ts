@@ -1,0 +1,74 @@
+/** A stop waits for accepted work, and not for servers that are away. */
+import { createLifecycle } from '../../../src/runtime/lifecycle';
+import { createLogger } from '../../../src/runtime/logger';
+import { outagesOf } from '../../../src/runtime/outages';
+
+const never = () => new Promise(() => {});
+const fails = async () => {
+  throw new Error('no server');
+};
+
+function rig(timeout = 100_000) {
+  const lines: { readonly msg: string; readonly step?: string }[] = [];
+  const to = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const logger = createLogger('test', 'info', { to });
+  const lifecycle = createLifecycle(logger, timeout);
+  const lose = () => outagesOf(logger).lost('redis', 'commands', 'the connection was closed');
+  const steps = () => lines.flatMap(({ step }) => step ?? []);
+  return { lifecycle, lose, steps, lines };
+}
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+async function ends(stopped: Promise<number>, within: number): Promise<number | undefined> {
+  let exitCode: number | undefined;
+  void stopped.then((code) => {
+    exitCode = code;
+  });
+  await jest.advanceTimersByTimeAsync(within);
+  return exitCode;
+}
+
+test('steps that wait for a server that is away share a few seconds, and are no failure', async () => {
+  const { lifecycle, lose, steps } = rig();
+  const done: string[] = [];
+  lifecycle.onStop('quick', () => void done.push('quick'));
+  for (const name of ['third', 'second', 'first']) lifecycle.onStop(name, never);
+  lose();
+  expect(await ends(lifecycle.stop('test'), 3_500)).toBe(0);
+  expect(steps()).toEqual(['first', 'second', 'third']);
+  expect(done).toEqual(['quick']);
+});
+
+test('accepted work is finished, however long it takes', async () => {
+  const { lifecycle, lose, steps } = rig();
+  lifecycle.onDrain('work', () => new Promise((resolve) => setTimeout(resolve, 50_000)));
+  lose();
+  expect(await ends(lifecycle.stop('test'), 49_000)).toBeUndefined();
+  expect(await ends(lifecycle.stop('test'), 2_000)).toBe(0);
+  expect(steps()).toEqual([]);
+});
+
+test('while no server is away a step gets its time, and a failure is one', async () => {
+  const { lifecycle, steps } = rig();
+  lifecycle.onStop('failing', fails);
+  lifecycle.onStop('slow', () => new Promise((resolve) => setTimeout(resolve, 50_000)));
+  expect(await ends(lifecycle.stop('test'), 51_000)).toBe(1);
+  expect(steps()).toEqual(['failing']);
+});
+
+test('what fails because a server is away is no failure of the process', async () => {
+  const { lifecycle, lose, steps } = rig();
+  lifecycle.onStop('failing', fails);
+  lose();
+  expect(await ends(lifecycle.stop('test'), 100)).toBe(0);
+  expect(steps()).toEqual(['failing']);
+});
+
+test('the deadline ends a stop in any case', async () => {
+  const { lifecycle, lines } = rig(10_000);
+  lifecycle.onStop('hanging', never);
+  expect(await ends(lifecycle.stop('test'), 10_000)).toBe(1);
+  expect(lines.at(-1)).toMatchObject({ msg: 'the drain took too long' });
+});

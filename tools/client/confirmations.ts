@@ -1,0 +1,33 @@
+/** What `data` of a success has, by endpoint. An answer without it is not one of the service, whatever its code. */
+import type { QueryName } from '../../src/protocol/paths';
+import type { Confirms } from './verdict';
+
+const isText = (value: unknown) => typeof value === 'string' && value !== '';
+
+/** A push was persisted: the matter has an id, and the push an outcome. */
+export const confirmsPush: Confirms = (data) => {
+  const { matterId, outcome }: { matterId?: unknown; outcome?: unknown } = data;
+  return isText(matterId) && isText(outcome);
+};
+
+export const confirmsVerified: Confirms = (data) => 'valid' in data && data.valid === true;
+
+export const confirmsOrphans: Confirms = (data) => 'orphans' in data;
+
+/** A field that is always there. */
+const FIELD_OF: Readonly<Record<QueryName, string>> = {
+  'push-logs/query': 'entries',
+  'push-logs/failures': 'rows',
+  'push-logs/stats': 'rows',
+  'matters/get': 'matters',
+  'matters/query': 'matters',
+  'matters/diff': 'differences',
+  'matters/digest': 'buckets',
+  'users/check': 'users',
+  'clients/me': 'clientId',
+};
+
+export const confirmsQuery =
+  (name: QueryName): Confirms =>
+  (data) =>
+    FIELD_OF[name] in data;

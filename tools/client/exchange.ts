@@ -1,0 +1,99 @@
+/**
+ * One HTTP request and its answer. Every call of the client and of matterctl goes through here, so that all of them
+ * meet a gateway in the same way: a redirect is never followed, it is the answer.
+ */
+import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { LONGEST_TIMER } from './call';
+
+/** Bytes. Queries answer with hundreds of matters, each with its contents. */
+const MAX_ANSWER = 256 * 1024 * 1024;
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  readonly agent?: Agent | undefined;
+  /** Milliseconds for the whole exchange. */
+  readonly timeout: number;
+  /** Bytes of the longest answer that is read. */
+  readonly maxAnswer?: number;
+}
+
+/** What came back, not yet judged. */
+export interface Answer {
+  /** The address that answered. */
+  readonly url: string;
+  readonly status: number;
+  readonly text: string;
+  /** The Location header of a redirect. */
+  readonly location?: string | undefined;
+  /** The Retry-After header. */
+  readonly retryAfter: string | undefined;
+  /** The RateLimit-Policy header. */
+  readonly ratePolicy?: string | undefined;
+  readonly replayed: boolean;
+}
+
+class NoAnswerInTime extends Error {
+  readonly code = 'NO_ANSWER_IN_TIME';
+  override readonly message = 'no answer in time';
+}
+
+export class AnswerTooLarge extends Error {
+  override readonly message = 'the answer is too large to be one of Matter Push';
+
+  constructor(readonly status: number) {
+    super();
+  }
+}
+
+/**
+ * @param cut aborted: the answer is not waited for any more
+ * @throws the system's or node's error where no whole answer came in time
+ */
+export function exchange(
+  { method, url, headers = {}, body, agent, timeout, maxAnswer = MAX_ANSWER }: HttpRequest,
+  cut?: AbortSignal,
+): Promise<Answer> {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method,
+      headers: { ...headers, ...(body && { 'Content-Length': body.length }) },
+      ...(agent && { agent }),
+      ...(cut && { signal: cut }),
+    });
+    // For the whole exchange: node's own timeout starts anew with every byte.
+    const timer = setTimeout(
+      () => sent.destroy(new NoAnswerInTime()),
+      Math.min(timeout, LONGEST_TIMER),
+    );
+    sent
+      .on('error', reject)
+      .on('close', () => clearTimeout(timer))
+      .on('response', (response) => readAnswer(url, response, maxAnswer).then(resolve, reject))
+      .end(body);
+  });
+}
+
+async function readAnswer(url: string, response: IncomingMessage, max: number): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    size += chunk.length;
+    if (size > max) throw new AnswerTooLarge(response.statusCode ?? 0);
+    chunks.push(chunk);
+  }
+  const { headers, statusCode = 0 } = response;
+  return {
+    url,
+    status: statusCode,
+    text: Buffer.concat(chunks).toString('utf8'),
+    location: headers.location,
+    retryAfter: headers['retry-after'],
+    ratePolicy: headers['ratelimit-policy']?.toString(),
+    replayed: headers['idempotency-replayed'] === 'true',
+  };
+}

@@ -1,0 +1,25 @@
+/** Options that say what the columns of a file are. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { type ColumnNames, type GivenColumn, IGNORED } from '../../src/files/columns';
+
+export interface ColumnOptions {
+  readonly column?: readonly GivenColumn[];
+}
+
+/** Commands that read a table can be told which column is which field. May be given several times. */
+export function withColumns(command: Command, names: ColumnNames): Command {
+  const fields = [...Object.keys(names), IGNORED];
+  const collect = (text: string, before: readonly GivenColumn[] = []): readonly GivenColumn[] => {
+    const at = text.indexOf('=');
+    const [field, name] = [text.slice(0, at), text.slice(at + 1).trim()];
+    if (at > 0 && name !== '' && fields.includes(field)) return [...before, [field, name]];
+    throw new InvalidArgumentError(
+      `It must be field=name, where the field is one of ${fields.join(', ')}.`,
+    );
+  };
+  return command.option(
+    '--column <field=name>',
+    `the column of a field, or ${IGNORED}=<name> for one that is not to be used (may be repeated)`,
+    collect,
+  );
+}

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { withOperator } from '../option-values';
+import { printJson, printLine } from '../print';
+import type { Tool } from '../tool';
+import { type ChangeOptions, withTrail } from '../with-trail';
+
+const ABOUT = `
+Nothing of Matter Push pauses the queue itself; BullMQ's own API and dashboards can. While it is paused, no worker
+gets a partition job and pushes are answered 503. To pause one client: "matterctl queue pause".`;
+
+/** `queue unpause`: undoes a pause of the whole queue that was made with BullMQ. */
+export function addQueueUnpause(parent: Command, tool: Tool): void {
+  const unpause = parent
+    .command('unpause')
+    .description('end a pause of the whole queue that was made with BullMQ')
+    .addHelpText('after', ABOUT);
+  withOperator(unpause).action((options: ChangeOptions) => change(options, tool));
+}
+
+async function change(options: ChangeOptions, tool: Tool): Promise<void> {
+  const { resumeJobQueues } = await import('../queue-view.js');
+  const namespace = tool.settings.queue().REDIS_NAMESPACE;
+  const action = { command: 'queue unpause', subject: namespace, details: {} };
+  const wasPaused = await withTrail(tool, options, action, () => resumeJobQueues(tool));
+  const told = wasPaused ? 'the queue is no longer paused' : 'the queue was not paused';
+  if (options.json) await printJson(tool.stdout, { wasPaused });
+  else await printLine(tool.stdout, told);
+}
