@@ -159,14 +159,12 @@ async function median(work: () => unknown, runs = 5): Promise<number> {
 
 /** A plain body of 1 MiB takes some milliseconds. What was found took from 20 to 400 times as long. */
 const MOST = 8;
-let control = 0;
+/** What else the machine does may fall into one measurement; it does not fall into all of them. */
+const TRIES = 5;
 beforeAll(async () => {
   // The first runs compile.
   await median(() => push(PLAIN));
-}, 60_000);
-beforeEach(async () => {
-  control = await median(() => push(PLAIN));
-}, 60_000);
+}, 120_000);
 
 const cases = (
   kind: string,
@@ -193,10 +191,12 @@ test.each([
 ])(
   '%s',
   async (_name, raw, read) => {
-    const found = await median(() => read(raw));
-    expect({ ratio: found / control, isFine: found < MOST * control }).toMatchObject({
-      isFine: true,
-    });
+    let ratio = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < TRIES && ratio >= MOST; tries += 1) {
+      const control = await median(() => push(PLAIN));
+      ratio = (await median(() => read(raw))) / control;
+    }
+    expect(ratio).toBeLessThan(MOST);
   },
   120_000,
 );
