@@ -67,7 +67,7 @@ async function openWeb(base: Process): Promise<{ readonly url: string }> {
       config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
     pathPrefix: pathPrefixOf(config.PUBLIC_URL),
     auth,
-    ...openPushes(base, { replies, log }),
+    ...openPushes(base, { replies, log, checkPushes: health.checkPushes }),
     ...openQueries({ config, mongo, keyRing, keyUses, clock, checkReady: health.check }),
     ...openDocs(config),
     health,
@@ -162,10 +162,16 @@ function openRejectionLog(
   return log.record;
 }
 
+interface PushParts {
+  readonly replies: Replies;
+  readonly log: Log;
+  readonly checkPushes: () => void;
+}
+
 /** May a push come in, is it right, and what becomes of it? */
 function openPushes(
   base: Process,
-  { replies, log }: { readonly replies: Replies; readonly log: Log },
+  { replies, log, checkPushes }: PushParts,
 ): Pick<AppOptions, 'admit' | 'checkBody' | 'submit' | 'submitBatch' | 'batchReader'> {
   const { config, mongo, redis, keys, metrics, tracing } = base;
   const { PUSH_TIMEOUT: timeout } = config;
@@ -212,7 +218,18 @@ function openPushes(
     newLineIds: log.ids.ofLines,
     timeout: config.BATCH_TIMEOUT,
   });
-  return { admit, checkBody, submit, submitBatch, batchReader };
+  /** A push that nobody would apply is rejected before it is recorded. */
+  const ifApplied =
+    <Request extends unknown[], Result>(take: (...request: Request) => Promise<Result>) =>
+    async (...request: Request): Promise<Result> => {
+      checkPushes();
+      return take(...request);
+    };
+  return {
+    ...{ admit, checkBody, batchReader },
+    submit: ifApplied(submit),
+    submitBatch: ifApplied(submitBatch),
+  };
 }
 
 /** Into its partition, and the wait for what becomes of it. */

@@ -17,8 +17,10 @@ export interface HealthProbe {
   isLeaving(): boolean;
   /** From now on nothing is begun: the process drains. */
   drain(): void;
-  /** What the driver knows without asking. @throws as `ready` */
+  /** What the drivers know without asking. @throws as `ready`, except for a paused queue: queries do not need it */
   check(): void;
+  /** The same for pushes, which need the queue. @throws as `ready` */
+  checkPushes(): void;
 }
 
 export interface HealthSources {
@@ -41,6 +43,9 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     if (!sources.isDatabaseUp()) throw new PushError('DATABASE_UNAVAILABLE');
     if (!sources.isPrepared()) throw new PushError('DATABASE_NOT_PREPARED');
     if (!sources.isQueueUp()) throw new PushError('QUEUE_UNAVAILABLE');
+  };
+  const checkPushes = () => {
+    check();
     if (sources.isQueuePaused()) throw new PushError('QUEUE_UNAVAILABLE', { cause: PAUSED });
   };
   const ping = async () => {
@@ -58,6 +63,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
   };
   return {
     check,
+    checkPushes,
     leave: () => {
       leaving = true;
     },
@@ -67,7 +73,7 @@ export function createHealthProbe(sources: HealthSources): HealthProbe {
     },
     ready: async () => {
       if (leaving) throw new PushError('SHUTTING_DOWN');
-      check();
+      checkPushes();
       await pingThrottled();
       return { status: 'ready' };
     },

@@ -61,7 +61,9 @@ function createBoundedServer(
   { keepAlive = 65_000, ...options }: Omit<ListenOptions, 'host' | 'port'>,
 ): Server {
   const broken = createBrokenRequests(options);
+  const used = new WeakSet<Duplex>();
   const handle: RequestListener = (req, res) => {
+    used.add(req.socket);
     if (broken.begin(req, res)) handler(req, res);
   };
   const server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: keepAlive }, handle);
@@ -75,8 +77,9 @@ function createBoundedServer(
   // An expectation that nobody knows is no reason to leave the envelope.
   server.on('checkExpectation', handle);
   server.setTimeout(STALL_TIMEOUT, (socket) => {
-    // Node set another time when it had nothing more to answer: the connection was kept alive.
-    const isIdle = !broken.isBusy(socket) && socket.timeout !== STALL_TIMEOUT;
+    // Kept alive after an answer, for KEEP_ALIVE_TIMEOUT: Node has set that time. One that was never used has the
+    // time for its first head.
+    const isIdle = used.has(socket) && !broken.isBusy(socket);
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
   return server;

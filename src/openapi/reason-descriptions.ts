@@ -85,7 +85,10 @@ export const REASON_DESCRIPTIONS: Readonly<Record<Reason, Bilingual>> = {
     'This document cannot be written: it is too large, or its matter was changed by hand.',
     '该事项无法写入：内容过大，或库中的事项被人工改动。',
   ],
-  QUEUE_UNAVAILABLE: ['The queue does not answer.', '队列没有响应。'],
+  QUEUE_UNAVAILABLE: [
+    'The queue does not answer, or somebody has paused it.',
+    '队列没有响应，或已被人工暂停。',
+  ],
   QUEUE_MEMORY_FULL: [
     'The memory of the queue is full: what waits is still applied, nothing new is taken.',
     '队列内存已满：已排队的仍会生效，暂不接收新的推送。',

@@ -3,8 +3,8 @@
  * blank at an end or a character without width is easily overlooked. Pure; served to the console too.
  */
 
-/** Characters that take no place: zero-width ones, direction marks, the soft hyphen, the byte order mark. */
-const ZERO_WIDTH = /[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]/gu;
+/** Characters that take no place: zero-width ones, all direction marks, the soft hyphen, the byte order mark. */
+const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /** @returns the id without what is easily overlooked in it: of two that look alike, the same text */
 export const lookAlike = (id: string): string => id.replace(ZERO_WIDTH, '').trim();

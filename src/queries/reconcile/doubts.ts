@@ -12,8 +12,8 @@ export interface Doubt {
   readonly meant: string | undefined;
 }
 
-/** A spreadsheet shows a long number so. */
-const EXPONENT = /^\d(?:\.\d+)?E\+\d{2,3}$/i;
+/** A spreadsheet shows a long number so, with the decimal sign of its language. */
+const EXPONENT = /^\d(?:[.,]\d+)?E\+\d{2,3}$/i;
 /** Digits that a spreadsheet keeps of a number; it puts zeros in place of the others. */
 const KEPT_DIGITS = 15;
 const LONG_NUMBER = /^\d{16,}$/;
@@ -26,7 +26,6 @@ export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
 /** The ids of a file. */
 export interface FileIds {
-  names(id: string): boolean;
   ids(): Iterable<string>;
 }
 
@@ -44,11 +43,10 @@ export function createDoubts(
   for (const id of file.ids()) seen.addOfFile(id);
   return (id) => {
     const plain = lookAlike(id);
-    const isOfFile = plain !== id && file.names(plain);
-    const alike = [seen.alike.get(plain), isOfFile ? plain : undefined].find(
-      (other) => other !== undefined && other !== id,
-    );
-    if (alike !== undefined) return { kind: 'LOOK_ALIKE', meant: alike };
+    const alike = seen.alike.get(plain);
+    if (alike !== undefined && alike !== id) return { kind: 'LOOK_ALIKE', meant: alike };
+    // It may be here without the blank and concluded, which is not among the open ones.
+    if (plain !== id) return { kind: 'LOOK_ALIKE', meant: plain };
     return seen.isDamaged(id) ? { kind: 'DAMAGED_ID', meant: seen.meantBy(id) } : undefined;
   };
 }

@@ -33,6 +33,12 @@ test('a pause is answered at once and named, and a command ends it', async () =>
   await until('the web to notice', async () => (await readyStatus()) === 503);
   const rejected = await send('PAUSED');
   expect(rejected).toMatchObject({ code: 503, reason: 'QUEUE_UNAVAILABLE', retryable: true });
+  const read = await service.push(
+    '',
+    { externalIds: ['BEFORE'] },
+    { path: '/api/open/matters/get' },
+  );
+  expect(read).toMatchObject({ code: 0 });
   expect((await run('status')).stdout).toMatch(
     /\nredis: the queue is paused with BullMQ, run matterctl queue unpause/,
   );

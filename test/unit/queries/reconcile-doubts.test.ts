@@ -6,12 +6,19 @@ import { repush } from '../../../src/queries/reconcile/repush';
 /** @param file ids of the file @param open ids that are open here and not in the file */
 const doubtsOf = (file: string[], open: string[]) => {
   const ids = new Set(file);
-  return createDoubts({ ids: () => ids, names: (id) => ids.has(id) }, open);
+  return createDoubts({ ids: () => ids }, open);
 };
 
 test.each<[string, string, string[], object | undefined]>([
   ['an exponent', '1.10105E+17', [], { kind: 'DAMAGED_ID', meant: undefined }],
   ['an exponent of one digit', '4E+15', [], { kind: 'DAMAGED_ID' }],
+  ['an exponent with a decimal comma', '1,10105E+17', [], { kind: 'DAMAGED_ID' }],
+  [
+    'a direction mark, which is not here without it',
+    '\u202aCH-9',
+    [],
+    { kind: 'LOOK_ALIKE', meant: 'CH-9' },
+  ],
   ['lost zeros', '123', ['00123'], { kind: 'DAMAGED_ID', meant: '00123' }],
   [
     'zeros in place of digits',
