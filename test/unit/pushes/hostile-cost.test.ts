@@ -157,8 +157,13 @@ async function median(work: () => unknown, runs = 5): Promise<number> {
   return found.sort((a, b) => a - b)[Math.floor(runs / 2)] ?? 0;
 }
 
-/** A plain body of 1 MiB takes some milliseconds. What was found took from 20 to 400 times as long. */
-const MOST = 8;
+/**
+ * Milliseconds that are fine on any machine. Long work goes in slices of 10 ms, and 20 ms are allowed on a quiet machine,
+ * however fast it is; beside other tests the same work takes up to half as long again.
+ */
+const MOST_TIME = 40;
+/** On a slow machine: a plain body of 1 MiB takes some milliseconds, and what was found took 20 to 400 times as long. */
+const MOST_TIMES = 8;
 /** What else the machine does may fall into one measurement; it does not fall into all of them. */
 const TRIES = 5;
 beforeAll(async () => {
@@ -191,12 +196,12 @@ test.each([
 ])(
   '%s',
   async (_name, raw, read) => {
-    let ratio = Number.POSITIVE_INFINITY;
-    for (let tries = 0; tries < TRIES && ratio >= MOST; tries += 1) {
-      const control = await median(() => push(PLAIN));
-      ratio = (await median(() => read(raw))) / control;
+    let excess = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < TRIES && excess >= 1; tries += 1) {
+      const most = Math.max(MOST_TIME, MOST_TIMES * (await median(() => push(PLAIN))));
+      excess = (await median(() => read(raw))) / most;
     }
-    expect(ratio).toBeLessThan(MOST);
+    expect(excess).toBeLessThan(1);
   },
   120_000,
 );
