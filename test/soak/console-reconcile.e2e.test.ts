@@ -299,7 +299,8 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     expect(await textOf(page, '.chosen')).toContain('<b>hostile<_b>.csv');
     await compare(page);
     await page.waitForSelector('.kinds');
-    expect(await tilesOf(page)).toEqual({ ALL: 5, MISSING: 5 });
+    // A mark that turns the direction of writing is easily overlooked.
+    expect(await tilesOf(page)).toEqual({ ALL: 5, MISSING: 4, LOOK_ALIKE: 1 });
     expect(await textOf(page, '.left-out')).toContain('left out: 3');
     const content = await textOf(page, '.reconcile .table');
 
@@ -314,7 +315,7 @@ inConsole('the reconciliation in a browser', { env: RATES, isFault }, ({ service
     await press(page, '#try-ticked');
     await page.waitForSelector('.ended');
     // One title is too long; of the short row nothing can be made at all.
-    expect(await textOf(page, '.ended')).toBe('Tried: 3 would be accepted, 1 would not.');
+    expect(await textOf(page, '.ended')).toBe('Tried: 2 would be accepted, 1 would not.');
     await press(page, '#report');
     await page.waitForSelector('html[data-report]');
     const report = (await page.evaluate('document.documentElement.dataset.report')) as string;
