@@ -29,14 +29,9 @@ function smallBody(
   { clientId, timestamp, signature }: AuthHeaders,
   rawBody: Uint8Array,
 ): HashedBody {
-  const known = new Map<string, boolean>();
-  const isSignedWith = (secret: string) => {
-    const before = known.get(secret);
-    if (before !== undefined) return before;
-    const found = verify(secret, clientId, timestamp, rawBody, signature);
-    known.set(secret, found);
-    return found;
-  };
+  const isSignedWith = remembered((secret) =>
+    verify(secret, clientId, timestamp, rawBody, signature),
+  );
   return {
     isLarge: false,
     findSigner: async (secrets) => secrets.find(({ secret }) => isSignedWith(secret)),
@@ -48,18 +43,13 @@ function largeBody(
   { clientId, timestamp, signature }: AuthHeaders,
   rawBody: Uint8Array,
 ): HashedBody {
-  const known = new Map<string, boolean>();
   const slice = new TimeSlice();
   let digest: BodyDigest | undefined;
-  const isSignedWith = async (secret: string) => {
-    const before = known.get(secret);
-    if (before !== undefined) return before;
+  const isSignedWith = remembered(async (secret) => {
     const hmac = startDigest(secret, clientId, timestamp);
     await hashInSlices(hmac, rawBody, slice);
-    const found = matches(hmac.digest(), signature);
-    known.set(secret, found);
-    return found;
-  };
+    return matches(hmac.digest(), signature);
+  });
   const findSigner = async (secrets: readonly Secret[]) => {
     if (!digest) {
       await slice.next();
@@ -70,6 +60,16 @@ function largeBody(
     return undefined;
   };
   return { isLarge: true, findSigner, digest: () => digest };
+}
+
+/** @returns the same answer for a secret that was asked before, without hashing the body again */
+function remembered<T>(ask: (secret: string) => T): (secret: string) => T {
+  const known = new Map<string, T>();
+  return (secret) => {
+    const answer = known.get(secret) ?? ask(secret);
+    known.set(secret, answer);
+    return answer;
+  };
 }
 
 async function digestOf(rawBody: Uint8Array, slice: TimeSlice): Promise<BodyDigest> {
