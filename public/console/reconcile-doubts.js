@@ -15,7 +15,7 @@ export const openIds = (open) => open.map(({ externalId }) => externalId);
  * @returns {Difference[]} in the order of the file
  */
 export function withDoubts(rows, { matters, ids }, open) {
-  const doubtOf = createDoubts({ ids: () => ids }, open);
+  const doubtOf = createDoubts(ids, open);
   const known = new Map(rows.map((row) => [row.externalId, row]));
   return matters.flatMap((matter) => {
     const { externalId } = matter.expected;

@@ -24,23 +24,18 @@ const WITHOUT_ZEROS = /^[1-9]\d*$/;
 /** Whether a spreadsheet has made this of an id, whatever the ledger holds. */
 export const isExponent = (id: string): boolean => EXPONENT.test(id);
 
-/** The ids of a file. */
-export interface FileIds {
-  ids(): Iterable<string>;
-}
-
 /**
- * @param file all of its ids
+ * @param ofFile all ids of the file
  * @param open ids of matters that are open here and not in the file
  * @returns what is doubtful about an id of the file that is not here
  */
 export function createDoubts(
-  file: FileIds,
+  ofFile: Iterable<string>,
   open: Iterable<string>,
 ): (id: string) => Doubt | undefined {
   const seen = new SeenIds();
   for (const id of open) seen.addOpen(id);
-  for (const id of file.ids()) seen.addOfFile(id);
+  for (const id of ofFile) seen.addOfFile(id);
   return (id) => {
     const plain = lookAlike(id);
     const alike = seen.alike.get(plain);

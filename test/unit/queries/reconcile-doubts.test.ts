@@ -5,8 +5,7 @@ import { repush } from '../../../src/queries/reconcile/repush';
 
 /** @param file ids of the file @param open ids that are open here and not in the file */
 const doubtsOf = (file: string[], open: string[]) => {
-  const ids = new Set(file);
-  return createDoubts({ ids: () => ids }, open);
+  return createDoubts(new Set(file), open);
 };
 
 test.each<[string, string, string[], object | undefined]>([

@@ -76,7 +76,7 @@ type DoubtOf = (externalId: string) => Promise<Doubt | undefined>;
 async function readDoubts({ source, ledger, systemCode }: Reconciling) {
   const open: string[] = [];
   for await (const { externalId } of ledger.orphans(systemCode, source)) open.push(externalId);
-  return createDoubts(source, open);
+  return createDoubts(source.ids(), open);
 }
 
 async function findOrDoubt(
