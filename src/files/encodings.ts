@@ -126,14 +126,14 @@ async function scanUtf8(read: ReadBytes): Promise<Utf8Scan> {
   return scan;
 }
 
-/** Counts the bytes of characters beyond ASCII, and those that are no UTF-8. */
+/** Counts the bytes of characters beyond ASCII, and the bytes that are not UTF-8. */
 class Utf8Scan {
   valid = 0;
   invalid = 0;
   /** The first line with bytes that are no UTF-8. */
   badLine = 0;
   #line = 1;
-  /** Of the character that has begun: its bytes, those that are still to come, and the bounds of the next one. */
+  /** The character that has begun: the number of its bytes, how many are missing, and the range of the next one. */
   #size = 0;
   #need = 0;
   #low = 0x80;

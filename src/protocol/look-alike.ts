@@ -3,7 +3,7 @@
  * blank at an end or a character without width is easily overlooked. Pure; served to the console too.
  */
 
-/** Characters that take no place: zero-width ones, all direction marks, the soft hyphen, the byte order mark. */
+/** Characters without width: zero-width ones, all direction marks, the soft hyphen, the byte order mark. */
 const ZERO_WIDTH = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /** @returns the id without what is easily overlooked in it: of two that look alike, the same text */

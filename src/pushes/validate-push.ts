@@ -89,7 +89,7 @@ export function createCheckBody(deps: ValidatorDependencies): CheckBody {
 /** By name: the known one that was probably meant; undefined: there is none like it. */
 export type UnknownUsers = ReadonlyMap<string, string | undefined>;
 
-/** Of the names those that no enabled user has. */
+/** Finds the names that no enabled user has. */
 export async function findUnknown(
   { unknownUsers, similarUsers }: Pick<ValidatorDependencies, 'unknownUsers' | 'similarUsers'>,
   usernames: readonly string[],
