@@ -1,4 +1,5 @@
 /** A caller that closes its sending side after its request gets its answer, on every route. */
+import { pushLine, todo } from '../../support/push-bodies';
 import { connectRaw, type RawPush, rawPush } from '../../support/raw-http';
 import { type Service, startService } from '../../support/service';
 
@@ -12,8 +13,8 @@ const signed = (target: string, body: string, more: Partial<RawPush> = {}) => {
   const { clientId, secret } = service;
   return rawPush({ clientId, secret, body, target: `/api/open/${target}`, ...more });
 };
-const todo = (externalId: string) => JSON.stringify({ matterType: 'TODO', externalId, title: 'x' });
-const line = (externalId: string) => `{"op":"upsert","body":${todo(externalId)}}\n`;
+const bodyOf = (externalId: string) => JSON.stringify(todo(externalId));
+const line = (externalId: string) => `${pushLine('upsert', todo(externalId))}\n`;
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
 
 /** Sends this, closes the sending side at once, and reads until the service closes the other one. */
@@ -26,10 +27,13 @@ async function halfClosed(bytes: string, url = service.urlOf()) {
 }
 
 test.each<[string, () => string]>([
-  ['a push', () => signed('matters/upsert', todo('HALF'))],
-  ['a push of HTTP/1.0', () => signed('matters/upsert', todo('HALF-10'), { version: 'HTTP/1.0' })],
+  ['a push', () => signed('matters/upsert', bodyOf('HALF'))],
+  [
+    'a push of HTTP/1.0',
+    () => signed('matters/upsert', bodyOf('HALF-10'), { version: 'HTTP/1.0' }),
+  ],
   ['a batch', () => signed('matters/batch', line('HALF-1') + line('HALF-2'))],
-  ['a dry run', () => signed('verify', `{"operation":"upsert","push":${todo('DRY')}}`)],
+  ['a dry run', () => signed('verify', `{"operation":"upsert","push":${bodyOf('DRY')}}`)],
   ['a query', () => signed('matters/get', '{"externalIds":["HALF"]}')],
   ['a list of ids', () => signed('matters/orphans', '"HALF"\n')],
   ['a look at the log', () => signed('push-logs/query', '{}')],
@@ -48,7 +52,7 @@ test('a rejected push is answered, too', async () => {
 });
 
 test('all of several requests on one connection are answered', async () => {
-  const bytes = [1, 2, 3].map((n) => signed('matters/upsert', todo(`PIPELINED-${n}`)));
+  const bytes = [1, 2, 3].map((n) => signed('matters/upsert', bodyOf(`PIPELINED-${n}`)));
   const answers = await halfClosed(bytes.join(''));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });

@@ -1,27 +1,10 @@
 /** matterctl reconcile with files of spreadsheets and other tools, on a ledger that a service wrote. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { nativeCollection } from '../../../src/storage/mongo';
+import { existsSync, readFileSync } from 'node:fs';
 import { matterctl } from '../../support/cli-tool';
 import { encode, utf16 } from '../../support/encode';
-import type { SharedService } from '../../support/service';
-import { sharedService } from '../../support/shared-service';
+import { useReconcileRig } from '../../support/reconcile-rig';
 
-let service: SharedService;
-const folder = mkdtempSync(join(tmpdir(), 'matterctl-sheets-'));
-beforeAll(async () => {
-  service = await sharedService();
-  writeFileSync(join(folder, 'secret'), service.secret);
-});
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
-afterEach(() => matters().deleteMany({}));
-
-const matters = () => nativeCollection(matterModel(service.db));
+const { compare, matters, push, run, service, signer, write } = useReconcileRig();
 const todo = (externalId: string, more: object = {}) => ({
   matterType: 'TODO',
   externalId,
@@ -32,32 +15,12 @@ const todo = (externalId: string, more: object = {}) => ({
   ...more,
 });
 const upsert = async (body: object) =>
-  expect(await service.push('upsert', body)).toMatchObject({ code: 0 });
-const write = (name: string, content: string | Buffer) => {
-  writeFileSync(join(folder, name), content);
-  return join(folder, name);
-};
-const signer = () => [
-  ...['--client-id', service.clientId, '--secret-file', join(folder, 'secret')],
-  ...['--url', service.urlOf()],
-];
-const push = async (file: string) => {
-  const { exitCode, stdout } = await matterctl(['push', file, ...signer(), '--json']);
-  expect(exitCode).toBe(0);
-  return JSON.parse(stdout);
-};
-const run = (file: string, ...more: string[]) =>
-  matterctl(['reconcile', file, '--system-code', 'TEST', ...more], { env: service.env });
+  expect(await service().push('upsert', body)).toMatchObject({ code: 0 });
 /** Every difference as `id KIND repush`, and the summary. */
 const reconcile = async (file: string, ...more: string[]) => {
-  const { exitCode, stdout, stderr } = await run(file, '--json', ...more);
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const { summary } = lines.pop();
+  const { lines, ...rest } = await compare(file, ...more);
   const found = lines.map((it) => `${it.externalId} ${it.difference} ${it.repush}`);
-  return { exitCode, stderr, lines, found, summary };
+  return { ...rest, lines, found };
 };
 const repushed = (file: string) =>
   readFileSync(`${file}.repush.ndjson`, 'utf8')
@@ -182,7 +145,9 @@ describe('ids that a spreadsheet has changed', () => {
 
 describe('ids that look alike', () => {
   test('are compared exactly: a padded column is the same, a trimmed one is told', async () => {
-    expect(await service.push('upsert', todo('CH-9     ', { title: 'Spare part' }))).toMatchObject({
+    expect(
+      await service().push('upsert', todo('CH-9     ', { title: 'Spare part' })),
+    ).toMatchObject({
       code: 0,
       data: {
         warnings: [{ field: 'externalId', kind: 'LOOK_ALIKE_ID', message: expect.any(String) }],
@@ -199,11 +164,11 @@ describe('ids that look alike', () => {
   });
 
   test('a push says where the character is, in both languages', async () => {
-    const { data } = await service.push('upsert', todo('X\u200b-1'));
+    const { data } = await service().push('upsert', todo('X\u200b-1'));
     const message = expect.stringContaining('第 2 个字符（U+200B）');
     expect(data.warnings).toMatchObject([{ kind: 'LOOK_ALIKE_ID', message }]);
     const english = { headers: { 'Accept-Language': 'en' } };
-    const status = await service.push(
+    const status = await service().push(
       'status',
       { externalId: 'X\u200b-1', bizStatus: 'DONE' },
       english,

@@ -1,38 +1,13 @@
 /** matterctl reconcile on a ledger that a service wrote: what differs is found, and mended. */
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { matterModel } from '../../../src/storage/ledger/matter-model';
-import { nativeCollection } from '../../../src/storage/mongo';
-import { matterctl } from '../../support/cli-tool';
-import type { SharedService } from '../../support/service';
-import { sharedService } from '../../support/shared-service';
+import { useReconcileRig } from '../../support/reconcile-rig';
 
 const TIME = '2024-06-01T08:00:00Z';
 const STAMP = new Date(TIME);
 const MINUTE = 60_000;
 
-let service: SharedService;
-const folder = mkdtempSync(join(tmpdir(), 'matterctl-reconcile-'));
-beforeAll(async () => {
-  service = await sharedService();
-  writeFileSync(join(folder, 'secret'), service.secret);
-});
-afterAll(async () => {
-  await service.stop();
-  rmSync(folder, { recursive: true });
-});
-afterEach(() => matters().deleteMany({}));
-
-const matters = () => nativeCollection(matterModel(service.db));
+const { compare, folder, matters, push, run, service, write } = useReconcileRig();
 const upsert = (externalId: string, more: object = {}) => ({
   op: 'upsert',
   body: {
@@ -51,31 +26,13 @@ const upsert = (externalId: string, more: object = {}) => ({
   },
 });
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `R-${index}`);
-const write = (name: string, content: string | Buffer) => {
-  writeFileSync(join(folder, name), content);
-  return join(folder, name);
-};
 const writeLines = (name: string, all: readonly object[]) =>
   write(name, all.map((line) => `${JSON.stringify(line)}\n`).join(''));
-const push = async (file: string) => {
-  const signer = ['--client-id', service.clientId, '--secret-file', join(folder, 'secret')];
-  const args = ['push', file, ...signer, '--url', service.urlOf(), '--json'];
-  const pushed = await matterctl(args);
-  expect(pushed).toMatchObject({ exitCode: 0 });
-  return JSON.parse(pushed.stdout);
-};
-const run = (file: string, ...more: string[]) =>
-  matterctl(['reconcile', file, '--system-code', 'TEST', ...more], { env: service.env });
 /** Every difference as `id KIND`, and the summary. */
 const reconcile = async (file: string, ...more: string[]) => {
-  const { exitCode, stdout, stderr } = await run(file, '--json', ...more);
-  const lines = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const { summary } = lines.pop();
+  const { lines, ...rest } = await compare(file, ...more);
   const found = lines.map(({ externalId, difference }) => `${externalId} ${difference}`);
-  return { exitCode, stderr, lines, found, summary };
+  return { ...rest, lines, found };
 };
 const change = (externalId: string, $set: object) =>
   matters().updateOne({ systemCode: 'TEST', externalId }, { $set });
@@ -95,7 +52,7 @@ describe('the file that was pushed', () => {
     await change('R-4', { title: 'by hand', deadlineAt: null, 'parties.0.username': 'carol' });
     await change('R-5', { sourceUpdatedAt: new Date(STAMP.getTime() + MINUTE), title: 'newer' });
     await change('R-8', { deleted: false, phase: 'OPEN', deletedAt: null });
-    await service.push('upsert', upsert('X-1').body);
+    await service().push('upsert', upsert('X-1').body);
   };
   const FOUND = [
     'R-0 MISSING',

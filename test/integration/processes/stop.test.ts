@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { AppProcess } from '../../../tools/local/app-process';
 import { type RunningServer, startMongo, startRedis } from '../../../tools/local/servers';
 import { matterctl } from '../../support/cli-tool';
+import { todo } from '../../support/push-bodies';
 import { type Service, startService } from '../../support/service';
 import { until } from '../../support/wait';
 
@@ -25,7 +26,6 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const todo = (externalId: string) => ({ matterType: 'TODO', externalId, title: 'x' });
 const isUp = (one: AppProcess) => !logOf(one).includes('"stopped"');
 const logOf = ({ logFile }: { readonly logFile: string }) => readFileSync(logFile, 'utf8');
 

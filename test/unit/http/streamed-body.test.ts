@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { receiveBody } from '../../../src/http/streamed-body';
+import { countTurns } from '../../support/turns';
 
 const PIECES = 40;
 
@@ -19,20 +20,14 @@ const work = (milliseconds: number) => {
 };
 
 test('pieces that take long to read leave others their turn, and all of them arrive in their order', async () => {
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
+  const endCount = countTurns();
   const taken: number[] = [];
   const take = (piece: Uint8Array) => {
     taken.push(...piece);
     work(3);
   };
   await receiveBody(requestOf(PIECES), { limit: PIECES, timeout: 60_000, take });
-  isOver = true;
+  const turns = endCount();
   expect(taken).toEqual(Array.from({ length: PIECES }, (_, n) => n));
   // 120 ms of work in slices of 10.
   expect(turns).toBeGreaterThan(5);
