@@ -136,10 +136,8 @@ function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOp
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
   const quota = createRejectionQuota(redis, keys);
-  const directory = createClientDirectory(mongo, keyRing, clock, logger);
   return {
-    findClient: directory.find,
-    mostSecrets: directory.mostSecrets,
+    clients: createClientDirectory(mongo, keyRing, clock, logger),
     logRejection: openRejectionLog(base, { pushLog, quota }, REJECTIONS),
     counts,
     noteUse: secretUses.note,

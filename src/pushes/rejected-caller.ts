@@ -10,13 +10,6 @@ import type { PushCounts } from '../storage/push-log/push-counts';
 import { newEntry, unsignedEntry } from './log-entry';
 import type { LogRejection } from './rejection-log';
 
-/**
- * Milliseconds that what is known of clients may be old where one is rejected: a client or a secret of
- * a moment ago must not be rejected for what was read before it. Whether the client is known makes no
- * difference: both are looked up anew. It bounds how often rejections make the directory be read.
- */
-export const JUST_NOW = 100;
-
 export interface RejectedRequest {
   readonly requestId: string;
   /** Stands in the push log. */

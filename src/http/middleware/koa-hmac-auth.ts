@@ -5,7 +5,7 @@ import { authenticate, type Caller, type Identified } from '../../auth/authentic
 import { createSignedBody, type HashedBody } from '../../auth/signed-body';
 import type { Clock } from '../../concurrency/clock';
 import { databaseCall } from '../../pushes/availability';
-import { JUST_NOW, type RejectionRecorder, recordRejection } from '../../pushes/rejected-caller';
+import { type RejectionRecorder, recordRejection } from '../../pushes/rejected-caller';
 import type { ClientDirectory } from '../../storage/directory/clients';
 import type { SecretUses } from '../../storage/directory/secret-uses';
 import type { Metrics } from '../../telemetry/metrics';
@@ -14,8 +14,7 @@ import type { RequestState } from '../request-state';
 import type { NewRequestId } from './koa-request-id';
 
 export interface HmacAuthDependencies extends RejectionRecorder {
-  readonly findClient: ClientDirectory['find'];
-  readonly mostSecrets: ClientDirectory['mostSecrets'];
+  readonly clients: ClientDirectory;
   /** Told of each request that is its client's own. */
   readonly noteUse: SecretUses['note'];
   /** @throws PushError where the service cannot take a request right now */
@@ -71,18 +70,18 @@ interface SentRequest {
 
 /** Before it is rejected the client is looked up anew: it, or its secret, may be a moment old. */
 async function identify(deps: HmacAuthDependencies, sent: SentRequest): Promise<Identified> {
-  const first = await check(deps, sent);
-  return first.error ? check(deps, sent, JUST_NOW) : first;
+  const { find, findAnew } = deps.clients;
+  const first = await check(deps, sent, find);
+  return first.error ? check(deps, sent, findAnew) : first;
 }
 
 function check(
-  { findClient, clock, mostSecrets, timeout }: HmacAuthDependencies,
+  { clients, clock, timeout }: HmacAuthDependencies,
   { headers, body, receivedAt }: SentRequest,
-  maxAge?: number,
+  find: ClientDirectory['find'],
 ): Promise<Identified> {
-  const lookUp = () =>
-    databaseCall(findClient(headers.clientId, maxAge), receivedAt + timeout - clock());
-  return authenticate(lookUp, body, { headers, clock, trials: mostSecrets() });
+  const lookUp = () => databaseCall(find(headers.clientId), receivedAt + timeout - clock());
+  return authenticate(lookUp, body, { headers, clock, trials: clients.mostSecrets() });
 }
 
 /** From here on it is known who sent the request. */

@@ -8,7 +8,7 @@ import { type AuthHeaders, readAuthHeaders } from '../../auth/auth-headers';
 import { type Authentication, startAuthentication } from '../../auth/authenticate';
 import { PushError } from '../../protocol/errors';
 import { databaseCall } from '../../pushes/availability';
-import { JUST_NOW, recordRejection } from '../../pushes/rejected-caller';
+import { recordRejection } from '../../pushes/rejected-caller';
 import type { KnownClient } from '../../storage/directory/clients';
 import type { BodyDigest } from '../../storage/push-log/entry-model';
 import { type ReceivedRequest, requestFields } from '../request-fields';
@@ -59,13 +59,13 @@ async function authenticateStream(
   const headers = readAuthHeaders(req.rawHeaders);
   deps.checkReady();
   const { clock } = deps;
-  const lookUp = () => databaseCall(deps.findClient(headers.clientId, JUST_NOW), deps.timeout);
+  const lookUp = () => databaseCall(deps.clients.findAnew(headers.clientId), deps.timeout);
   // Its body cannot be read a second time: the look before a rejection comes before all.
   const client = await lookUp();
   const body = startDigest();
   const sent = { client, headers, operation: route.operation, digest: body.digest };
 
-  const terms = { headers, clock, trials: deps.mostSecrets() };
+  const terms = { headers, clock, trials: deps.clients.mostSecrets() };
   const authentication = recorded(deps, ctx, { ...sent, receivedAt: clock() }, () =>
     startAuthentication(client, terms),
   );

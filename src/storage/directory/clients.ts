@@ -59,12 +59,13 @@ export interface KnownClient {
 }
 
 export interface ClientDirectory {
+  /** Looks a client up. The answer may be a second old. */
+  find(clientId: string): Promise<KnownClient | undefined>;
   /**
-   * Looks a client up.
-   *
-   * @param maxAge milliseconds that the answer may be old; a second, where absent
+   * The same, and read anew: before a rejection, so that a client or a secret of a moment ago is not rejected for
+   * what was read before it. Where many are asked for, the answer may be a tenth of a second old.
    */
-  find(clientId: string, maxAge?: number): Promise<KnownClient | undefined>;
+  findAnew(clientId: string): Promise<KnownClient | undefined>;
   /** Secrets and keys of the client that has most of them, as read last: what a rejection has to cost. */
   mostSecrets(): number;
 }
@@ -109,7 +110,8 @@ export function createClientDirectory(
   };
   const clients = createTtlCache(load, { ttl: CACHE_TTL, clock });
   return {
-    find: async (clientId, maxAge) => (await clients.get(maxAge)).get(clientId),
+    find: async (clientId) => (await clients.get()).get(clientId),
+    findAnew: async (clientId) => (await clients.getAnew()).get(clientId),
     mostSecrets: () => most,
   };
 }

@@ -26,9 +26,9 @@ let server: Server;
 
 beforeAll(async () => {
   const newRequestId = createRequestIds();
+  const find = async (id: string) => (id === 'oa' ? CLIENT : undefined);
   const auth = {
-    findClient: async (id: string) => (id === 'oa' ? CLIENT : undefined),
-    mostSecrets: () => 2,
+    clients: { find, findAnew: find, mostSecrets: () => 2 },
     logRejection: () => undefined,
     noteUse: () => undefined,
     checkReady: () => checkReady(),

@@ -44,12 +44,12 @@ beforeAll(async () => {
   const logger = createLogger('test', 'silent');
   const newRequestId = createRequestIds();
   const checkReady = () => ready();
+  const findAnew = async (id: string) => {
+    lookedUp += 1;
+    return CLIENTS.find(({ clientId }) => clientId === id);
+  };
   const auth: HmacAuthDependencies = {
-    findClient: async (id) => {
-      lookedUp += 1;
-      return CLIENTS.find(({ clientId }) => clientId === id);
-    },
-    mostSecrets: () => 2,
+    clients: { find: findAnew, findAnew, mostSecrets: () => 2 },
     logRejection: (_clientId, entry) => rejected.push(entry()),
     noteUse: ({ clientId, secretId }) => void used.push(`${clientId} ${secretId}`),
     checkReady,

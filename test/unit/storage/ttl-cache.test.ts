@@ -70,19 +70,36 @@ test('who asks at the same time shares one load', async () => {
   expect(loads()).toBe(1);
 });
 
-test('a load that takes long is one at a time, also where values must be young', async () => {
+test('what is asked for anew was not read before, also where loads take long', async () => {
+  const { cache, loads, pass } = counting();
+  expect(await cache.get()).toBe('#1');
+  pass(1);
+  expect(await cache.getAnew()).toBe('#2');
+  // Who asks in the same moment shares it; who asks at leisure gets it too.
+  expect(await Promise.all([cache.getAnew(), cache.getAnew(), cache.get()])).toHaveLength(3);
+  pass(1);
+  expect(await cache.get()).toBe(`#${loads()}`);
+});
+
+test('who asks anew all the time has a fifth of the time spent on loading, after a burst of five', async () => {
+  const TAKES = 300;
   let now = 0;
-  const ends: (() => void)[] = [];
-  const load = () => new Promise<number>((resolve) => ends.push(() => resolve(ends.length)));
+  const begun: { end: () => void; at: number }[] = [];
+  const load = () =>
+    new Promise<void>((end) => {
+      begun.push({ end, at: now });
+    });
   const cache = createTtlCache(load, { ttl: 1_000, clock: () => now });
-  const asked: Promise<number>[] = [];
-  for (now = 0; now < 300; now += 10) asked.push(cache.get(100));
-  expect(ends).toHaveLength(1);
-  ends[0]?.();
-  expect(await Promise.all(asked)).toEqual(asked.map(() => 1));
-  // It took 300 ms: for ten times of that nobody has it loaded anew.
-  for (; now < 1_400; now += 10) await cache.get(100);
-  expect(ends).toHaveLength(1);
+  for (; now < 60_000; now += 10) {
+    void cache.getAnew();
+    for (const { end, at } of begun) if (now >= at + TAKES) end();
+    await Promise.resolve();
+  }
+  // The first loads had not ended yet: their pauses were the shortest.
+  const burst = begun.filter(({ at }) => at < 2 * TAKES);
+  expect(burst.length).toBeGreaterThanOrEqual(5);
+  expect(burst.length).toBeLessThan(5 + (2 * TAKES) / 100);
+  expect((begun.length - burst.length) * TAKES).toBeLessThanOrEqual(60_000 / 5);
 });
 
 test('a failed load is told to everybody who waits, and is not kept', async () => {
