@@ -23,12 +23,11 @@ const ROWS = [
 
 const below = ROWS.flatMap((row, n) => row.map((room) => [room, ROWS.slice(0, n).flat()]));
 
-/** What exports metrics, spans and the board is loaded only where it is switched on. */
+/** What exports metrics and spans, and the operator's page, is loaded only where it is switched on. */
 const EXPORTERS = {
   metrics: ['^src/observability/metrics/(?!options\\.|start\\.)', 'prom-client'],
   tracing: ['^src/observability/tracing/(?!options\\.|start\\.)', '@opentelemetry'],
   operator: ['^src/operator/(?!open\\.|parts\\.|queue-history\\.)', '^src/operator/app\\.'],
-  board: ['^src/observability/board/(?!open\\.)', '@bull-board'],
 };
 
 module.exports = {

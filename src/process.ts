@@ -3,7 +3,6 @@ import type { Connection } from 'mongoose';
 import type { DestinationStream } from 'pino';
 import { systemClock } from './concurrency/clock';
 import { startPollLoop } from './concurrency/poll-loop';
-import { BOARD_PATH, openBoard } from './observability/board/open';
 import { startMetrics } from './observability/metrics/start';
 import { type OwnRecord, openHeartbeat } from './observability/processes/open-heartbeat';
 import { startTracing } from './observability/tracing/start';
@@ -184,12 +183,9 @@ async function openMetrics(
     redisTime,
   }: Omit<Process, 'metrics' | 'tellOfItself'>,
 ): Promise<Metrics> {
-  const board = await openBoard(config.QUEUE_BOARD === 'on', redis, keys, logger);
-  if (board) lifecycle.onStop('queue board', board.close);
   const operator = openOperator({
     ...{ name, mongo, redis, keys, logger, timeZone: config.PORTAL_TIME_ZONE },
     isKept: config.METRICS_PORT !== 0,
-    boardPath: board ? BOARD_PATH : null,
     token: config.OPERATOR_TOKEN,
   });
   lifecycle.onStop("operator's screen", operator.close);
@@ -197,7 +193,7 @@ async function openMetrics(
     type,
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    beside: [...(board ? [board] : []), operator],
+    beside: operator,
     tell: foldedLog(logger),
     servers: {
       pingDatabase: async () => {
@@ -213,6 +209,6 @@ async function openMetrics(
     redisTime: redisTime.now,
   });
   lifecycle.onStop('metrics', close);
-  if (url) logger.info({ url, board: board && new URL(BOARD_PATH, url).href }, 'metrics listening');
+  if (url) logger.info({ url }, 'metrics listening');
   return metrics;
 }

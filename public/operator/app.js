@@ -60,11 +60,9 @@ export function App() {
 }
 
 function Links() {
-  const board = status.value?.boardPath;
   return h(
     'nav',
     { 'aria-label': say(WORDS.heading) },
-    board && h('a', { href: board.slice(1) }, say(WORDS.board)),
     h('a', { href: 'metrics' }, say(WORDS.metrics)),
   );
 }

@@ -22,7 +22,6 @@ export const WORDS = {
     'The process does not answer. It is asked again every few seconds.',
     '该进程没有响应，将每隔几秒重试。',
   ),
-  board: w('Queue board', '队列面板'),
   metrics: w('Metrics', '指标'),
   readOnly: w(
     'Clients cannot be paused here: OPERATOR_TOKEN is not set. matterctl queue pause does it.',

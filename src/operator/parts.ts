@@ -14,8 +14,6 @@ export interface OperatorParts {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly logger: Logger;
-  /** Where the queue board lies; null: it is off. */
-  readonly boardPath: string | null;
   /** OPERATOR_TOKEN; empty: nothing can be changed. */
   readonly token: string;
 }

@@ -16,8 +16,6 @@ export interface OperatorStatus extends Status {
   readonly timeZone: string;
   /** Whether clients can be paused here. */
   readonly canChange: boolean;
-  /** Where the queue board lies; null where it is off. */
-  readonly boardPath: string | null;
   /** What stands still at this look as it did some seconds before; null where Redis cannot be asked. */
   readonly stuck: readonly StuckPartition[] | null;
   readonly alerts: readonly ShownAlert[];
@@ -54,7 +52,6 @@ export function createScreen(parts: OperatorParts, queue: QueueHistory): Screen 
         process: parts.name,
         timeZone: parts.timeZone,
         canChange: parts.token !== '',
-        boardPath: parts.boardPath,
         stuck,
         alerts: alertsOf(status, isFailure),
         history: history.complete(read, status),

@@ -100,7 +100,6 @@ const schema = z.object({
   /** Part of the traces that the samplers with a ratio take. */
   OTEL_TRACES_SAMPLER_ARG: z.string().default('1'),
   /** `on`: that port shows the queue of partition jobs too, read only, at /queues. */
-  QUEUE_BOARD: z.enum(['on', 'off']).default('off'),
   /** Who has it may pause and resume clients on that port; none: nobody may, there. */
   OPERATOR_TOKEN: z
     .string()
@@ -143,11 +142,6 @@ const consistent = schema
     (config) => config.DRAIN_TIMEOUT > config.DRAIN_DELAY + config.BATCH_TIMEOUT,
     drainLeaves('BATCH_TIMEOUT'),
   )
-  .refine((config) => config.QUEUE_BOARD !== 'on' || config.METRICS_PORT !== 0, {
-    path: ['QUEUE_BOARD'],
-    message: 'needs METRICS_PORT: the board is on that port',
-    when: ({ issues }) => !issues.some(({ path }) => path?.[0] === 'METRICS_PORT'),
-  })
   .refine((config) => config.OPERATOR_TOKEN === '' || config.METRICS_PORT !== 0, {
     path: ['OPERATOR_TOKEN'],
     message: 'needs METRICS_PORT: it is asked for on that port',

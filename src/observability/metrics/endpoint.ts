@@ -31,7 +31,7 @@ export interface InternalPort {
   readonly host: string;
   /** METRICS_PORT */
   readonly port: number;
-  readonly beside?: readonly Beside[] | undefined;
+  readonly beside?: Beside | undefined;
   /** Logs requests that are rejected. */
   readonly tell: TellLine;
 }
@@ -39,7 +39,7 @@ export interface InternalPort {
 /** @throws Error naming METRICS_HOST and METRICS_PORT where it cannot listen */
 export async function serveMetrics(
   pages: InternalPages,
-  { host, port, beside = [], tell }: InternalPort,
+  { host, port, beside, tell }: InternalPort,
 ): Promise<MetricsEndpoint> {
   const server = createServer(
     {
@@ -97,11 +97,10 @@ function withAcceptedHost(
   };
 }
 
-function answering(pages: InternalPages, beside: readonly Beside[]): RequestListener {
+function answering(pages: InternalPages, beside: Beside | undefined): RequestListener {
   return async (req, res) => {
     const [path = ''] = (req.url ?? '').split('?');
-    const other = beside.find(({ owns }) => owns(path));
-    if (other) return other.answer(req, res);
+    if (beside?.owns(path)) return beside.answer(req, res);
     const page = req.method === 'GET' ? path : '';
     if (page === '/metrics') return tellMetrics(pages, res);
     if (page === ALIVE_PATH) return plain(res, 200, 'alive');

@@ -37,7 +37,7 @@ export interface MetricsOptions {
   /** METRICS_PORT; 0: none are kept. */
   readonly port: number;
   /** Shown on that port too. */
-  readonly beside?: readonly Beside[];
+  readonly beside?: Beside;
   /** Logs requests that the port rejects. */
   readonly tell: TellLine;
   readonly servers: Servers;

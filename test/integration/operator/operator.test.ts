@@ -71,7 +71,7 @@ test('it tells what matterctl status tells, the last hour, and which process say
   expect(status.process).toMatch(/^web-/);
   expect(status.processes?.map(({ type }) => type).sort()).toEqual(['web', 'worker']);
   expect(status.servers.map(({ isReachable }) => isReachable)).toEqual([true, true]);
-  expect(status).toMatchObject({ canChange: true, boardPath: null, stuck: [], alerts: [] });
+  expect(status).toMatchObject({ canChange: true, stuck: [], alerts: [] });
   expect(status.history.minutes).toHaveLength(60);
   expect(status.history.queue.length).toBeGreaterThan(0);
   expect(status.history.marks).toContainEqual(expect.objectContaining({ kind: 'start' }));

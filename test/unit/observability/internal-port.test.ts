@@ -24,7 +24,7 @@ describe('the port', () => {
   let endpoint: MetricsEndpoint;
   beforeAll(async () => {
     const pages = { contentType: 'text/plain', text: async () => '', isReady: async () => true };
-    const beside = [{ owns: (path: string) => path === '/status', answer: () => undefined }];
+    const beside = { owns: (path: string) => path === '/status', answer: () => undefined };
     const tell = (kind: LineKind) => void told.push(kind);
     endpoint = await serveMetrics(pages, { host: '127.0.0.1', port: 0, beside, tell });
   });

@@ -72,7 +72,6 @@ test('what is not set has its default', () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318',
     OTEL_TRACES_SAMPLER: 'parentbased_always_on',
     OTEL_TRACES_SAMPLER_ARG: '1',
-    QUEUE_BOARD: 'off',
     OPERATOR_TOKEN: '',
     DOCS_PAGE: 'on',
     CONSOLE_PAGE: 'on',
@@ -189,12 +188,6 @@ test('a drain that is shorter than its delay and the wait of a batch is rejected
   expect(drain('3m', '5s', '40s')).toEqual(['BATCH_TIMEOUT']);
   const early = { ...REQUIRED, DRAIN_TIMEOUT: '20s' };
   expect(() => readConfig(early)).toThrow(/DRAIN_TIMEOUT: must be longer than .*BATCH_TIMEOUT/);
-});
-
-test('a queue board without the port that shows it is rejected', () => {
-  expect(problems({ QUEUE_BOARD: 'on' })).toEqual(['QUEUE_BOARD']);
-  expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: '9464' })).toEqual([]);
-  expect(problems({ QUEUE_BOARD: 'on', METRICS_PORT: 'x' })).toEqual(['METRICS_PORT']);
 });
 
 test('a setting under its old name is refused, and its new name told', () => {
