@@ -1,6 +1,7 @@
 /** Composition root of the web process: wires the way of a push, and beside it all else; listens, drains. */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from './concurrency/clock';
+import type { Reach } from './concurrency/reach';
 import { type AppOptions, createApp } from './http/app';
 import { createFlow } from './observability/processes/flow';
 import { type Process, type ProcessOptions, type RunningProcess, startProcess } from './process';
@@ -19,13 +20,11 @@ import {
   type RejectionRate,
   SHED,
 } from './pushes/rejection-log';
-import { createSettlePush, createSettlePushes, watchLostReplies } from './pushes/settle-push';
+import { endWaiting, watchLostReplies } from './pushes/settle-push';
 import { createSubmitBatch } from './pushes/submit-batch';
 import { createSubmitPush } from './pushes/submit-push';
 import { createCheckBody, createValidatePush } from './pushes/validate-push';
 import { createAdmission } from './queue/admission';
-import { createGroupQueue } from './queue/group-queue';
-import { createPartitionJobs } from './queue/partition-jobs';
 import { watchEcho } from './queue/probe';
 import { connectSubscriber } from './queue/redis';
 import { createRejectionQuota } from './queue/rejection-quota';
@@ -44,7 +43,9 @@ import type { Settlement } from './storage/push-log/settlement';
 import { openDocs } from './web/docs';
 import { openHealth } from './web/health';
 import { openQueries } from './web/queries';
+import { openReaches } from './web/reach';
 import { pathPrefixOf, serve } from './web/serve';
+import { openSettling } from './web/settling';
 
 /** Starts a web. @throws as `startProcess`, and an Error naming HOST and PORT */
 export const startWeb = (options: ProcessOptions): Promise<RunningProcess> =>
@@ -55,8 +56,12 @@ async function openWeb(base: Process): Promise<{ readonly url: string }> {
   const replies = await openReplies(base);
   const log = openLog(base, replies);
   const keyRing = createKeyRing(config.SECRET_KEYS);
-  const health = openHealth({ ...base, subscriber: replies.subscriber });
-  const auth = openAuth(base, { log, keyRing, checkReady: health.check });
+  const waiting = { inbox: replies.inbox, finalizer: log.finalizer, clock };
+  const reaches = openReaches(base, () => endWaiting(waiting));
+  const health = openHealth({ ...base, subscriber: replies.subscriber, reaches });
+  const { database } = reaches;
+  const checkReady = health.check;
+  const auth = openAuth(base, { log, keyRing, checkReady, database });
   const { keyUses } = log.lookups;
   const flow = createFlow();
   const app = createApp({
@@ -67,8 +72,8 @@ async function openWeb(base: Process): Promise<{ readonly url: string }> {
       config.HTTP_STATUS_MODE === 'always-200' && path.startsWith(`${OPEN_PATH}/`),
     pathPrefix: pathPrefixOf(config.PUBLIC_URL),
     auth,
-    ...openPushes(base, { replies, log, checkPushes: health.checkPushes }),
-    ...openQueries({ config, mongo, keyRing, keyUses, clock, checkReady: health.check }),
+    ...openPushes(base, { replies, log, database, checkPushes: health.checkPushes }),
+    ...openQueries({ config, mongo, keyRing, keyUses, clock, database, checkReady }),
     ...openDocs(config),
     health,
     maxInFlight: config.MAX_IN_FLIGHT,
@@ -107,7 +112,7 @@ type Log = ReturnType<typeof openLog>;
 
 /** The push log and its counts; where a reply is lost, the log is what knows. */
 function openLog(
-  { config, logger, lifecycle, mongo, redisTime, metrics, tracing }: Process,
+  { name, config, logger, lifecycle, mongo, redisTime, metrics, tracing }: Process,
   { inbox }: Replies,
 ) {
   const keepBodies = config.PUSH_BODY_RETENTION > 0;
@@ -118,26 +123,36 @@ function openLog(
   const lookups = createLogLookups(mongo);
   const lostReplies = watchLostReplies({ inbox, lookups, logger, metrics });
   lifecycle.onStop('lost replies', () => lostReplies.stop());
+  const finalize = createFinalize(pushLog, lookups);
+  const finalizer = new PushFinalizer({ finalize, name, clock, logger, tracing });
+  lifecycle.onStop('finalizer', () => finalizer.stop());
   // The lines of a batch have ids of the same row as requests.
   const ids = createIdSource(() => redisTime.aheadOf(clock));
-  return { pushLog, counts, lookups, ids };
+  return { pushLog, counts, lookups, finalizer, ids };
 }
 
 interface AuthParts {
   readonly log: Log;
   readonly keyRing: KeyRing;
   readonly checkReady: () => void;
+  readonly database: Reach;
 }
 
 /** Who sent a request? */
-function openAuth(base: Process, { log, keyRing, checkReady }: AuthParts): AppOptions['auth'] {
+function openAuth(base: Process, parts: AuthParts): AppOptions['auth'] {
+  const { log, keyRing, checkReady, database } = parts;
   const { config, logger, lifecycle, mongo, redis, keys, metrics } = base;
   const { pushLog, counts } = log;
   const secretUses = createSecretUses(mongo, clock, logger);
   lifecycle.onStop('uses of secrets', () => secretUses.stop());
   const quota = createRejectionQuota(redis, keys);
+  const clients = createClientDirectory(mongo, keyRing, clock, logger);
   return {
-    clients: createClientDirectory(mongo, keyRing, clock, logger),
+    clients: {
+      ...clients,
+      find: (clientId) => database.guard(clients.find(clientId)),
+      findAnew: (clientId) => database.guard(clients.findAnew(clientId)),
+    },
     logRejection: openRejectionLog(base, { pushLog, quota }, REJECTIONS),
     counts,
     noteUse: secretUses.note,
@@ -164,12 +179,13 @@ interface PushParts {
   readonly replies: Replies;
   readonly log: Log;
   readonly checkPushes: () => void;
+  readonly database: Reach;
 }
 
 /** May a push come in, is it right, and what becomes of it? */
 function openPushes(
   base: Process,
-  { replies, log, checkPushes }: PushParts,
+  { replies, log, database, checkPushes }: PushParts,
 ): Pick<AppOptions, 'admit' | 'checkBody' | 'submit' | 'submitBatch' | 'batchReader'> {
   const { config, mongo, redis, keys, metrics, tracing } = base;
   const { PUSH_TIMEOUT: timeout } = config;
@@ -182,8 +198,8 @@ function openPushes(
     parsers: createBodyParsers({ timeZone: config.PORTAL_TIME_ZONE, clock }),
     concluded: new Set(config.CONCLUDED_STATUSES),
     clock,
-    unknownUsers: users.unknown,
-    similarUsers: users.similar,
+    unknownUsers: (names: readonly string[]) => database.guard(users.unknown(names)),
+    similarUsers: (names: readonly string[]) => database.guard(users.similar(names)),
   };
   const checkBody = createCheckBody(validator);
   const batchWindow = new BatchWindow(() => performance.now());
@@ -197,22 +213,22 @@ function openPushes(
     batchWindow,
     admit,
     ...log,
+    database,
     logRejection: openRejectionLog(base, log, REJECTIONS),
     logShed: openRejectionLog(base, log, SHED),
     clock,
     replays: config.IDEMPOTENT_REPLAY === 'on',
     metrics,
   };
-  const { settle, settleAll, finalizer } = openSettling(base, replies, log);
+  const { settle, settleAll } = openSettling(base, replies, log.finalizer);
   const validate = createValidatePush(checkBody);
-  const submit = createSubmitPush({ ...shared, settle, finalizer, validate, timeout });
+  const submit = createSubmitPush({ ...shared, settle, validate, timeout });
   const limits = { lines: config.BATCH_MAX_ITEMS, bodyBytes: config.BODY_LIMIT };
   const batchReader = { checkBodies: createCheckBodies(validator), limits };
   const submitBatch = createSubmitBatch({
     ...shared,
     ...batchReader,
     settle: settleAll,
-    finalizer,
     newLineIds: log.ids.ofLines,
     timeout: config.BATCH_TIMEOUT,
   });
@@ -227,33 +243,6 @@ function openPushes(
     ...{ admit, checkBody, batchReader },
     submit: ifApplied(submit),
     submitBatch: ifApplied(submitBatch),
-  };
-}
-
-/** Into its partition, and the wait for what becomes of it. */
-function openSettling(
-  { name, logger, lifecycle, redis, keys, partitions, metrics, tracing }: Process,
-  { inbox, ingressId }: Replies,
-  { pushLog, lookups }: Log,
-) {
-  const finalize = createFinalize(pushLog, lookups);
-  const finalizer = new PushFinalizer({ finalize, name, clock, logger, tracing });
-  lifecycle.onStop('finalizer', () => finalizer.stop());
-  const jobs = createPartitionJobs(redis, keys);
-  lifecycle.onStop('partition jobs', () => jobs.close());
-  const queue = createGroupQueue({
-    partitions,
-    jobs,
-    shards: keys.shards,
-    logger,
-    metrics,
-    tracing,
-  });
-  const settling = { queue, inbox, finalizer, ingressId, clock, logger };
-  return {
-    settle: createSettlePush(settling),
-    settleAll: createSettlePushes(settling),
-    finalizer,
   };
 }
 

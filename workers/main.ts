@@ -17,16 +17,19 @@ import { watchEcho } from '../src/queue/probe';
 import { connectBlocking, connectSubscriber } from '../src/queue/redis';
 import { startSweep } from '../src/queue/sweep';
 import { leaseWorkerNumber, type WorkerNumber } from '../src/queue/worker-number';
+import { createWorkerReach } from '../src/queue/worker-reach';
 import { runMain } from '../src/runtime/lifecycle';
 import { createUserDirectory } from '../src/storage/directory/users';
 import { createLedger } from '../src/storage/ledger/matters';
 import { createSnowflakes, MAX_WORKERS } from '../src/storage/ledger/snowflake';
+import { pingMongo } from '../src/storage/mongo';
 import { createExpireLost } from '../src/storage/push-log/expire-lost';
 import { createFinalize } from '../src/storage/push-log/finalize';
 import { createPushLog } from '../src/storage/push-log/log';
 import { createLogLookups } from '../src/storage/push-log/lookups';
 import type { Settlement } from '../src/storage/push-log/settlement';
 import { SessionPool } from '../src/storage/sessions/session-pool';
+import { watchCutOff } from './cut-off';
 import { startExpiry } from './expire-lost';
 import { createProcessBatch } from './process-batch';
 
@@ -55,6 +58,7 @@ async function openWorker(base: Process): Promise<object> {
   const expiry = startExpiryOf(base, workerName);
   lifecycle.onStop('expiry', () => expiry.stop());
   const id = randomBytes(6).toString('hex');
+  let noteAnswer = () => {};
   const worker = new GroupWorker({
     connection: blocking,
     subscriber,
@@ -64,8 +68,8 @@ async function openWorker(base: Process): Promise<object> {
     jobs,
     owner: () => ownerText({ id, sessions: SESSIONS.map(sessions.idOf), name: workerName }),
     sessionOf: sessions.idOf,
-    processBatch: processBatchOf(base, { number, sessions, workerName }),
-    onTimeout: (index) => sessions.replace(index),
+    processBatch: processBatchOf(base, { number, sessions, workerName, done: () => noteAnswer() }),
+    onGivenUp: (index) => sessions.replace(index),
     batchLimit: config.BATCH_LIMIT,
     logger,
     metrics,
@@ -75,6 +79,11 @@ async function openWorker(base: Process): Promise<object> {
   lifecycle.onStop('echo', () => echo.stop());
   const sharing = startSharing({ redis, keys, partitions, worker, id, logger });
   lifecycle.onStop('sharing of partitions', () => sharing.stop());
+  const reach = createWorkerReach(redis, keys, id);
+  const ping = () => pingMongo(base.mongo);
+  const pings = watchCutOff({ ping, reach, worker, sharing, logger });
+  lifecycle.onStop('pings', () => pings.stop());
+  noteAnswer = pings.noteAnswer;
   const { alive } = sharing;
   const sweep = startSweep({ partitions, worker, shards: keys.shards, id, alive, logger, metrics });
   lifecycle.onStop('sweep', () => sweep.stop());
@@ -104,12 +113,14 @@ interface Committing {
   readonly number: WorkerNumber;
   readonly sessions: SessionPool;
   readonly workerName: string;
+  /** Called after each batch that the database has answered. */
+  readonly done: () => void;
 }
 
 /** With a span for each batch, where TRACING is on. Without the indexes of the database a batch fails, and is read again. */
 function processBatchOf(
   { config, logger, mongo, schema, partitions, metrics, tracing }: Process,
-  { number, sessions, workerName }: Committing,
+  { number, sessions, workerName, done }: Committing,
 ): ProcessBatch<Settlement> {
   const pushLog = createPushLog(mongo);
   const lookups = createLogLookups(mongo);
@@ -132,7 +143,12 @@ function processBatchOf(
     schema.check();
     return apply(batch);
   };
-  return tracing ? (batch) => tracing.batch(batch, () => processBatch(batch)) : processBatch;
+  return async (batch) => {
+    const process = () => processBatch(batch);
+    const replies = await (tracing ? tracing.batch(batch, process) : process());
+    done();
+    return replies;
+  };
 }
 
 if (require.main === module) runMain(() => startWorker({ env: process.env, ownsNode: true }));

@@ -1,5 +1,6 @@
 /** Pushes on their way into the log and the queue: single ones, and those of a batch together. */
 import type { Clock } from '../concurrency/clock';
+import type { Reach } from '../concurrency/reach';
 import { PushError, type Reason } from '../protocol/errors';
 import { isCausedByDocument } from '../storage/driver-errors';
 import type { LogEntry } from '../storage/push-log/entry-model';
@@ -18,6 +19,7 @@ export interface RecordDependencies {
   readonly lookups: Pick<LogLookups, 'priorEntries'>;
   readonly finalizer: Pick<PushFinalizer, 'finalize'>;
   readonly clock: Clock;
+  readonly database: Pick<Reach, 'guard'>;
   /** IDEMPOTENT_REPLAY: a retry is answered from its first try. */
   readonly replays: boolean;
 }
@@ -36,7 +38,7 @@ export async function recordPushes(
 ): Promise<ReadonlyMap<LogEntry, PushError>> {
   const written = deps.pushLog.appendAll(pushes);
   try {
-    const failures = await databaseCall(written, timeout);
+    const failures = await databaseCall(deps.database.guard(written), timeout);
     return new Map(
       [...failures].map(([entry, cause]) => {
         const reason = isCausedByDocument(cause) ? 'OPERATION_FAILED' : 'DATABASE_UNAVAILABLE';
@@ -80,11 +82,12 @@ export const fingerprintOf = ({ replays }: Pick<RecordDependencies, 'replays'>, 
 
 /** The first tries, by fingerprint, that retries are answered from. @param timeout milliseconds */
 export function firstTries(
-  { lookups, clock }: RecordDependencies,
+  { lookups, clock, database }: RecordDependencies,
   fingerprints: readonly string[],
   timeout: number,
 ): Promise<Map<string, LogEntry>> {
-  return databaseCall(lookups.priorEntries(fingerprints, clock() - REPLAY_WINDOW), timeout);
+  const found = lookups.priorEntries(fingerprints, clock() - REPLAY_WINDOW);
+  return databaseCall(database.guard(found), timeout);
 }
 
 /**

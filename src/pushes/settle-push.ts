@@ -114,6 +114,25 @@ async function finalizeUnqueued(
   if (finalState ?? isCertain) inbox.deliver(id, finalState ?? settlement);
 }
 
+/**
+ * Finalizes all pushes that wait for a reply: the queue is out of reach, so none arrives. A push that a worker settled
+ * first keeps its settlement. One that the database does not confirm now goes on waiting.
+ */
+export async function endWaiting({
+  inbox,
+  finalizer,
+  clock,
+}: Pick<SettleDependencies, 'inbox' | 'finalizer' | 'clock'>): Promise<void> {
+  const settlement = { state: 'REFUSED', reason: 'QUEUE_UNAVAILABLE' } as const;
+  const until = clock() + FINALIZE_GRACE_MS;
+  await Promise.all(
+    inbox.overdue(0).map(async (id) => {
+      const finalState = await finalizer.finalize({ id, settlement }, until);
+      if (finalState) inbox.deliver(id, finalState);
+    }),
+  );
+}
+
 /** Milliseconds between two looks for lost replies. */
 const LOOK_EVERY = 400;
 /** A push that waits longer, in milliseconds, is looked up. */

@@ -39,8 +39,8 @@ export interface BatchRunnerOptions {
   /** The database session in which a batch commits. Concurrent batches have different indexes. */
   readonly sessionOf: (index: number) => string;
   readonly processBatch: ProcessBatch<unknown>;
-  /** Called when a batch has timed out: the next batch at this index must not use its session. */
-  readonly onTimeout: (index: number) => void;
+  /** Called when a batch is given up: the next batch at this index must not use its session. */
+  readonly onGivenUp: (index: number) => void;
   /** Milliseconds of one batch; 8,000 where it is not given. */
   readonly processingTimeout?: number;
   /** Pushes of one batch at most; 640 where it is not given. */
@@ -63,6 +63,8 @@ export class BatchRunner {
   private batchLimit: number;
   /** Pushes of all batches under way. */
   private pushesUnderWay = 0;
+  /** Aborted from `abandon` to `resume`. */
+  private working = new AbortController();
 
   /** @param held how many partitions this worker holds */
   constructor(
@@ -109,6 +111,15 @@ export class BatchRunner {
     };
   }
 
+  /** Gives up the batches under way. Until `resume` none is begun: all fail with BatchAbandoned. */
+  abandon(): void {
+    this.working.abort();
+  }
+
+  resume(): void {
+    this.working = new AbortController();
+  }
+
   private runNext(wanted: readonly Wanted[]): Promise<(Ran | Error)[]> {
     const index = this.freeIndexes.shift();
     // The batcher runs no more of them than there are.
@@ -118,6 +129,7 @@ export class BatchRunner {
 
   private async runBatch(wanted: readonly Wanted[], index: number): Promise<(Ran | Error)[]> {
     const { partitions, owner, sessionOf } = this.options;
+    if (this.working.signal.aborted) throw new BatchAbandoned();
     const began = performance.now();
     const session = sessionOf(index);
     const by = { owner: owner(), session, most: this.batchLimit };
@@ -136,26 +148,45 @@ export class BatchRunner {
     return wanted.map(({ partition }) => batch.unread.get(partition) ?? left.get(partition) ?? 0);
   }
 
-  /** @throws ProcessingTimeout after the processing timeout; what the batch comes to is ignored then */
+  /** @throws ProcessingTimeout or BatchAbandoned; what the batch comes to is ignored then */
   private async process(batch: Batch, size: number, index: number): Promise<Reply<unknown>[]> {
-    const { processBatch, onTimeout, processingTimeout = PROCESSING_TIMEOUT } = this.options;
+    const { processBatch, onGivenUp, processingTimeout = PROCESSING_TIMEOUT } = this.options;
+    const { signal } = this.working;
+    if (signal.aborted) throw new BatchAbandoned();
     this.pushesUnderWay += size;
     try {
-      const replies = await withTimeout(processBatch(batch), processingTimeout, () => {
-        onTimeout(index);
+      const work = unlessAbandoned(processBatch(batch), signal);
+      const replies = await withTimeout(work, processingTimeout, () => {
         // It may just have been too much for a slow database: the same again would never get done.
         this.batchLimit = Math.max(1, Math.floor(size / 2));
         return new ProcessingTimeout(`no end after ${processingTimeout} ms`);
       });
       this.batchLimit = Math.min(this.maxBatch, 2 * this.batchLimit);
       return replies;
+    } catch (error) {
+      if (error instanceof ProcessingTimeout || error instanceof BatchAbandoned) onGivenUp(index);
+      throw error;
     } finally {
       this.pushesUnderWay -= size;
     }
   }
 }
 
+/** @throws BatchAbandoned once the signal is aborted */
+function unlessAbandoned<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abandon = () => reject(new BatchAbandoned());
+    signal.addEventListener('abort', abandon, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abandon));
+  });
+}
+
 /** Processing a batch took too long. */
 class ProcessingTimeout extends Error {
   override readonly name = 'ProcessingTimeout';
+}
+
+/** The worker gives up its batches: it was paused. */
+export class BatchAbandoned extends Error {
+  override readonly name = 'BatchAbandoned';
 }

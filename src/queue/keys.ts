@@ -27,6 +27,8 @@ export interface RedisKeys {
   /** By worker, how many partitions it holds; and when it said so. */
   readonly workers: string;
   readonly workerHeartbeats: string;
+  /** By worker, since when the database has answered all of its pings, and when it answered last. */
+  readonly workerReach: string;
   /** Channel on which one web process listens for replies. */
   replies(ingressId: string): string;
   /** What each signature of a client was first used for, and when; by minute of its timestamp. */
@@ -78,6 +80,7 @@ export function createRedisKeys(namespace: string, shards = 1): RedisKeys {
     rings: `${tag}:rings:`,
     workers: `${tag}:workers:${FORMAT}`,
     workerHeartbeats: `${tag}:worker-heartbeats:${FORMAT}`,
+    workerReach: `${tag}:worker-reach:${FORMAT}`,
     replies: (ingressId) => `${tag}:replies:${ingressId}`,
     signatures: (clientId, minute) => `${tag}:first-uses:${minute}:${clientId}`,
     rate: (of) => `${tag}:rate:${of}`,

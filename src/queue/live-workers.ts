@@ -21,8 +21,8 @@ const COUNT_EVERY = 10;
 const TOO_MANY = 4;
 
 /**
- * KEYS: workers, heartbeats. ARGV: name, partitions it holds, milliseconds of WORKER_GONE. Returns names
- * and partitions of those that are alive.
+ * KEYS: workers, heartbeats. ARGV: name, partitions it holds (-1: it is paused, and does not count), milliseconds of
+ * WORKER_GONE. Returns names and partitions of those that are alive and take partitions.
  */
 const BEAT = `${AT_MAXMEMORY}
 local time = redis.call('TIME')
@@ -31,8 +31,13 @@ for _, gone in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[3]
   redis.call('ZREM', KEYS[2], gone)
   redis.call('HDEL', KEYS[1], gone)
 end
-redis.call('ZADD', KEYS[2], now, ARGV[1])
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if ARGV[2] == '-1' then
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  redis.call('HDEL', KEYS[1], ARGV[1])
+else
+  redis.call('ZADD', KEYS[2], now, ARGV[1])
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+end
 return redis.call('HGETALL', KEYS[1])`;
 
 interface BeatCommand {
@@ -43,13 +48,15 @@ export interface SharingOptions {
   readonly redis: RedisConnection;
   readonly keys: RedisKeys;
   readonly partitions: Partitions;
-  readonly worker: Pick<GroupWorker, 'load' | 'share'>;
+  readonly worker: Pick<GroupWorker, 'load' | 'share' | 'isPaused'>;
   /** Of one run of a process. */
   readonly id: string;
   readonly logger: Logger;
 }
 
 export interface Sharing extends PollLoop {
+  /** Reports at once that this worker was paused, or takes partitions again. @throws the connection's error */
+  report(): Promise<void>;
   /** @returns ids of the workers that were alive at the last look, none before the first one */
   alive(): Iterable<string>;
 }
@@ -62,11 +69,15 @@ export function startSharing(options: SharingOptions): Sharing {
   const shareOf = createSharer(id);
   const adapt = createAdapt(options);
   let alive: ReadonlyMap<string, number> = new Map();
+  const report = async () => {
+    const partitions = worker.isPaused() ? -1 : worker.load().partitions;
+    const names = [keys.workers, keys.workerHeartbeats];
+    alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
+  };
   const loop = startPollLoop(
     async () => {
-      const { partitions } = worker.load();
-      const names = [keys.workers, keys.workerHeartbeats];
-      alive = toMap(await command.beatOfWorker(2, ...names, id, partitions, WORKER_GONE));
+      await report();
+      if (!alive.has(id)) return;
       // What it holds may have changed meanwhile, in no case by much.
       const { letGo, most } = shareOf(alive);
       worker.share(letGo, most);
@@ -76,6 +87,7 @@ export function startSharing(options: SharingOptions): Sharing {
     (error) => logger.debug({ error: String(error) }, 'partitions not shared, tried again soon'),
   );
   return {
+    report,
     alive: () => alive.keys(),
     stop: async () => {
       await loop.stop();

@@ -69,6 +69,11 @@ export function isMongoReady(connection: Connection): boolean {
   return connection.readyState === mongoose.ConnectionStates.connected;
 }
 
+/** A round trip to the primary that takes no lock and reads nothing: a busy database answers it soon, too. */
+export async function pingMongo(connection: Connection): Promise<void> {
+  await adminOf(connection).command({ ping: 1 });
+}
+
 /**
  * Writes something small, for readiness: a server that answers reads may reject all writes (a quota, a right,
  * setUserWriteBlockMode). The majority is not waited for: while it is late, pushes wait and are confirmed.

@@ -7,6 +7,7 @@ import type { PauseWatch } from '../queue/queue-pause';
 import { isRedisReady, type RedisConnection } from '../queue/redis';
 import { isMongoReady, probeMongoWrite } from '../storage/mongo';
 import type { SchemaWatch } from '../storage/schema';
+import type { Reaches } from './reach';
 
 /** What a process needs of its servers. */
 export interface HealthServers {
@@ -16,20 +17,15 @@ export interface HealthServers {
   /** Hears the replies. */
   readonly subscriber: RedisConnection;
   readonly keys: RedisKeys;
+  readonly reaches: Reaches;
   readonly queuePause: Pick<PauseWatch, 'isPaused'>;
 }
 
-export function openHealth({
-  mongo,
-  schema,
-  queuePause,
-  redis,
-  subscriber,
-  keys,
-}: HealthServers): HealthProbe {
+export function openHealth(servers: HealthServers): HealthProbe {
+  const { mongo, schema, redis, subscriber, keys, reaches, queuePause } = servers;
   return createHealthProbe({
-    isDatabaseUp: () => isMongoReady(mongo),
-    isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber),
+    isDatabaseUp: () => isMongoReady(mongo) && !reaches.database.isLost(),
+    isQueueUp: () => isRedisReady(redis) && isRedisReady(subscriber) && !reaches.queue.isLost(),
     isPrepared: schema.isPrepared,
     isQueuePaused: queuePause.isPaused,
     probeDatabase: () => probeMongoWrite(mongo),

@@ -1,5 +1,6 @@
 /** The signed questions of third parties: each with the largest body and the time that it is given. */
 import type { Clock } from '../concurrency/clock';
+import type { Reach } from '../concurrency/reach';
 import type { AppOptions } from '../http/app';
 import { LINES_LIMIT } from '../protocol/limits';
 import { createBulkhead } from '../queries/bulkhead';
@@ -23,17 +24,18 @@ const DIGEST_TIMEOUT = 60_000;
 export interface QueryParts extends Omit<LogQueryParts, 'timeZone'> {
   readonly config: Config;
   readonly clock: Clock;
+  readonly database: Reach;
   /** @throws PushError where the service cannot go on */
   readonly checkReady: () => void;
 }
 
 export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'queries' | 'orphans'> {
-  const { config, mongo, clock, checkReady } = parts;
+  const { config, mongo, clock, database, checkReady } = parts;
   const { BODY_LIMIT: bodyLimit, PUSH_TIMEOUT: timeout, PORTAL_TIME_ZONE: timeZone } = config;
   const reader = createMatterReader(mongo);
   const matters = createMatterQueries({ reader, timeZone, clock });
   return {
-    query: { bulkhead: createBulkhead(QUERIES_AT_A_TIME), timeout },
+    query: { bulkhead: createBulkhead(QUERIES_AT_A_TIME), database, timeout },
     queries: {
       'push-logs/query': { bodyLimit, answer: openLogQuery({ ...parts, timeZone }) },
       'push-logs/failures': {
@@ -58,6 +60,6 @@ export function openQueries(parts: QueryParts): Pick<AppOptions, 'query' | 'quer
       'users/check': { bodyLimit: LINES_LIMIT, answer: openUsersCheck(mongo) },
       'clients/me': { bodyLimit, answer: openClientSelf(mongo, config, clock) },
     },
-    orphans: { find: createFindOrphans(reader), checkReady, timeout },
+    orphans: { find: createFindOrphans(reader), checkReady, database, timeout },
   };
 }

@@ -22,6 +22,7 @@ const FOUND: Readonly<Record<Mechanism, (violation: Violation) => boolean>> = {
   'confirmed-write': isOf('acknowledged'),
   majority: isOf('acknowledged'),
   idempotency: isOf('one-effect'),
+  ownership: isOf('queue-order'),
   'line-order': isOf('batch-order'),
 };
 

@@ -29,6 +29,7 @@ const BREAKS: Readonly<Record<Mechanism, () => void>> = {
   'confirmed-write': withoutWaitForCommit,
   majority: withoutMajority,
   idempotency: withoutPriorResults,
+  ownership: withoutOwnership,
   'line-order': withoutLineOrder,
 };
 
@@ -179,6 +180,14 @@ function withoutPriorResults(): void {
   replace(lookups, 'createLogLookups', (original) => (connection) => ({
     ...original(connection),
     priorResults: async () => new Map(),
+  }));
+}
+
+/** Workers commit whatever Redis says of who holds the partitions. */
+function withoutOwnership(): void {
+  replace(partitions, 'createPartitions', (original) => (redis, keys, limits, time) => ({
+    ...original(redis, keys, limits, time),
+    isHeld: async () => true,
   }));
 }
 

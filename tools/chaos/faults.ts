@@ -1,5 +1,5 @@
 /** Carries out the faults of a plan, and writes down when each was there. */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../harness/cluster';
 import type { Member } from '../harness/member';
 import type { Way } from '../harness/proxy';
@@ -71,7 +71,9 @@ async function inflict(
   cluster: Cluster,
   lasting: () => Promise<void>,
 ): Promise<void> {
-  const [what, place] = kind.split('-');
+  const [what, place, ofProcess] = kind.split('-');
+  if (ofProcess) return inflictOnWay(what, wayOf(cluster, place, target), { amount, lasting });
+  if (what === 'outrun') return outrun(cluster, target, { amount, lasting });
   switch (place) {
     case 'redis':
       return inflictOnRedis(what, cluster, { amount, lasting });
@@ -94,6 +96,27 @@ async function inflict(
     default:
       return inflictOnProcess(what, appOf(cluster, target), lasting);
   }
+}
+
+const wayOf = ({ mongo, redis }: Cluster, server: string | undefined, process: string): Way =>
+  (server === 'mongo' ? mongo : redis).wayOf(process);
+
+/**
+ * Redis is emptied while what a worker has asked the database is still on its way. So the load of a batch that it has
+ * read comes after what others write who know nothing of that batch.
+ */
+async function outrun(
+  { mongo, lookup }: Cluster,
+  target: string,
+  { amount, lasting }: Doing,
+): Promise<void> {
+  const way = mongo.wayOf(target);
+  way.setDelay(amount);
+  // In it batches are read; the first of their loads have not arrived then.
+  await sleep(amount / 2);
+  await flush(lookup);
+  await lasting();
+  way.setDelay(0);
 }
 
 function appOf({ webs, workers }: Cluster, target: string): Member {
@@ -168,6 +191,11 @@ async function inflictOnWay(
   if (what === 'strand') {
     proxy.strand();
     return lasting();
+  }
+  if (what === 'refuse') {
+    await proxy.setRefusing(true);
+    await lasting();
+    return proxy.setRefusing(false);
   }
   const change = (on: boolean) =>
     what === 'drop' ? proxy.setDropping(on) : proxy.setDelay(on ? amount : 0);

@@ -98,6 +98,17 @@ export const FAULT_KINDS = [
   'restart-worker',
   /** SIGTERM, and the process stays away for a while: the pool shrinks and grows. */
   'leave-worker',
+  /** Redis is emptied while a worker has read a batch whose load from the database is late. */
+  'outrun-worker',
+  /** One process alone loses one server for a while: nothing is forwarded, or connections are refused. */
+  'drop-mongo-web',
+  'refuse-mongo-web',
+  'drop-redis-web',
+  'refuse-redis-web',
+  'drop-mongo-worker',
+  'refuse-mongo-worker',
+  'drop-redis-worker',
+  'refuse-redis-worker',
   /** The queue goes over to another number of partitions. */
   'change-partitions',
   /** SIGKILL of the server, which is started again on its data. */

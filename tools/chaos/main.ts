@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { loadReport, type Report } from '../harness/report';
 import type { RunContext } from '../local/run-context';
 import { untilStopped } from '../local/stop-request';
+import { cutOffReport, measureCutOff } from './cut-off';
 import { FAULT_KINDS, KINDS_OF_GROUP } from './history';
 import { HELP, type Mode, type Options, readOptions, UsageError } from './options';
 import { measureOverload } from './overload';
@@ -36,6 +37,8 @@ const MODES: Readonly<
   },
   recovery: async (options, context) =>
     recoveryReport(await measureRecovery({ ...options, ...context })),
+  'cut-off': async (options, context) =>
+    cutOffReport(await measureCutOff({ ...options, ...context })),
   overload: async ({ quick }, context) => {
     const measured = await measureOverload({ quick, ...context });
     // A quick one shows that it works, not how well.

@@ -58,6 +58,11 @@ export const MECHANISMS = {
     faults: ['kill-web', 'reset-redis'],
     pace: 3,
   },
+  ownership: {
+    carries: 'a worker that lost its partitions does not decide about what it has read of them',
+    faults: ['outrun-worker'],
+    pace: 4,
+  },
   'line-order': {
     carries: 'lines of a batch about one matter take effect in their order',
     faults: ['kill-worker'],

@@ -7,7 +7,9 @@ import { isMechanism, MECHANISMS, type Mechanism } from './mechanisms';
 export const HELP = `npm run chaos -- [options]
 
 Faults from a seed against a whole installation of its own, and a check of everything that its
-callers were told:
+callers were told. Processes and servers are killed, stopped, cut off and failed over. One process
+alone loses one server (nothing is forwarded, or connections are refused). Redis is emptied while a
+worker has read a batch and not yet loaded its matters. All faults: docs/reliability.md
   --seed S        repeats the faults and the operations of the run with that seed
   --minutes M     how long faults happen (default 10)
   --pace P        how often: 1 is one every 2.3 s on average, 2 twice as often (default 0.3)
@@ -27,6 +29,8 @@ Measurements, instead:
   --recovery      how long callers notice the death of a worker, of Redis, of the database
   --kills N       of workers (default 50)
   --restarts N    of Redis, and as many of the database (default 5)
+  --cut-off       how long callers notice that one worker is cut off from the database
+  --cuts N        of each kind, hanging and refused connections (default 3)
   --overload      three times what the service can do, a database that stalls, a noisy client
   --quick         the same in a third of the time, to see it work: its figures are not kept
 
@@ -36,10 +40,10 @@ Measurements, instead:
 /** A command line that cannot be obeyed. */
 export class UsageError extends Error {}
 
-export type Mode = 'help' | 'faults' | 'recovery' | 'overload';
+export type Mode = 'help' | 'faults' | 'recovery' | 'cut-off' | 'overload';
 
 /** The first of them that is named counts. */
-const MODES = ['help', 'recovery', 'overload'] as const;
+const MODES = ['help', 'recovery', 'cut-off', 'overload'] as const;
 
 export interface Options {
   readonly mode: Mode;
@@ -60,6 +64,7 @@ export interface Options {
   readonly broken?: Mechanism;
   readonly kills: number;
   readonly restarts: number;
+  readonly cuts: number;
   readonly quick: boolean;
   readonly json: boolean;
 }
@@ -82,6 +87,7 @@ export function readOptions(args: readonly string[]): Options {
     ...(values.break !== undefined && { broken: mechanism(values.break) }),
     kills: positive('--kills', values.kills),
     restarts: positive('--restarts', values.restarts),
+    cuts: positive('--cuts', values.cuts),
     quick: values.quick === true,
     json: values.json === true,
   };
@@ -108,6 +114,8 @@ function parse(args: readonly string[]) {
         recovery: { type: 'boolean' },
         kills: { type: 'string', default: '50' },
         restarts: { type: 'string', default: '5' },
+        'cut-off': { type: 'boolean' },
+        cuts: { type: 'string', default: '3' },
         overload: { type: 'boolean' },
         quick: { type: 'boolean' },
         json: { type: 'boolean' },

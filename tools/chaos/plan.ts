@@ -1,5 +1,6 @@
 /** The faults of a run, drawn from its seed before it starts. Pure. */
 
+import { namesOf } from '../harness/process-names';
 import type { Random } from '../harness/random';
 import { FAULT_KINDS, type FaultKind } from './history';
 
@@ -11,7 +12,7 @@ export interface PlannedFault {
   readonly target: string;
   /** Milliseconds until it is undone; 0: it is over at once. */
   readonly lasts: number;
-  /** Of a delay: milliseconds that every chunk is late. Of a memory: KiB beyond what is used. Of a group: which shard. */
+  /** Of a delay, or of a worker that is outrun: milliseconds that every chunk is late. Of a memory: KiB beyond what is used. Of a group: which shard. */
   readonly amount?: number;
 }
 
@@ -54,6 +55,8 @@ const NETWORK = 500;
 const SHARDS: Span = [0, 63];
 /** Until everybody has found out that a connection carries nothing any more. */
 const FOUND_OUT: Span = [6_000, 6_000];
+/** Sometimes over before a process has found out that it alone lost a server, sometimes long after that. */
+const ALONE: Span = [1_000, 9_000];
 
 /**
  * What takes everything down for a while is rarer than what hits one of several: a run is to find
@@ -67,6 +70,15 @@ const HABITS: Readonly<Record<FaultKind, Habit>> = {
   'restart-web': { weight: 1, lasts: [0, 1_000], back: DRAIN_AND_START },
   'restart-worker': { weight: 2, lasts: [0, 1_000], back: DRAIN_AND_START },
   'leave-worker': { weight: 3, lasts: [3_000, 12_000], back: DRAIN_AND_START },
+  'outrun-worker': { weight: 3, lasts: [400, 2_500], back: NETWORK, amount: [200, 1_000] },
+  'drop-mongo-web': { weight: 1, lasts: ALONE, back: SERVER },
+  'refuse-mongo-web': { weight: 1, lasts: ALONE, back: SERVER },
+  'drop-redis-web': { weight: 1, lasts: ALONE, back: SERVER },
+  'refuse-redis-web': { weight: 1, lasts: ALONE, back: SERVER },
+  'drop-mongo-worker': { weight: 2, lasts: ALONE, back: SERVER },
+  'refuse-mongo-worker': { weight: 2, lasts: ALONE, back: SERVER },
+  'drop-redis-worker': { weight: 1, lasts: ALONE, back: SERVER },
+  'refuse-redis-worker': { weight: 1, lasts: ALONE, back: SERVER },
   'change-partitions': { weight: 3, lasts: [0, 0], back: NETWORK, amount: [4, 96] },
   'restart-redis': { weight: 2, lasts: [200, 3_000], back: SERVER },
   'flush-redis': { weight: 2, lasts: [0, 0], back: NETWORK },
@@ -140,13 +152,16 @@ function drawFault(
   return amount ? { ...fault, amount: random.whole(...amount) } : fault;
 }
 
+/** What a kind hits: `worker` of `drop-mongo-worker`. */
+const placeOf = (kind: FaultKind) => kind.slice(kind.lastIndexOf('-') + 1);
+
 /** The targets of a kind to which nothing is happening; of the web processes, one is kept back. */
 function freeTargets(
   kind: FaultKind,
   { webs, workers }: { webs: number; workers: number },
   isFree: (target: string) => boolean,
 ): string[] {
-  const place = kind.slice(kind.indexOf('-') + 1);
+  const place = placeOf(kind);
   if (place !== 'web' && place !== 'worker') return [TARGETS[place] ?? place].filter(isFree);
   const all = namesOf(place, place === 'web' ? webs : workers);
   const free = all.filter(isFree);
@@ -171,9 +186,4 @@ export function planClocks(
 ): Map<string, number> {
   const names = [...namesOf('web', webs), ...namesOf('worker', workers)];
   return new Map(names.map((name) => [name, random.whole(-most, most)]));
-}
-
-/** @returns the names of so many processes of a type */
-function namesOf(type: string, count: number): string[] {
-  return Array.from({ length: count }, (_, n) => `${type}-${n}`);
 }

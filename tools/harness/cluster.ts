@@ -19,6 +19,7 @@ import {
 } from './app';
 import { type DirectoryClient, fillDirectory } from './directory';
 import type { Ground, Member } from './member';
+import { namesOf } from './process-names';
 import { type RedisForm, type RedisServers, startRedisServers } from './redis-group';
 import { type ClusterSet, startSet } from './replica-set';
 import { type FolderOptions, inFolder } from './servers';
@@ -103,13 +104,16 @@ async function startCluster(options: StartOptions, releasers: Releasers): Promis
   const crashes: string[] = [];
   const ground: Ground = { root, folder, signal, crashed: (what) => void crashes.push(what) };
   const members = failOver ? 3 : 1;
+  const processes = [...namesOf('web', options.webs), ...namesOf('worker', options.workers)];
   const mongo = await startSet(ground, {
     members,
+    processes,
     rejectsKillSessions,
     cacheSize: options.cacheSize,
   });
   releasers.add(() => mongo.stop());
-  const redis = await startRedisServers(ground, { form: redisForm, size: failOver ? 2 : 1 });
+  const size = failOver ? 2 : 1;
+  const redis = await startRedisServers(ground, { form: redisForm, size, processes });
   releasers.add(() => redis.stop());
   const envOf = environment(options, mongo, redis);
   const config = readConfig(envOf(''));
@@ -135,14 +139,17 @@ function environment(
 ): (name: string) => NodeJS.ProcessEnv {
   // What it asks for must not count: a secondary that lags would answer with what was.
   const mongoUrl = `${mongo.url}&readPreference=secondaryPreferred`;
-  const servers = { mongoUrl, redisUrl: redis.proxiedUrl, namespace: 'chaos' };
+  const servers = { mongoUrl, redisUrl: redis.processUrl, namespace: 'chaos' };
   const all = {
     ...appEnvironment(servers, [join(root, 'dist/tools/harness/preload.js'), ...preload]),
-    CHAOS_WAYS: JSON.stringify(mongo.ways),
     REDIS_SHARDS: redisForm === 'cluster' ? '8' : '1',
     ...env,
   };
-  return (name) => ({ ...all, CHAOS_CLOCK_SHIFT: String(clockShifts?.get(name) ?? 0) });
+  return (name) => ({
+    ...all,
+    CHAOS_WAYS: JSON.stringify({ ...mongo.waysOf(name), ...redis.waysOf(name) }),
+    CHAOS_CLOCK_SHIFT: String(clockShifts?.get(name) ?? 0),
+  });
 }
 
 async function startApps(
@@ -152,17 +159,20 @@ async function startApps(
 ): Promise<Pick<Cluster, 'webs' | 'workers'>> {
   const running: Member[] = [];
   releasers.add(async () => void (await allSettledOrThrow(running.map((app) => app.stop()))));
-  const several = <T extends Member>(count: number, start: (n: number) => Promise<T>) =>
+  const several = <T extends Member>(
+    names: readonly string[],
+    start: (name: string) => Promise<T>,
+  ) =>
     allSettledOrThrow(
-      Array.from({ length: count }, async (_, n) => {
-        const app = await start(n);
+      names.map(async (name) => {
+        const app = await start(name);
         running.push(app);
         return app;
       }),
     );
   const started = {
-    webs: several(webs, (n) => startWebMember(`web-${n}`, ground)),
-    workers: several(workers, (n) => startWorkerMember(`worker-${n}`, ground)),
+    webs: several(namesOf('web', webs), (name) => startWebMember(name, ground)),
+    workers: several(namesOf('worker', workers), (name) => startWorkerMember(name, ground)),
   };
   // Both are waited for, so that nothing is still starting when a failure is cleaned up.
   await allSettledOrThrow<unknown>([started.webs, started.workers]);

@@ -1,6 +1,6 @@
 /**
  * What each process of a cluster loads before its own code: a clock that is wrong, and the ways
- * through the proxies before the members of the replica set.
+ * through the proxies before the servers.
  */
 import net from 'node:net';
 
@@ -8,10 +8,10 @@ divertConnections(JSON.parse(process.env.CHAOS_WAYS ?? '{}'));
 shiftClock(Number(process.env.CHAOS_CLOCK_SHIFT ?? 0));
 
 /**
- * Connections to a member of the replica set go through the proxy before it. The driver takes the
- * addresses of the members from the set itself, and the members talk to each other past the proxies.
+ * Connections to a server go through the proxy of this process before it. The drivers take the addresses of servers
+ * from the servers themselves, which talk to each other past the proxies.
  *
- * @param ways by the port of a member, the port of its proxy
+ * @param ways by the port of a server, the port of the proxy
  */
 function divertConnections(ways: Readonly<Record<string, number>>): void {
   const original = net.createConnection;

@@ -61,6 +61,12 @@ export class TcpProxy {
     this.reset();
   }
 
+  /** While it refuses, connections are reset and nobody listens. Resolves when that is so. */
+  async setRefusing(on: boolean): Promise<void> {
+    if (on) this.close();
+    else if (!this.server?.listening) await this.open();
+  }
+
   /** New connections go to the server on this port; those that there are stay with theirs. */
   setTarget(port: number): void {
     this.target = port;
@@ -126,7 +132,7 @@ export class TcpProxy {
 /** What can happen on the way to a server, however many proxies it takes. */
 export type Way = Pick<
   TcpProxy,
-  'setDelay' | 'setDropping' | 'strand' | 'throttle' | 'reset' | 'cutMidCommand'
+  'setDelay' | 'setDropping' | 'setRefusing' | 'strand' | 'throttle' | 'reset' | 'cutMidCommand'
 >;
 
 /** The same happens to all of them; a bound on bytes is that of each. */
@@ -135,6 +141,7 @@ export function allWays(ways: readonly Way[]): Way {
   return {
     setDelay: (ms) => each((way) => way.setDelay(ms)),
     setDropping: (on) => each((way) => way.setDropping(on)),
+    setRefusing: async (on) => void (await Promise.all(ways.map((way) => way.setRefusing(on)))),
     strand: () => each((way) => way.strand()),
     throttle: (bytesPerSecond) => each((way) => way.throttle(bytesPerSecond)),
     reset: () => each((way) => way.reset()),

@@ -1,6 +1,7 @@
 /** The Redis of a run: one address, a Sentinel group or a Cluster. */
 import { allSettledOrThrow } from '../local/waiting';
 import type { Ground, Member } from './member';
+import { ProcessWays } from './process-ways';
 import { allWays, type Way } from './proxy';
 import { startRedisCluster } from './redis-cluster';
 import type { RedisNode } from './redis-node';
@@ -12,12 +13,16 @@ export type RedisForm = (typeof REDIS_FORMS)[number];
 
 /** Its `kill` and `restart` are of all servers that hold data, or of the one that is the primary. */
 export interface RedisServers extends Member {
-  /** Past the proxy with the faults. */
+  /** Past the proxies with the faults. */
   readonly url: string;
-  /** The way that the processes take. */
-  readonly proxiedUrl: string;
-  /** Of a group there are no proxies: its servers tell where they are themselves. */
+  /** As the processes have it; each is told its ways. */
+  readonly processUrl: string;
+  /** The way of all processes; of a group nothing happens to it. */
   readonly proxy: Way;
+  /** The way of one process. */
+  wayOf(process: string): Way;
+  /** By the port of a server, the port of the proxy of a process. */
+  waysOf(process: string): Readonly<Record<string, number>>;
   /** Of one address: see RedisPair. */
   failOver(meanwhile: () => Promise<void>): Promise<void>;
   /** Of a group. */
@@ -34,15 +39,27 @@ export interface RedisGroup {
   whole(): Promise<void>;
 }
 
-/** @param size how many there are behind one address, 2 to fail over; a group has its own number */
+interface RedisOptions {
+  readonly form: RedisForm;
+  /** How many there are behind one address, 2 to fail over; a group has its own number. */
+  readonly size: 1 | 2;
+  /** Those that have a way of their own; all share one where it is not given. */
+  readonly processes?: readonly string[];
+}
+
 export async function startRedisServers(
   ground: Ground,
-  { form, size }: { readonly form: RedisForm; readonly size: 1 | 2 },
+  { form, size, processes }: RedisOptions,
 ): Promise<RedisServers> {
-  if (form === 'single') return startRedisPair(ground, size);
+  if (form === 'single') return startRedisPair(ground, size, processes);
+  const waysTo = (servers: readonly RedisNode[]) =>
+    ProcessWays.open(
+      servers.map(({ announced }) => announced),
+      processes,
+    );
   if (form === 'cluster') {
     const cluster = await startRedisCluster(ground);
-    return new GroupServers(cluster.url, cluster.nodes, {
+    return new GroupServers(cluster.url, cluster.nodes, await waysTo(cluster.nodes), {
       primary: (key) => cluster.primaryOf(key),
       switchOver: (key) => cluster.switchOver(key),
       whole: () => cluster.whole(),
@@ -50,7 +67,8 @@ export async function startRedisServers(
     });
   }
   const sentinels = await startSentinelGroup(ground, { replicas: 2 });
-  return new GroupServers(sentinels.url, sentinels.servers, {
+  const all = [...sentinels.servers, ...sentinels.sentinels];
+  return new GroupServers(sentinels.url, sentinels.servers, await waysTo(all), {
     primary: () => sentinels.primary(),
     switchOver: () => sentinels.switchOver(),
     whole: () => sentinels.complete(),
@@ -65,11 +83,20 @@ class GroupServers implements RedisServers {
   constructor(
     readonly url: string,
     private readonly servers: readonly RedisNode[],
+    private readonly ways: ProcessWays,
     readonly group: RedisGroup & { stop(): Promise<void> },
   ) {}
 
-  get proxiedUrl(): string {
+  get processUrl(): string {
     return this.url;
+  }
+
+  wayOf(process: string): Way {
+    return this.ways.of(process);
+  }
+
+  waysOf(process: string): Readonly<Record<string, number>> {
+    return this.ways.portsOf(process);
   }
 
   async failOver(): Promise<void> {
@@ -90,6 +117,7 @@ class GroupServers implements RedisServers {
   }
 
   stop(): Promise<void> {
+    this.ways.close();
     return this.group.stop();
   }
 }

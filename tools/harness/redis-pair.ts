@@ -8,38 +8,55 @@ import { freePort } from '../local/ports';
 import { startRedis } from '../local/servers';
 import { allSettledOrThrow } from '../local/waiting';
 import { type Ground, type Member, startMember } from './member';
-import { startProxy, type TcpProxy } from './proxy';
+import { ProcessWays } from './process-ways';
+import { startProxy, type TcpProxy, type Way } from './proxy';
 
-export async function startRedisPair(ground: Ground, size: 1 | 2): Promise<RedisPair> {
+/** @param processes those that have a way of their own; all share one where it is not given */
+export async function startRedisPair(
+  ground: Ground,
+  size: 1 | 2,
+  processes?: readonly string[],
+): Promise<RedisPair> {
   const servers = await allSettledOrThrow(
     Array.from({ length: size }, (_, number) => startOne(ground, number)),
   );
   const [primary, other] = servers as [Server, Server | undefined];
   if (other) await follow(other, primary);
-  const proxy = await startProxy(primary.port, '127.0.0.1');
   const looking = await startProxy(primary.port, '127.0.0.1');
-  return new RedisPair(primary, other, proxy, looking);
+  return new RedisPair(primary, other, await ProcessWays.open([primary.port], processes), looking);
 }
 
 /** Its `kill`, `restart` and `pid` are of the server that is the primary at the moment. */
 export class RedisPair implements Member {
   readonly name = 'redis';
-  /** Past the proxy with the faults, to whoever is the primary. */
+  /** Past the proxies with the faults, to the server that is the primary. */
   readonly url: string;
-  /** The way that the processes take. */
-  readonly proxiedUrl: string;
+  /** As the processes have it; each is told its way, which leads to the server that is the primary. */
+  readonly processUrl: string;
   /** How many servers there are. */
   readonly size: number;
 
   constructor(
     private primary: Server,
     private other: Server | undefined,
-    readonly proxy: TcpProxy,
+    private readonly ways: ProcessWays,
     private readonly looking: TcpProxy,
   ) {
     this.url = urlOf(looking);
-    this.proxiedUrl = urlOf(proxy);
+    this.processUrl = urlOf(primary);
     this.size = other ? 2 : 1;
+  }
+
+  get proxy(): Way {
+    return this.ways.all;
+  }
+
+  wayOf(process: string): Way {
+    return this.ways.of(process);
+  }
+
+  waysOf(process: string): Readonly<Record<string, number>> {
+    return this.ways.portsOf(process);
   }
 
   /**
@@ -56,7 +73,7 @@ export class RedisPair implements Member {
     await ask(other, 'REPLICAOF', 'NO', 'ONE');
     await meanwhile();
     [this.primary, this.other] = [other, primary];
-    for (const way of [this.proxy, this.looking]) way.setTarget(other.port);
+    for (const way of [this.ways, this.looking]) way.setTarget(other.port);
     this.looking.reset();
     await follow(primary, other);
   }
@@ -74,7 +91,7 @@ export class RedisPair implements Member {
   }
 
   async stop(): Promise<void> {
-    this.proxy.close();
+    this.ways.close();
     this.looking.close();
     await allSettledOrThrow([this.primary, ...(this.other ? [this.other] : [])].map(end));
   }

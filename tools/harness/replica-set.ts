@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { type ReplicaSet, type RunningServer, startReplicaSet } from '../local/servers';
 import { allSettledOrThrow } from '../local/waiting';
 import { type Ground, type Member, startMember } from './member';
-import { allWays, startProxy, type TcpProxy, type Way } from './proxy';
+import { ProcessWays } from './process-ways';
+import type { Way } from './proxy';
 
 export interface SetMember extends Member {
   /** Straight to this member, whatever it is at the moment. */
@@ -16,6 +17,8 @@ interface SetOptions {
   readonly rejectsKillSessions: boolean;
   /** GB of each member; a quarter where it is not given. */
   readonly cacheSize?: number | undefined;
+  /** Those that have a way of their own; all share one where it is not given. */
+  readonly processes?: readonly string[];
 }
 
 /** What rejects it as Atlas does: AtlasError, not allowed in this tier. */
@@ -41,8 +44,7 @@ export async function startSet(ground: Ground, options: SetOptions): Promise<Clu
   });
   const members = await Promise.all(set.members.map((_, index) => asMember(ground, set, index)));
   const ports = set.members.map(({ port }) => port);
-  const proxies = await Promise.all(ports.map((port) => startProxy(port, '127.0.0.1')));
-  return new ClusterSet(set, members, proxies);
+  return new ClusterSet(set, members, await ProcessWays.open(ports, options.processes));
 }
 
 const logFileOf = ({ folder }: Ground, index: number) => join(folder, 'logs', `mongo-${index}.log`);
@@ -64,23 +66,30 @@ async function asMember(ground: Ground, set: ReplicaSet, index: number): Promise
 /** Its `kill`, `restart` and `stop` are of all members at once. */
 export class ClusterSet implements Member {
   readonly name = 'mongo';
-  /** Of the whole set, straight to its members; a process with `ways` goes through the proxies. */
+  /** Of the whole set, straight to its members; a process that is told its ways goes through proxies. */
   readonly url: string;
-  /** By the port of a member, the port of its proxy. */
-  readonly ways: Readonly<Record<string, number>>;
-  /** Between the processes and all members; those reach each other past it. */
-  readonly proxy: Way;
 
   constructor(
     private readonly set: ReplicaSet,
     readonly members: readonly SetMember[],
-    private readonly proxies: readonly TcpProxy[],
+    private readonly ways: ProcessWays,
   ) {
     this.url = set.url;
-    this.proxy = allWays(proxies);
-    this.ways = Object.fromEntries(
-      set.members.map(({ port }, index) => [port, proxies[index]?.port ?? port]),
-    );
+  }
+
+  /** Between the processes and all members; those reach each other past it. */
+  get proxy(): Way {
+    return this.ways.all;
+  }
+
+  /** The way of one process to all members. */
+  wayOf(process: string): Way {
+    return this.ways.of(process);
+  }
+
+  /** By the port of a member, the port of the proxy of a process. */
+  waysOf(process: string): Readonly<Record<string, number>> {
+    return this.ways.portsOf(process);
   }
 
   /** @throws Error where no member becomes the primary within a minute */
@@ -111,7 +120,7 @@ export class ClusterSet implements Member {
   }
 
   async stop(): Promise<void> {
-    for (const proxy of this.proxies) proxy.close();
+    this.ways.close();
     await allSettledOrThrow(this.members.map((member) => member.stop()));
   }
 }

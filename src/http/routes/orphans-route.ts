@@ -1,5 +1,6 @@
 /** `matters/orphans`: a list of ids comes in, what is open here and not in it goes out. */
 import type { Context, Middleware } from 'koa';
+import type { Reach } from '../../concurrency/reach';
 import { createIdLines } from '../../protocol/id-lines';
 import { LIST_LIMIT } from '../../protocol/limits';
 import { ORPHANS } from '../../protocol/paths';
@@ -42,6 +43,7 @@ export interface OrphansRouteDependencies {
   readonly find: FindOrphans;
   /** @throws PushError where the service cannot go on */
   readonly checkReady: () => void;
+  readonly database: Pick<Reach, 'guard'>;
   /** Milliseconds for each part of the answer. */
   readonly timeout: number;
 }
@@ -56,14 +58,14 @@ export function orphansRoute(deps: OrphansRouteDependencies): Middleware<Request
 /** Each group has a deadline, and none is begun that this process cannot end. */
 async function* available(
   groups: Lines,
-  { checkReady, timeout }: Pick<OrphansRouteDependencies, 'checkReady' | 'timeout'>,
+  { checkReady, database, timeout }: Omit<OrphansRouteDependencies, 'find'>,
 ): Lines {
   try {
-    let step = await databaseCall(groups.next(), timeout);
+    let step = await databaseCall(database.guard(groups.next()), timeout);
     while (!step.done) {
       yield step.value;
       checkReady();
-      step = await databaseCall(groups.next(), timeout);
+      step = await databaseCall(database.guard(groups.next()), timeout);
     }
     return step.value;
   } finally {

@@ -1,5 +1,6 @@
 /** The handler of the query endpoints: signed like a push, answered from the database, no trace. */
 import type { Middleware } from 'koa';
+import type { Reach } from '../../concurrency/reach';
 import { parseJsonBody } from '../../protocol/json-body';
 import { databaseCall } from '../../pushes/availability';
 import type { Bulkhead } from '../../queries/bulkhead';
@@ -17,6 +18,7 @@ export interface QueryRoute {
 export interface QueryRouteDependencies {
   /** Bounds what is answered at a time: an answer may be many megabytes. */
   readonly bulkhead: Bulkhead;
+  readonly database: Pick<Reach, 'guard'>;
   /** Milliseconds for the answer. */
   readonly timeout: number;
 }
@@ -31,7 +33,8 @@ export function queryRoute(
     const body = parseJsonBody(rawBody);
     const { systemCode, clientId, secretId, queryKey } = signed.caller;
     const query = { systemCode, clientId, secretId, ...(queryKey && { queryKey }), language, body };
-    state.data = await databaseCall(answerInBulkhead(deps.bulkhead, answer, query), timeout);
+    const answered = answerInBulkhead(deps.bulkhead, answer, query);
+    state.data = await databaseCall(deps.database.guard(answered), timeout);
   };
 }
 

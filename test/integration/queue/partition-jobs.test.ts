@@ -89,7 +89,7 @@ function start(more: More = {}): string[] {
       jobs,
       owner: () => ownerCalled(id),
       sessionOf: (index) => `session-${index}`,
-      onTimeout: () => {
+      onGivenUp: () => {
         givenUp += 1;
       },
       ...(more.processingTimeout !== undefined && { processingTimeout: more.processingTimeout }),

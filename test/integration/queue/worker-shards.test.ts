@@ -35,7 +35,7 @@ test.each([
       partitions: openPartitions(redis, keys, { pushes: 100, bytes: 2 ** 20 }),
       owner: () => ownerCalled('w'),
       sessionOf: (index) => `session-${index}`,
-      onTimeout: () => undefined,
+      onGivenUp: () => undefined,
       logger: pino({ level: 'silent' }),
       processBatch: async () => [],
     });

@@ -38,13 +38,16 @@ const server = (name: string) => ({
     switchOver: async () => note('another primary'),
     whole: async () => note('whole'),
   },
-  proxy: {
-    setDelay: (ms: number) => note(`delay ${name} ${ms}`),
-    setDropping: (on: boolean) => note(`drop ${name} ${on}`),
-    strand: () => note(`strand ${name}`),
-    reset: () => note(`reset ${name}`),
-    cutMidCommand: async () => note(`cut ${name}`),
-  },
+  proxy: way(name),
+  wayOf: (process: string) => way(`${name} of ${process}`),
+});
+const way = (name: string) => ({
+  setDelay: (ms: number) => note(`delay ${name} ${ms}`),
+  setDropping: (on: boolean) => note(`drop ${name} ${on}`),
+  setRefusing: async (on: boolean) => note(`refuse ${name} ${on}`),
+  strand: () => note(`strand ${name}`),
+  reset: () => note(`reset ${name}`),
+  cutMidCommand: async () => note(`cut ${name}`),
 });
 const cluster = {
   webs: [member('web-0')],
@@ -60,14 +63,14 @@ const cluster = {
 } as unknown as Cluster;
 
 const targetOf = (kind: FaultKind) => {
-  const place = kind.split('-')[1] ?? '';
+  const place = kind.split('-').at(-1) ?? '';
   if (place === 'primary') return 'mongo';
   if (place === 'group') return 'redis';
   return place === 'web' || place === 'worker' ? `${place}-0` : place;
 };
 const fault = (kind: FaultKind, at = 0, lasts = 1): PlannedFault => ({
   ...{ at, kind, target: targetOf(kind), lasts },
-  ...(/^(delay|fill)/.test(kind) && { amount: 50 }),
+  ...(/^(delay|fill|outrun)/.test(kind) && { amount: 50 }),
 });
 const clock = () => performance.now();
 
@@ -89,6 +92,15 @@ const STEPS: Readonly<Record<Exclude<FaultKind, ByCommand>, readonly string[]>> 
   'restart-web': ['SIGTERM web-0', 'web-0 is back'],
   'restart-worker': ['SIGTERM worker-0', 'worker-0 is back'],
   'leave-worker': ['SIGTERM worker-0', 'worker-0 is back'],
+  'outrun-worker': ['delay mongo of worker-0 50', 'flush', 'delay mongo of worker-0 0'],
+  'drop-mongo-web': ['drop mongo of web-0 true', 'drop mongo of web-0 false'],
+  'refuse-mongo-web': ['refuse mongo of web-0 true', 'refuse mongo of web-0 false'],
+  'drop-redis-web': ['drop redis of web-0 true', 'drop redis of web-0 false'],
+  'refuse-redis-web': ['refuse redis of web-0 true', 'refuse redis of web-0 false'],
+  'drop-mongo-worker': ['drop mongo of worker-0 true', 'drop mongo of worker-0 false'],
+  'refuse-mongo-worker': ['refuse mongo of worker-0 true', 'refuse mongo of worker-0 false'],
+  'drop-redis-worker': ['drop redis of worker-0 true', 'drop redis of worker-0 false'],
+  'refuse-redis-worker': ['refuse redis of worker-0 true', 'refuse redis of worker-0 false'],
   'restart-redis': ['SIGKILL redis', 'redis is back'],
   'flush-redis': ['flush'],
   'restart-mongo': ['SIGKILL mongo', 'mongo is back'],

@@ -83,7 +83,15 @@ beforeAll(async () => {
       return timeout;
     },
   };
-  app.use(orphansRoute(Object.assign(limits, { find, checkReady })));
+  app.use(
+    orphansRoute(
+      Object.assign(limits, {
+        find,
+        checkReady,
+        database: { guard: <T>(call: Promise<T>) => call },
+      }),
+    ),
+  );
   server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });

@@ -48,6 +48,7 @@ const deps = {
   admit: async () => undefined,
   counts: { ended: nothing, unrecorded: nothing },
   pushLog: { appendAll: async () => new Map() },
+  database: { guard: <T>(call: Promise<T>) => call },
   clock: Date.now,
   timeout: 30_000,
   replays: false,
