@@ -8,6 +8,7 @@ const { AsyncLocalStorage } = require('node:async_hooks');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 const { findLeft, look } = require('./left-behind.cjs');
+const { troubleIn } = require('./service-logs.cjs');
 
 module.exports = class OneRealm {
   global = globalThis;
@@ -37,10 +38,18 @@ module.exports = class OneRealm {
     Error.stackTraceLimit = STACK_DEPTH;
     openStandardStreams();
     this.before = look();
+    // Services of the file add theirs (`service.ts`, `shared-service.ts`).
+    globalThis.serviceLogs = new Set();
   }
 
-  /** After the last hook of a file; what is added to the errors here makes the file fail. */
-  async handleTestEvent({ name }, { unhandledErrors }) {
+  async handleTestEvent({ name, test }, { unhandledErrors }) {
+    if (name === 'test_done' && test.errors.length > 0) {
+      const trouble = troubleIn(globalThis.serviceLogs, test.startedAt);
+      // Only the text: there is no line of code to look at.
+      const stack = `The services logged:\n${trouble.join('\n')}`;
+      if (trouble.length > 0) test.errors.push(Object.assign(new Error(stack), { stack }));
+    }
+    // After the last hook of a file; what is added to the errors here makes the file fail.
     if (name !== 'run_finish') return;
     this.fakeTimersModern.useRealTimers();
     const left = await findLeft(this.before);

@@ -122,6 +122,11 @@ export async function introduce(db: Connection, clientId: string): Promise<{ sec
   return { secret: secret ?? '' };
 }
 
+/** If a test of the file fails, its error shows the warnings in this log. */
+export function noteLog(logFile: string): void {
+  (globalThis as { serviceLogs?: Set<string> }).serviceLogs?.add(logFile);
+}
+
 /** One process; a web listens on a port that the system chooses. */
 export function startProcess(
   kind: ProcessKind,
@@ -159,6 +164,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     const settings = { PORT: '0', METRICS_PORT: metricsPort, ...env, ...own };
     const isProcess = options.processes === true || options.processes === `${kind}s`;
     const start = isProcess ? startProcess : startInProcess;
+    noteLog(logFile);
     const app = await start(kind, { env: settings, logFile });
     apps.push(app);
     return app;

@@ -6,11 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { connectMongo } from '../../src/storage/mongo';
 import { push } from './pusher';
-import { introduce, type SharedService } from './service';
+import { introduce, noteLog, type SharedService } from './service';
 import type { Running } from './shared-host';
 
 export async function sharedService(): Promise<SharedService> {
   const { env, web, worker } = await running();
+  for (const { logFile } of [web, worker]) noteLog(logFile);
   const db = await connectMongo(env.MONGO_URL ?? '');
   // What an earlier file left; the users too, and all of the clients.
   const collections = (await db.listCollections()).filter(({ type }) => type === 'collection');
