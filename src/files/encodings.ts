@@ -68,8 +68,8 @@ async function detectGbk(read: ReadBytes): Promise<Detected> {
   const scan = new GbkScan();
   for await (const bytes of read()) scan.take(bytes);
   if (!scan.isDoubtful()) return { encoding: GBK };
-  const sample = await lineText(read, GBK, scan.rareLine);
-  return { problem: { why: 'doubtful', line: scan.rareLine, encoding: GBK, sample } };
+  const sample = await lineText(read, GBK, scan.line);
+  return { problem: { why: 'doubtful', line: scan.line, encoding: GBK, sample } };
 }
 
 async function firstBytes(read: ReadBytes): Promise<Uint8Array> {
@@ -186,14 +186,19 @@ class Utf8Scan {
 }
 
 /**
- * Looks at the characters of valid GB18030. Text of China is in GB2312 almost wholly; Big5, Shift_JIS and the like,
- * read as GB18030, give rare characters and code points of private use.
+ * Looks at the characters of valid GB18030. Most characters of a Chinese text are of the first level of GB2312;
+ * names have some of its second level. Big5, Shift_JIS, Windows-1252 and the like, read as GB18030, give other
+ * characters and code points of private use. EUC-KR and EUC-JP cannot be recognized: their bytes are those of
+ * everyday Chinese characters.
  */
 class GbkScan {
-  /** The first line with a rare character. */
-  rareLine = 1;
   #all = 0;
+  /** Outside of GB2312, or of another script. */
   #rare = 0;
+  #rareLine = 0;
+  /** Of the second level of GB2312. */
+  #seldom = 0;
+  #seldomLine = 0;
   #private = 0;
   #line = 1;
   #lead = 0;
@@ -208,9 +213,14 @@ class GbkScan {
     }
   }
 
+  /** The line that shows best why the text is doubtful. */
+  get line(): number {
+    return this.#rareLine || this.#seldomLine;
+  }
+
   isDoubtful(): boolean {
-    const isMany = this.#rare >= 2 && this.#rare * 4 > this.#all;
-    return isMany || this.#private * 50 > this.#all;
+    const isStrange = this.#rare * 4 > this.#all || (this.#rare + this.#seldom) * 2 > this.#all;
+    return isStrange || this.#private * 50 > this.#all;
   }
 
   #end(byte: number): void {
@@ -220,9 +230,13 @@ class GbkScan {
     const isLong = byte >= 0x30 && byte <= 0x39;
     if (isLong) this.#skip = 2;
     const isUpper = byte >= 0xa1;
-    const isCommon = isUpper && (lead <= 0xa3 ? lead >= 0xa1 : lead >= 0xb0 && lead <= 0xf7);
-    if (isCommon && !isLong) return;
-    if (this.#rare === 0) this.rareLine = this.#line;
+    if (isUpper && ((lead >= 0xa1 && lead <= 0xa3) || (lead >= 0xb0 && lead <= 0xd7))) return;
+    if (isUpper && lead >= 0xd8 && lead <= 0xf7) {
+      this.#seldomLine ||= this.#line;
+      this.#seldom += 1;
+      return;
+    }
+    this.#rareLine ||= this.#line;
     this.#rare += 1;
     const isPrivate = isUpper
       ? (lead >= 0xaa && lead <= 0xaf) || lead >= 0xf8

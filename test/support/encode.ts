@@ -23,7 +23,9 @@ function mapOf(encoding: string): ReadonlyMap<string, Buffer> {
   const decoder = new TextDecoder(encoding);
   const map = new Map<string, Buffer>();
   for (let lead = 0; lead < 0x80; lead += 1) map.set(String.fromCharCode(lead), Buffer.of(lead));
-  for (let lead = 0x81; lead < 0xff; lead += 1) {
+  for (let lead = 0x81; lead <= 0xff; lead += 1) {
+    const single = decoder.decode(Buffer.of(lead));
+    if (single !== '\ufffd') map.set(single, Buffer.of(lead));
     for (let trail = 0x40; trail < 0xff; trail += 1) {
       const bytes = Buffer.of(lead, trail);
       const text = decoder.decode(bytes);

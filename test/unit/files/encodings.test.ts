@@ -66,6 +66,63 @@ test.each<[string, Buffer, object]>([
   expect(await detect(bytes)).toMatchObject({ problem });
 });
 
+/** One to three names, in encodings other than GBK. */
+test.each<[string, string]>([
+  ['big5', '王小明'],
+  ['big5', '陳大文'],
+  ['big5', '林志玲'],
+  ['big5', '張惠妹'],
+  ['big5', '採購合同'],
+  ['big5', '台灣'],
+  ['big5', '黃美玲;李國華'],
+  ['big5', '吳宗憲'],
+  ['big5', '報銷單'],
+  ['shift_jis', '山田'],
+  ['shift_jis', '田中太郎'],
+  ['shift_jis', '高橋;渡辺'],
+  ['shift_jis', '休暇申請'],
+  ['windows-1252', 'Müller'],
+  ['windows-1252', 'Müller;Jürgen'],
+  ['windows-1252', 'François'],
+  ['windows-1252', 'Größe'],
+  ['windows-1252', 'Händel;Böll'],
+  ['windows-1252', 'crème brûlée'],
+  ['windows-1251', 'Иванов'],
+  ['windows-1251', 'Смирнова'],
+])('a small file in %s is doubted, with the line: %s', async (encoding, text) => {
+  const bytes = encode(`u,n\nx,${text}\n`, encoding);
+  expect(await detect(bytes)).toMatchObject({ problem: { why: 'doubtful', line: 2 } });
+});
+
+test.each([
+  '赵鑫',
+  '欧阳昊',
+  '章子怡',
+  '孙婧;徐楠',
+  '冯骥，丁晗',
+  '姓名;芮琦',
+  '张三;朱镕基',
+  '采购合同',
+])('a small file in GBK is read, with characters of the second level too: %s', async (text) => {
+  expect(await detect(encode(`u,n\nx,${text}\n`, 'gbk'))).toEqual({ encoding: 'gb18030' });
+});
+
+test('a name in GBK that is mostly rare characters is asked about', async () => {
+  const bytes = encode('u,n\nx,芮琦\n', 'gbk');
+  expect(await detect(bytes)).toMatchObject({ problem: { sample: 'x,芮琦', line: 2 } });
+});
+
+test.each<[string, string]>([
+  ['euc-kr', '김철수;이영희'],
+  ['euc-jp', '田中太郎'],
+])(
+  '%s cannot be told from GBK: every byte pair is an everyday Chinese character',
+  async (encoding, text) => {
+    const bytes = encode(text, encoding);
+    expect(await detect(bytes)).toEqual({ encoding: 'gb18030' });
+  },
+);
+
 test('what looks wrong is shown as it would read', async () => {
   const { problem } = await detect(encode(TRADITIONAL, 'big5'));
   expect(problem?.sample).toMatch(/^zhang,/);
