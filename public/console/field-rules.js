@@ -10,7 +10,8 @@ const FORBIDDEN = anyOf(String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`
 /** Half of a character that takes two units: it cannot be stored. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-const WITHOUT_HOST = /^\s*https?:(?:$|[^/]|\/(?:$|[^/]|\/(?:$|[/?#\s])))/i;
+const WITHOUT_HOST =
+  /^\s*https?:(?:$|[^/]|\/(?:$|[^/]|\/(?:[^/?#]*@)?(?::[^/?#@]*)?(?:$|[/?#\s])))/i;
 const REJECTED_SCHEMES = ['javascript', 'data', 'vbscript', 'file'];
 const STATUS = /^$|^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/;
 

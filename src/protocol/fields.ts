@@ -17,8 +17,9 @@ const FORBIDDEN = String.raw`\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f`;
 const FORBIDDEN_IN_TEXT = new RegExp(`[${FORBIDDEN}]`);
 /** A scheme of one letter is a drive: `C:\share`. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
-/** Of http and https; schemes of apps need no host. */
-const WITHOUT_HOST = /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:$|[/?#\s])))/;
+/** Of http and https, where a user or a port may stand beside the host; schemes of apps need no host. */
+const WITHOUT_HOST =
+  /^\s*[Hh][Tt][Tt][Pp][Ss]?:(?:$|[^/]|\/(?:$|[^/]|\/(?:[^/?#]*@)?(?::[^/?#@]*)?(?:$|[/?#\s])))/;
 const REJECTED_SCHEMES = new Set(['javascript', 'data', 'vbscript', 'file']);
 
 /** Where something is not blank, and none of its characters is one of a class. */

@@ -51,8 +51,29 @@ test.each([
   'https:///x',
   'HTTPS://?a=b',
   ' https:// ',
+  'http://:8080/x',
+  'https://:8080',
+  'https://:',
+  'https://@/x',
+  'https://user@/x',
+  'https://user:secret@/x',
+  'https://user@:8080/x',
+  'https://user@?a=b',
+  'https://a@b@/x',
 ])('%j has no host', (url) => {
   expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual(['pcUrl', 'mobileUrl']);
+});
+
+test.each([
+  'https://user@oa.example.com/x',
+  'https://:secret@oa.example.com/x',
+  'https://user:secret@oa.example.com:8080',
+  'https://[::1]:8080/x',
+  'https://oa.example.com/@/x',
+  'https://oa.example.com?a=@/',
+  'https://oa.example.com:/x',
+])('%j has a host', (url) => {
+  expect(rejected('upsert', { pcUrl: url, mobileUrl: url })).toEqual([]);
 });
 
 test.each(['C:\\share\\a.doc', 'c:/share/a.doc', 'D:a'])('%j is the path of a file', (url) => {
