@@ -12,5 +12,9 @@ export function shortTime(at: number | string, timeZone: string): string {
   return localTime(at, timeZone).replace(/\.000$/, '');
 }
 
+/** A time that stands alone in a sentence. @returns `2026-05-01 08:00:00 (Asia/Shanghai)` */
+export const zonedTime = (at: number | string, timeZone: string): string =>
+  `${shortTime(at, timeZone)} (${timeZone})`;
+
 /** The title of a column of times: it names their zone. */
 export const timeHead = (title: string, timeZone: string) => `${title} (${timeZone})`;

@@ -113,6 +113,9 @@ test('each command that changes something leaves an entry of who, what, to whom,
     ['user disable', 'li.lei', { users: 1, usernames: ['li.lei'] }, { changed: 1 }],
     ['user enable', 'li.lei', { users: 1, usernames: ['li.lei'] }, { changed: 1 }],
   ]);
+  const table = (await run('audit', '--limit', '20')).stdout;
+  expect(table).toMatch(/endsAt="\d{4}-\d\d-\d\d \d\d:\d\d:[.\d]+"/);
+  expect(table).not.toContain(endsAt);
   // The other one that does has tests of its own.
   const known = [...entries.map(({ command }) => command), 'log resend'];
   expect(known.sort()).toEqual((await changing()).sort());

@@ -202,6 +202,8 @@ describe('matters', () => {
     });
     const table = await run('matter', 'get', 'ERP', `K-${BIG}`);
     expect(table.stdout).toContain('ASSIGNEE li.lei (李雷) unread');
+    expect(table.stdout).toMatch(/deadlineAt +2026-01-31 18:00:00 \(Asia\/Shanghai\)/);
+    expect(table.stdout).toMatch(/updatedAt +2026-01-03 08:00:00 \(Asia\/Shanghai\)/);
   });
 
   test('one that is absent is exit code 1', async () => {

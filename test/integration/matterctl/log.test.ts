@@ -252,7 +252,9 @@ describe('log show', () => {
     const { exitCode, stderr } = await run('log', 'show', ABSENT);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: expect.stringMatching(/^matterctl: there is no push 0123456789abcdef01234567 .*\n$/),
+      stderr: expect.stringMatching(
+        /^matterctl: there is no push 0123456789abcdef01234567 .*\(Asia\/Shanghai\).*\n$/,
+      ),
     });
     expect((await run('log', 'show', 'abc')).exitCode).toBe(2);
   });
@@ -351,7 +353,9 @@ describe('matter history', () => {
     expect(await run('matter', 'history', 'TEST', 'H-3')).toMatchObject({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringContaining('no push of TEST/H-3 is in the log any more'),
+      stderr: expect.stringMatching(
+        /no push of TEST\/H-3 is in the log any more; it changed last .* \(Asia\/Shanghai\)/,
+      ),
     });
     expect((await run('matter', 'history', 'TEST', 'H-0')).stderr).toBe(
       'matterctl: there is no matter TEST/H-0, and no push of it in the log\n',
@@ -387,7 +391,9 @@ describe('log tail', () => {
     const { exitCode, stdout } = await run('log', 'tail', '-n', '3', '--system-code', 'TEST');
     expect(exitCode).toBe(0);
     const newest = await views('log', 'query', '--system-code', 'TEST', '--limit', '3');
-    expect(lines(stdout).map((line) => line.split(/ {2,}/)[1])).toEqual(idsOf(newest).reverse());
+    const [head, ...rest] = lines(stdout);
+    expect(head).toMatch(/^RECEIVED \(Asia\/Shanghai\) +REQUEST ID/);
+    expect(rest.map((line) => line.split(/ {2,}/)[1])).toEqual(idsOf(newest).reverse());
     expect(idsOf(await views('log', 'tail', '-n', '3'))).toEqual(idsOf(newest).reverse());
     expect((await run('log', 'tail', '--follow', '--to', '1m')).exitCode).toBe(2);
   });
@@ -408,7 +414,8 @@ describe('log tail', () => {
     const [code] = await once(started, 'exit');
     expect({ code, stderr: stderr() }).toEqual({ code: 130, stderr: '' });
     expect(times(stdout(), requestId)).toBe(1);
-    expect(lines(stdout())).toHaveLength(3);
+    expect(times(stdout(), 'RECEIVED')).toBe(1);
+    expect(lines(stdout())).toHaveLength(4);
     expect(stdout()).toMatch(new RegExp(`${requestId}  upsert +- +CREATED +\\d+ ms +TEST/H-4\n`));
   });
 
@@ -440,7 +447,7 @@ describe('log tail', () => {
       { $set: { state: 'PERSISTED', result: 'CREATED', settledAt: new Date() } },
     );
     await has('CREATED');
-    expect(lines(stdout())).toHaveLength(3);
+    expect(lines(stdout())).toHaveLength(4);
     await entries.deleteOne({ _id });
   });
 
@@ -459,7 +466,7 @@ describe('log tail', () => {
     await has(requestId);
     await until('the other note', async () => stderr().includes('The database is back.'));
     expect(lines(stderr())).toHaveLength(2);
-    expect(lines(stdout())).toHaveLength(2);
+    expect(lines(stdout())).toHaveLength(3);
     proxy.close();
   });
 });

@@ -166,7 +166,9 @@ describe('a second run on the same file', () => {
     expect(JSON.parse(first.stdout)).toMatchObject({ ok: 2 });
     expect(second?.exitCode).toBe(1);
     expect(second?.stderr).toMatch(
-      new RegExp(`process ${process.pid} has been pushing this file since \\d{4}-\\d\\d-\\d\\dT`),
+      new RegExp(
+        `process ${process.pid} has been pushing this file since [-\\d]{10} [.:\\d]+ \\(Asia/Shanghai\\): `,
+      ),
     );
     expect(existsSync(lock())).toBe(false);
   });
@@ -185,7 +187,13 @@ describe('a second run on the same file', () => {
 
   test('of another host has the file as long as it shows that it lives', async () => {
     await write(status('A'));
-    const holder = { pid: 1, started: '1', host: 'elsewhere', since: 'T', run: 'r' };
+    const holder = {
+      pid: 1,
+      started: '1',
+      host: 'elsewhere',
+      since: new Date().toISOString(),
+      run: 'r',
+    };
     await writeFile(lock(), JSON.stringify(holder));
     expect((await push()).stderr).toContain('process 1 on elsewhere has been pushing');
     const long = new Date(Date.now() - 120_000);

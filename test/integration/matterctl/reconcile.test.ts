@@ -148,17 +148,17 @@ describe('the file that was pushed', () => {
     const { stdout, stderr } = await run(file, '--limit', '6');
     const table = stdout.split('\n').map((line) => line.trimEnd());
     expect(table.slice(0, 8)).toEqual([
-      expect.stringMatching(/^EXTERNAL ID +DIFFERENCE +YOURS → HERE +RE-PUSH$/),
-      expect.stringMatching(/^R-0 +MISSING +DONE NEW 2024-06-01T08:00:00.000Z → not here +upsert$/),
+      expect.stringMatching(/^EXTERNAL ID +DIFFERENCE +YOURS → HERE \(Asia\/Shanghai\) +RE-PUSH$/),
+      expect.stringMatching(/^R-0 +MISSING +DONE NEW 2024-06-01 16:00:00 → not here +upsert$/),
       expect.stringMatching(/^R-1 +DELETED +false → true +upsert$/),
-      expect.stringMatching(/^R-2 +STALE_HERE +2024-.*Z → 2024-.*Z +upsert$/),
+      expect.stringMatching(/^R-2 +STALE_HERE +2024-[-: .\d]+ → 2024-[-: .\d]+ +upsert$/),
       expect.stringMatching(
         /^R-3 +STATUS_DIFFERS +bizStatus: PENDING → DONE, externalStatusCode: NEW → OLD +upsert$/,
       ),
       expect.stringMatching(
         /^R-4 +CONTENT_DIFFERS +title: title of R-4 → by hand, deadlineAt: .*… +upsert$/,
       ),
-      expect.stringMatching(/^R-5 +NEWER_HERE +2024-.*Z → 2024-.*Z +NEWER_HERE$/),
+      expect.stringMatching(/^R-5 +NEWER_HERE +2024-[-: .\d]+ → 2024-[-: .\d]+ +NEWER_HERE$/),
       '… and 2 more: --json lists all',
     ]);
     expect(stdout).toContain(`to push: ${file}.repush.ndjson\n  lines`);

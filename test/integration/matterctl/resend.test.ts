@@ -193,4 +193,5 @@ test('for people there is a line for each, and what to do next', async () => {
   const run = await matterctl(['log', 'resend', '--request-id', requestId], { env: service.env });
   expect(run.stdout).toContain('upsert TEST/R-9  UPDATED: nothing changes');
   expect(run.stdout).toContain('--apply sends them');
+  expect(run.stdout).toContain('(times in Asia/Shanghai)');
 });

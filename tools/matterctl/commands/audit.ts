@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../src/concurrency/clock';
 import type { AuditEntry } from '../../../src/storage/audit/audit-model';
-import { localTime, timeHead } from '../local-time';
+import { localTime, shortTime, timeHead } from '../local-time';
 import { momentIn, wholeNumber, withDatabase } from '../option-values';
 import { type Cell, note, printJson, printTable } from '../print';
 import type { Tool } from '../tool';
@@ -57,11 +57,21 @@ async function audit(options: Options, tool: Tool): Promise<void> {
 function toRow(entry: AuditEntry, timeZone: string): Cell[] {
   const { at, operator, host, command, subject, outcome } = entry;
   const who = `${operator}@${host}`;
-  return [localTime(at.getTime(), timeZone), who, command, subject, outcome, detailsText(entry)];
+  return [
+    localTime(at.getTime(), timeZone),
+    who,
+    command,
+    subject,
+    outcome,
+    detailsText(entry, timeZone),
+  ];
 }
 
-function detailsText({ details, result, error }: AuditEntry): string {
+function detailsText({ details, result, error }: AuditEntry, timeZone: string): string {
   const values = Object.entries({ ...details, ...result }).map(([name, value]) => {
+    if (typeof value === 'string' && name.endsWith('At')) {
+      return `${name}="${shortTime(value, timeZone)}"`;
+    }
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
     return `${name}=${text}`;
   });

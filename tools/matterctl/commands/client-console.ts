@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
-import { shortTime } from '../local-time';
+import { zonedTime } from '../local-time';
 import { toServiceUrl, toSpan, withOperator } from '../option-values';
 import { note, printJson, printLine } from '../print';
 import type { Tool } from '../tool';
@@ -57,7 +57,7 @@ async function makeLink(clientId: string, options: Options, tool: Tool): Promise
   if (options.json) await printJson(tool.stdout, { clientId, keyId, scopes, endsAt, link });
   else await printLine(tool.stdout, link);
   const timeZone = tool.settings.timeZone();
-  const end = `${shortTime(endsAt, timeZone)} (${timeZone})`;
+  const end = zonedTime(endsAt, timeZone);
   note(
     tool.stderr,
     `Whoever has this link ${mayPush ? 'pushes and asks' : 'asks'} as ${clientId} until ${end}. "client revoke ${clientId} ${keyId}" ends it.`,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { keepSecret, type SecretOutOptions, withSecretOut } from '../client-secret';
-import { shortTime } from '../local-time';
+import { zonedTime } from '../local-time';
 import { toSpan, withOperator } from '../option-values';
 import { note, printFields, printJson } from '../print';
 import type { Tool } from '../tool';
@@ -50,7 +50,7 @@ async function rotate(clientId: string, options: Options, tool: Tool): Promise<v
   if (options.json) await printJson(tool.stdout, rotated);
   else {
     const timeZone = tool.settings.timeZone();
-    const local = (at: string | null) => at && `${shortTime(at, timeZone)} (${timeZone})`;
+    const local = (at: string | null) => at && zonedTime(at, timeZone);
     const ends = local(oldSecretEndsAt);
     const used = local(oldSecretLastUsedAt);
     const fields = { ...rotated, oldSecretEndsAt: ends, oldSecretLastUsedAt: used };

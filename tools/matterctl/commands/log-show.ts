@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { receivedAtOf } from '../../../src/storage/push-log/request-id';
 import { CommandFailure } from '../failure';
-import { localTime } from '../local-time';
+import { zonedTime } from '../local-time';
 import type { Attempt } from '../log/entry-details';
 import { timelineLines, timelineOf } from '../log/timeline';
 import { toRequestId } from '../option-values';
@@ -43,7 +43,7 @@ async function show(requestId: string, options: Options, tool: Tool): Promise<vo
     );
   }
   if (!found) {
-    const at = localTime(receivedAtOf(requestId), timeZone);
+    const at = zonedTime(receivedAtOf(requestId), timeZone);
     throw new CommandFailure(
       `there is no push ${requestId} in the log; its id says ${at}, and entries are kept for PUSH_LOG_RETENTION`,
     );

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { CommandFailure, EXIT_USAGE } from '../failure';
 import { exitCodeOf, listenForInterrupt } from '../interrupt';
-import { localTime } from '../local-time';
+import { localTime, timeHead } from '../local-time';
 import { matterName, resultText, totalTime } from '../log/entry-text';
 import { type FilterOptions, toLogFilter, withLogFilters } from '../log/filter-options';
 import { createSearchProgress, firstEntries, type Reached } from '../log/first-entries';
@@ -43,8 +43,13 @@ async function tail(options: Options, tool: Tool): Promise<void> {
     throw new CommandFailure('--follow has no end: leave --to out', EXIT_USAGE);
   }
   const timeZone = tool.settings.timeZone();
-  const print = (view: ShownEntry) =>
-    json ? printJson(tool.stdout, view) : printLine(tool.stdout, entryLine(view, timeZone));
+  let isFirst = true;
+  const print = async (view: ShownEntry) => {
+    if (json) return printJson(tool.stdout, view);
+    if (isFirst) await printLine(tool.stdout, entryHead(timeZone));
+    isFirst = false;
+    await printLine(tool.stdout, entryLine(view, timeZone));
+  };
   await withSources(tool, options, async ({ log }) => {
     const tailing = new Tailing({ source: log, filter, print, onPage: createSearchProgress(tool) });
     if (options.follow) await follow(tailing, lines, tool);
@@ -141,14 +146,37 @@ interface TailingDependencies {
 /** An entry as one line of fixed columns, for what comes one by one. The matter comes last: its id may be long, and wide. */
 export function entryLine(view: ShownEntry, timeZone: string): string {
   const total = totalTime(view);
-  const columns = [
+  return toLine(timeZone, [
     localTime(view.receivedAt, timeZone),
     view.requestId,
-    view.operation.padEnd(6),
-    String(view.attempt ?? '-').padStart(2),
-    resultText(view).padEnd(20),
-    (total === null ? '-' : `${total} ms`).padStart(8),
+    view.operation,
+    String(view.attempt ?? '-'),
+    resultText(view),
+    total === null ? '-' : `${total} ms`,
     matterName(view),
+  ]);
+}
+
+/** The titles of the columns of `entryLine`. */
+export const entryHead = (timeZone: string): string =>
+  toLine(timeZone, [received(timeZone), 'REQUEST ID', 'OP', 'NO', 'RESULT', 'TIME', 'MATTER']);
+
+const received = (timeZone: string) => timeHead('RECEIVED', timeZone);
+
+type Columns = [string, string, string, string, string, string, string];
+
+function toLine(
+  timeZone: string,
+  [time, requestId, operation, attempt, result, total, matter]: Columns,
+): string {
+  const columns = [
+    time.padEnd(received(timeZone).length),
+    requestId.padEnd(24),
+    operation.padEnd(6),
+    attempt.padStart(2),
+    result.padEnd(20),
+    total.padStart(8),
+    matter,
   ];
   return printable(columns.join('  '));
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { MatterView } from '../../../src/protocol/matter-view';
 import { CommandFailure } from '../failure';
+import { zonedTime } from '../local-time';
 import { printFields, printJson } from '../print';
 import { type SourceOptions, withSource } from '../source/options';
 import { withSources } from '../source/with-sources';
@@ -28,13 +29,21 @@ async function getMatter(
     throw new CommandFailure(`there is no matter ${key.systemCode}/${key.externalId}`);
   }
   if (options.json) await printJson(tool.stdout, view);
-  else await printFields(tool.stdout, toFields(view));
+  else await printFields(tool.stdout, toFields(view, tool.settings.timeZone()));
 }
 
-function toFields({ parties, ...fields }: MatterView) {
+function toFields({ parties, ...fields }: MatterView, timeZone: string) {
   const names = parties.map(
     ({ partyRole, username, displayName, unread }) =>
       `${partyRole} ${username} (${displayName})${unread ? ' unread' : ''}`,
   );
-  return { ...fields, parties: names.join(', ') };
+  const shown = Object.entries(fields).map(([name, value]) => {
+    const isTime = name.endsWith('At') && typeof value === 'string';
+    return [name, isTime ? timeText(value, timeZone) : value] as const;
+  });
+  return { ...Object.fromEntries(shown), parties: names.join(', ') };
 }
+
+/** `deadlineAt` is a local time of the portal, without an offset. */
+const timeText = (time: string, timeZone: string) =>
+  time.endsWith('Z') ? zonedTime(time, timeZone) : `${time.replace('T', ' ')} (${timeZone})`;

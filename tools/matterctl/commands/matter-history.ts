@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { inBatches } from '../../../src/concurrency/in-batches';
 import type { MatterKey } from '../../../src/storage/ledger/matters';
 import { CommandFailure } from '../failure';
-import { localTime, shortTime, timeHead } from '../local-time';
+import { localTime, timeHead, zonedTime } from '../local-time';
 import { resultText, shortChanges, staleText } from '../log/entry-text';
 import { firstEntries } from '../log/first-entries';
 import { wholeNumber } from '../option-values';
@@ -59,7 +59,7 @@ async function nothingOf(
   const name = `${matter.systemCode}/${matter.externalId}`;
   const kept = await matters.find(matter);
   if (!kept) return new CommandFailure(`there is no matter ${name}, and no push of it in the log`);
-  const changed = shortTime(kept.updatedAt, timeZone);
+  const changed = zonedTime(kept.updatedAt, timeZone);
   return new CommandFailure(
     `no push of ${name} is in the log any more; it changed last ${changed}`,
   );

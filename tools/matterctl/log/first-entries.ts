@@ -1,7 +1,7 @@
 /** The first entries that a filter asks for, however many short pages that takes. */
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import type { LogOrder } from '../../../src/storage/push-log/search';
-import { localTime } from '../local-time';
+import { zonedTime } from '../local-time';
 import { note } from '../print';
 import type { LogSource, ShownEntry } from '../source/sources';
 import type { Tool } from '../tool';
@@ -52,7 +52,7 @@ export function createSearchProgress({ stderr, settings }: Tool): (reached: Reac
   return ({ found, next, place }) => {
     if (next === undefined || Date.now() - told < INTERVAL) return;
     told = Date.now();
-    const from = place === undefined ? '' : ` from ${localTime(place, timeZone)}`;
+    const from = place === undefined ? '' : ` from ${zonedTime(place, timeZone)}`;
     note(stderr, `${found} found, searching on${from}`);
   };
 }

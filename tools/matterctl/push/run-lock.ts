@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { CommandFailure } from '../failure';
+import { zonedTime } from '../local-time';
 import { printable } from '../print';
 
 const HOLDER = z.object({
@@ -13,7 +14,7 @@ const HOLDER = z.object({
   started: z.string().nullable(),
   host: z.string(),
   /** ISO-8601, UTC. */
-  since: z.string(),
+  since: z.iso.datetime(),
   /** Of this very run: one process may hold several files. */
   run: z.string(),
 });
@@ -34,9 +35,10 @@ const RACE = 50;
  * Takes over the lock of a process that is dead.
  *
  * @param path of the lock, beside the checkpoint
+ * @param timeZone in which a message names the time
  * @throws CommandFailure naming the process that has it
  */
-export async function lockRun(path: string): Promise<RunLock> {
+export async function lockRun(path: string, timeZone: string): Promise<RunLock> {
   const mine: Holder = {
     pid: process.pid,
     started: startOf(process.pid),
@@ -45,14 +47,14 @@ export async function lockRun(path: string): Promise<RunLock> {
     run: randomBytes(9).toString('base64url'),
   };
   if (!create(path, mine)) {
-    throwIfAlive(path);
+    throwIfAlive(path, timeZone);
     // Away under another name: what somebody else has put there meanwhile is not taken for the dead one's.
     renameSync(path, `${path}.${mine.run}`);
     rmSync(`${path}.${mine.run}`);
-    if (!create(path, mine)) throwIfAlive(path);
+    if (!create(path, mine)) throwIfAlive(path, timeZone);
     await sleep(RACE);
   }
-  if (read(path)?.run !== mine.run) throwIfAlive(path);
+  if (read(path)?.run !== mine.run) throwIfAlive(path, timeZone);
   const isMine = () => read(path)?.run === mine.run;
   return {
     renew: () => {
@@ -75,13 +77,13 @@ function create(path: string, holder: Holder): boolean {
 }
 
 /** @throws CommandFailure */
-function throwIfAlive(path: string): void {
+function throwIfAlive(path: string, timeZone: string): void {
   const holder = read(path);
   if (!holder || !isAlive(holder, path)) return;
   const { pid, host, since } = holder;
   const where = host === hostname() ? '' : ` on ${printable(host)}`;
   throw new CommandFailure(
-    `process ${pid}${where} has been pushing this file since ${printable(since)}: wait for it or end it (${path})`,
+    `process ${pid}${where} has been pushing this file since ${zonedTime(since, timeZone)}: wait for it or end it (${path})`,
   );
 }
 

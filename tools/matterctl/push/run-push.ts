@@ -81,7 +81,7 @@ const TRY_TIMEOUT = 30_000;
 export async function runPush(job: PushJob, tool: Tool): Promise<PushResult> {
   const { checkpointPath } = job;
   if (checkpointPath === undefined) return runLocked(job, tool, () => {});
-  const lock = await lockRun(`${checkpointPath}.lock`);
+  const lock = await lockRun(`${checkpointPath}.lock`, tool.settings.timeZone());
   return runLocked(job, tool, lock.renew).finally(lock.release);
 }
 

@@ -2,6 +2,7 @@
 
 import type { Side } from '../../../src/queries/reconcile/find';
 import type { Obstacle } from '../../../src/queries/reconcile/repush';
+import { shortTime, timeHead } from '../local-time';
 import { type Cell, printJson, printLine, printTable } from '../print';
 import type { Tool } from '../tool';
 import type { Entry } from './run-reconcile';
@@ -14,7 +15,6 @@ export interface Report {
   finish(): Promise<void>;
 }
 
-const HEAD = ['EXTERNAL ID', 'DIFFERENCE', 'YOURS → HERE', 'RE-PUSH'];
 /** Characters of a value, and of both sides together. */
 const MAX_VALUE = 30;
 const MAX_SIDES = 120;
@@ -24,24 +24,37 @@ export function createJsonReport({ stdout }: Tool): Report {
 }
 
 /** @param limit most rows */
-export function createTableReport({ stdout }: Tool, limit: number): Report {
+export function createTableReport({ stdout, settings }: Tool, limit: number): Report {
+  const timeZone = settings.timeZone();
+  const head = ['EXTERNAL ID', 'DIFFERENCE', timeHead('YOURS → HERE', timeZone), 'RE-PUSH'];
   const rows: Cell[][] = [];
   let more = 0;
   return {
     add: async (entry) => {
-      if (rows.length < limit) rows.push(toRow(entry));
+      if (rows.length < limit) rows.push(toRow(entry, timeZone));
       else more += 1;
     },
     finish: async () => {
-      if (rows.length > 0) await printTable(stdout, HEAD, rows);
+      if (rows.length > 0) await printTable(stdout, head, rows);
       if (more > 0) await printLine(stdout, `… and ${more} more: --json lists all`);
       if (rows.length + more > 0) await printLine(stdout, '');
     },
   };
 }
 
-function toRow({ externalId, difference, yours, here, repush }: Entry): Cell[] {
-  return [externalId, difference, clip(sides(yours, here), MAX_SIDES), repush];
+function toRow({ externalId, difference, yours, here, repush }: Entry, timeZone: string): Cell[] {
+  const both = sides(localSide(yours, timeZone), localSide(here, timeZone));
+  return [externalId, difference, clip(both, MAX_SIDES), repush];
+}
+
+/** The same with its times in the zone that the title of the column names. */
+function localSide(side: Side, timeZone: string): Side {
+  if (!side) return null;
+  const fields = Object.entries(side).map(([name, value]) => {
+    const isTime = name.endsWith('At') && typeof value === 'string';
+    return [name, isTime ? shortTime(value, timeZone) : value];
+  });
+  return Object.fromEntries(fields);
 }
 
 function sides(yours: Side, here: Side): string {

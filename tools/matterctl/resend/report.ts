@@ -89,7 +89,7 @@ export class ResendReport {
 
   /** The summary as lines of text. */
   describe(): string[] {
-    return describe(this.summary(), this.#lines);
+    return describe(this.summary(), this.#lines, this.#options.timeZone);
   }
 
   #count({ result, accepted, systemCode, externalId }: Preview | Resent): void {
@@ -109,7 +109,7 @@ export class ResendReport {
 const nameOf = ({ operation, systemCode, externalId }: Preview | Resent) =>
   `${operation} ${systemCode}/${externalId ?? '-'}`;
 
-function describe(summary: ResendSummary, lines: number): string[] {
+function describe(summary: ResendSummary, lines: number, timeZone: string): string[] {
   const { applied, pushes, matters, results, changing, skipped, cut } = summary;
   const byResult = Object.entries(results).map(([result, n]) => `  ${result}: ${n}`);
   const left = Object.entries(skipped).map(
@@ -117,7 +117,7 @@ function describe(summary: ResendSummary, lines: number): string[] {
   );
   const head = applied
     ? `Sent ${pushes} pushes of ${matters} matters again:`
-    : `${pushes} pushes of ${matters} matters would be sent again, ${changing} would change something:`;
+    : `${pushes} pushes of ${matters} matters would be sent again, ${changing} would change something (times in ${timeZone}):`;
   return [
     ...(lines > MAX_LINES ? [`… and ${lines - MAX_LINES} more (--json lists all)`] : []),
     head,
