@@ -51,7 +51,7 @@ export function Clients({ status: { clients, canChange } }) {
 
 /** Those in trouble first, then the busiest. @param {ClientStatus} client */
 const weight = ({ paused, failed, rejected, pushes }) =>
-  (paused ? 4e9 : 0) + (failed > 0 ? 2e9 : 0) + (rejected > 0 ? 1e9 : 0) + pushes;
+  (paused ? 4e9 : 0) + (failed ? 2e9 : 0) + (rejected ? 1e9 : 0) + (pushes ?? 0);
 
 /** @param {ClientStatus} client */
 function cellsOf(client) {
@@ -59,7 +59,7 @@ function cellsOf(client) {
   const most = rate === null ? '–' : rate === 0 ? say(WORDS.noLimit) : `${rate}/s`;
   return [
     ...[clientId, systemCode ?? '–', h(State, { client }), most],
-    ...[pushes, failed, rejected].map(numberText),
+    ...[pushes, failed, rejected].map((count) => (count === null ? '–' : numberText(count))),
     h(LastReason, { client }),
   ];
 }
@@ -75,6 +75,7 @@ function LastReason({ client: { lastReason, lastReasonMs } }) {
 function State({ client: { state, paused } }) {
   if (state === 'disabled') return h('span', { class: 'even' }, say(WORDS.disabled));
   if (state === 'unknown') return h('span', { class: 'even' }, say(WORDS.unknownState));
+  if (state === 'blocked') return h('span', { class: 'paused' }, say(WORDS.blocked));
   if (!paused) return h('span', { class: 'good' }, say(WORDS.ok));
   return h(
     'span',

@@ -58,6 +58,7 @@ export const WORDS = {
   state: w('State', '状态'),
   version: w('Version', '版本'),
   role: w('Role', '角色'),
+  blocked: w('blocked, see Servers', '推送被拒绝，见“服务器”'),
   unknownState: w('unknown without Redis', 'Redis 不可用，状态未知'),
   ago: w('{0} ago', '{0}前'),
   lastOutage: w('Last outage', '最近一次中断'),

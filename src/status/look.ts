@@ -23,12 +23,13 @@ export async function lookAtAll(
   const processes = 'facts' in queue ? queue.facts.processes : null;
   const web = processes?.flatMap(({ flow }) => flow ?? []);
   const flow = web && addFlows(web);
+  const servers = [
+    serverStatus('mongodb', database, processes),
+    serverStatus('redis', queue, processes),
+  ];
   return {
     at: new Date().toISOString(),
-    servers: [
-      serverStatus('mongodb', database, processes),
-      serverStatus('redis', queue, processes),
-    ],
+    servers,
     processes:
       processes?.map(({ flow: _flow, outages: _outages, defaultRate: _rate, ...told }) => told) ??
       null,
@@ -41,7 +42,8 @@ export async function lookAtAll(
           })),
         }
       : null,
-    clients: 'facts' in database ? clientsOf(database.facts, flow?.clients, processes) : null,
+    clients:
+      'facts' in database ? clientsOf(database.facts, flow?.clients, { processes, servers }) : null,
     resendable: 'facts' in database ? database.facts.resendable : null,
   };
 }
@@ -92,31 +94,35 @@ function lastOutageOf(server: ServerName, processes: readonly SeenProcess[]): Se
 
 function clientsOf(
   { clients }: MongoFacts,
-  counted: readonly FlowClient[] = [],
-  processes: readonly SeenProcess[] | null,
+  counted: readonly FlowClient[] | undefined,
+  {
+    processes,
+    servers,
+  }: Pick<Status, 'servers'> & { readonly processes: readonly SeenProcess[] | null },
 ): ClientStatus[] {
-  const flows = new Map(counted.map((flow) => [flow.clientId, flow]));
+  const flows = counted && new Map(counted.map((flow) => [flow.clientId, flow]));
   const [usual = null] = processes?.flatMap(({ defaultRate }) => defaultRate ?? []) ?? [];
-  const isQueueKnown = processes !== null;
   return clients.map((client) => ({
-    ...clientStatus(client, flows.get(client._id), usual),
-    state: stateOf(client, isQueueKnown),
+    ...clientStatus(client, flows ? (flows.get(client._id) ?? NO_PUSHES) : NOT_KNOWN, usual),
+    state: stateOf(client, servers),
   }));
 }
 
-function stateOf({ enabled, paused }: ClientFacts, isQueueKnown: boolean): ClientState {
+function stateOf({ enabled, paused }: ClientFacts, servers: readonly ServerStatus[]): ClientState {
   if (!enabled) return 'disabled';
   if (paused) return 'paused';
-  return isQueueKnown ? 'ok' : 'unknown';
+  if (servers.some(({ isReachable }) => !isReachable)) return 'unknown';
+  return servers.some(({ error }) => error !== null) ? 'blocked' : 'ok';
 }
+
+const NO_PUSHES = { pushes: 0, failed: 0, rejected: 0, lastReason: null, lastReasonMs: null };
+const NOT_KNOWN = { ...NO_PUSHES, pushes: null, failed: null, rejected: null };
 
 function clientStatus(
   { _id: clientId, systemCode, enabled, limit, paused }: ClientFacts,
-  flow: FlowClient | undefined,
+  { pushes, failed, rejected, lastReason, lastReasonMs }: Counted,
   usual: number | null,
 ): Omit<ClientStatus, 'state'> {
-  const { pushes = 0, failed = 0, rejected = 0 } = flow ?? {};
-  const { lastReason = null, lastReasonMs = null } = flow ?? {};
   return {
     ...{ clientId, systemCode, isEnabled: enabled, rate: limit?.rate ?? usual },
     ...{ pushes, failed, rejected, lastReason, lastReasonMs },
@@ -133,7 +139,7 @@ function timeAt(times: Durations, share: number): number | null {
 export interface ServerStatus {
   readonly server: ServerName;
   readonly isReachable: boolean;
-  /** Why it is not, or why it is of no use all the same; null where all is well. */
+  /** Why it is not reachable, or why pushes are rejected although it answers; null where all is well. */
   readonly error: string | null;
   readonly version: string | null;
   /** `primary`, `mongos`, `master`, …; null where it cannot be asked. */
@@ -162,11 +168,21 @@ export interface ResultStatus {
   readonly p95: number | null;
 }
 
-/** Whether its pushes are accepted now; `unknown` while Redis cannot be asked: without Redis none are. */
-export type ClientState = 'ok' | 'paused' | 'disabled' | 'unknown';
+/**
+ * Whether its pushes are accepted now. `blocked`: a server answers, but pushes of every client are rejected (the queue
+ * is paused, the database is not prepared). `unknown`: Redis does not answer this command.
+ */
+export type ClientState = 'ok' | 'paused' | 'disabled' | 'blocked' | 'unknown';
+
+/** Of the pushes of a client; the numbers are null while Redis is away. */
+interface Counted extends Pick<FlowClient, 'lastReason' | 'lastReasonMs'> {
+  readonly pushes: number | null;
+  readonly failed: number | null;
+  readonly rejected: number | null;
+}
 
 /** Null where MongoDB cannot be asked. */
-export interface ClientStatus extends Omit<FlowClient, 'clientId'> {
+export interface ClientStatus extends Counted {
   readonly clientId: string;
   readonly systemCode: string | null;
   readonly isEnabled: boolean;

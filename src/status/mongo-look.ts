@@ -16,7 +16,7 @@ export interface MongoFacts {
   readonly version: string;
   /** `primary`, or `mongos`. */
   readonly role: string;
-  /** Why it is of no use although it answers: the release step was not run. */
+  /** Why pushes are rejected although it answers: the release step was not run. */
   readonly problem: string | null;
   readonly clients: readonly ClientFacts[];
   readonly resendable: Resendable;

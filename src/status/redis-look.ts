@@ -10,7 +10,7 @@ export interface RedisFacts {
   readonly version: string;
   /** `master` or `slave`, in its own words. */
   readonly role: string;
-  /** Why it is of no use although it answers: the queue is paused. */
+  /** Why pushes are rejected although it answers: the queue is paused. */
   readonly problem: string | null;
   readonly processes: readonly SeenProcess[];
   readonly partitions: readonly PartitionView[];

@@ -65,6 +65,24 @@ async function write(out: Writable, text: string): Promise<void> {
 /** A text as a part of a table or of columns, in which what cannot be printed is a blank. */
 export const printable = (text: string): string => text.replace(RUN_OF_UNPRINTABLE, ' ');
 
+/** Characters that take two columns of a terminal. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[^\0-\uffff]/u;
+const widthOf = (character: string) => (WIDE.test(character) ? 2 : 1);
+
+/** The same as `printable`, cut where it takes more than `columns` of a terminal. */
+export function cut(text: string, columns: number): string {
+  const characters = Array.from(printable(text));
+  const width = characters.reduce((sum, character) => sum + widthOf(character), 0);
+  if (width <= columns) return characters.join('');
+  let left = columns - 1;
+  const end = characters.findIndex((character) => {
+    left -= widthOf(character);
+    return left < 0;
+  });
+  return `${characters.slice(0, end).join('')}…`;
+}
+
 /** A table with column titles. Wide (CJK) characters are aligned; absent values show as "-". */
 export async function printTable(
   out: Writable,

@@ -54,6 +54,21 @@ describe('clients', () => {
     expect(listed.stdout).not.toContain(secret);
   });
 
+  test('the list has 120 columns, also with long and wide names', async () => {
+    const id = `long-${'x'.repeat(50)}`;
+    const systemCode = `SYSTEM-${'X'.repeat(50)}`;
+    await run('client', 'create', '--id', id, '--system-code', systemCode, '--json');
+    await run('client', 'limit', id, '--rate', '1000000', '--burst', '1000000');
+    const { stdout } = await run('client', 'list');
+    expect(stdout).toMatch(/^long-x+… +SYSTEM-X+…/m);
+    for (const line of stdout.split('\n')) {
+      expect(line.trimEnd().replace(/\p{Script=Han}/gu, 'xx').length).toBeLessThanOrEqual(120);
+    }
+    expect(await json('client', 'list')).toContainEqual(
+      expect.objectContaining({ clientId: id, systemCode }),
+    );
+  });
+
   test('a secret goes to a file that only its owner reads, and is not printed then', async () => {
     const [file, next] = [join(folder, 'hr.secret'), join(folder, 'hr.secret.next')];
     const create = ['client', 'create', '--id', 'hr', '--system-code', 'HR', '--secret-out', file];

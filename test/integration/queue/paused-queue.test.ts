@@ -39,9 +39,9 @@ test('a pause is answered at once and named, and a command ends it', async () =>
     { path: '/api/open/matters/get' },
   );
   expect(read).toMatchObject({ code: 0 });
-  expect((await run('status')).stdout).toMatch(
-    /\nredis: the queue is paused with BullMQ, run matterctl queue unpause/,
-  );
+  const screen = (await run('status')).stdout;
+  expect(screen).toMatch(/\nredis: the queue is paused with BullMQ, run matterctl queue unpause/);
+  expect(screen).toMatch(/\ntester +blocked /);
   for (const { logFile } of [...service.webs, ...service.workers]) {
     await until('its log to name the pause', async () =>
       /paused with BullMQ/.test(readFileSync(logFile, 'utf8')),

@@ -3,16 +3,17 @@ import type { ClientView } from '../../../src/storage/directory/client-admin';
 import { createKeyRing } from '../../../src/storage/directory/sealing';
 import { localTime } from '../local-time';
 import { withDatabase } from '../option-values';
-import { type Cell, printable, printJson, printLines, printTable } from '../print';
+import { type Cell, cut, printJson, printLines, printTable } from '../print';
 import type { Tool } from '../tool';
 import { type DatabaseOptions, withMongo } from '../with-mongo';
 import { limitText } from './client-limit';
 
 const HEAD = ['CLIENT', 'SYSTEM', 'TYPE', 'STATE', 'LIMIT', 'CREATED'];
 const KEYS_HEAD = ['CLIENT', 'KEY', 'MAY', 'ENDS', 'LAST USED'];
-/** Columns of the tables, and characters of a name in them; --json has all of it. */
+/** Columns of the tables, and of the names in them: with the longest limit a row takes 119. --json has all of it. */
 const WIDTH = 120;
-const NAME = 32;
+const CLIENT = 28;
+const SYSTEM = 18;
 
 /** `client list`: which secrets and query keys a client has and when they were used last, never the secrets. */
 export function addClientList(parent: Command, tool: Tool): void {
@@ -54,8 +55,8 @@ type ToTime = (date: Date) => string;
 function toRow(client: ClientView, time: ToTime): Cell[] {
   const { clientId, systemCode, type, enabled, paused, limit, createdAt } = client;
   const state = !enabled ? 'disabled' : paused ? 'paused' : 'enabled';
-  const system = systemCode && cut(systemCode, NAME);
-  return [cut(clientId, NAME), system, type, state, limitText(limit), time(createdAt)];
+  const system = systemCode && cut(systemCode, SYSTEM);
+  return [cut(clientId, CLIENT), system, type, state, limitText(limit), time(createdAt)];
 }
 
 function pauseLine({ clientId, paused }: ClientView, time: ToTime): string[] {
@@ -66,7 +67,7 @@ function pauseLine({ clientId, paused }: ClientView, time: ToTime): string[] {
 
 /** Its secrets, then its query keys. */
 function keyRows({ clientId, secrets, queryKeys }: ClientView, time: ToTime): Cell[][] {
-  const client = cut(clientId, NAME);
+  const client = cut(clientId, CLIENT);
   const used = (date: Date | null | undefined) => (date ? time(date) : 'not used');
   return [
     ...secrets.map(({ id, expiresAt, lastUsedAt }): Cell[] => {
@@ -82,8 +83,3 @@ function keyRows({ clientId, secrets, queryKeys }: ClientView, time: ToTime): Ce
 
 const endText = (at: Date, time: ToTime) =>
   at.getTime() > Date.now() ? time(at) : `ended ${time(at)}`;
-
-function cut(text: string, max: number): string {
-  const line = printable(text);
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
-}

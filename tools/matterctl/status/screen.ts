@@ -3,7 +3,7 @@
 import type { ClientStatus, ProcessStatus, ServerStatus, Status } from '../../../src/status/look';
 import type { Resendable } from '../../../src/status/mongo-look';
 import { localTime } from '../local-time';
-import { type Cell, printable, tableText } from '../print';
+import { type Cell, cut, tableText } from '../print';
 import { age } from '../queue-cells';
 
 /** Characters of a process' name: more than that lose their middle, so that host and pid stay. */
@@ -92,9 +92,8 @@ function clientLines(clients: readonly ClientStatus[] | null, timeZone: string):
   const shown = [...clients].sort((a, b) => weight(b) - weight(a)).slice(0, ROWS);
   const rows = shown.map((client): Cell[] => {
     const { clientId, state, pushes, failed, rejected, lastReason, lastReasonMs } = client;
-    const counts = state === 'unknown' ? [null, null, null] : [pushes, failed, rejected];
     const reason = lastReason && cut(lastReason, REASON);
-    return [cut(clientId, CLIENT), state, ...counts, reason, age(lastReasonMs)];
+    return [cut(clientId, CLIENT), state, pushes, failed, rejected, reason, age(lastReasonMs)];
   });
   const head = ['CLIENT', 'STATE', 'PUSHES', 'FAILED', 'REJECTED', 'LAST REASON', 'AGO'];
   const more = clients.length - shown.length;
@@ -105,7 +104,7 @@ function clientLines(clients: readonly ClientStatus[] | null, timeZone: string):
 
 /** Those in trouble first, then the busiest. */
 const weight = ({ paused, failed, rejected, pushes }: ClientStatus) =>
-  (failed > 0 ? 4e9 : 0) + (paused ? 2e9 : 0) + (rejected > 0 ? 1e9 : 0) + pushes;
+  (failed ? 4e9 : 0) + (paused ? 2e9 : 0) + (rejected ? 1e9 : 0) + (pushes ?? 0);
 
 function pauseLine({ clientId, paused }: ClientStatus, timeZone: string): string[] {
   if (!paused) return [];
@@ -129,9 +128,4 @@ function middle(name: string): string {
   if (name.length <= NAME) return name;
   const half = Math.floor((NAME - 1) / 2);
   return `${name.slice(0, half)}…${name.slice(-half)}`;
-}
-
-function cut(text: string, most: number): string {
-  const line = printable(text);
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
