@@ -6,18 +6,16 @@
 /** What spreadsheets take for the beginning of a formula: the full-width forms too, and what they skip before it. */
 const FORMULA = /^(?:\s*[;=+\-@＝＋－＠]|[\t\r])/;
 /**
- * The same within a cell, where another cell or row may begin: a spreadsheet whose separator is the semicolon does not
- * know the quotes of a cell that stands behind a comma.
+ * The same within a cell, where another cell or row may begin: a spreadsheet whose separator is the semicolon or the
+ * tab does not know the quotes of a cell that stands behind a comma.
  */
-const INNER = /[;\r\n](?=\s*[=+\-@＝＋－＠])/g;
+const INNER = /[;\t\r\n][\s"]*(?=[=+\-@＝＋－＠])/g;
 /** What is quoted in a cell, by RFC 4180; blanks at its ends, which readers trim; and the other separators. */
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 
 /** A text as one cell, whatever stands in it. In front of a formula it gets a quote, which shows it as a text. */
 export function csvCell(text: string): string {
-  const content = text.trimStart();
-  const blanks = text.slice(0, text.length - content.length);
-  const harmless = blanks + content.replace(INNER, "$&'");
+  const harmless = text.replace(INNER, "$&'");
   const safe = FORMULA.test(text) ? `'${harmless}` : harmless;
   return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
