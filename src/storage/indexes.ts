@@ -3,7 +3,7 @@ import type { Connection, mongo } from 'mongoose';
 import { auditModel } from './audit/audit-model';
 import { clientModel } from './directory/client-model';
 import { fillFoldedUsernames } from './directory/similar-users';
-import { userModel } from './directory/user-model';
+import { FOLDED_INDEX, userModel } from './directory/user-model';
 import { matterModel } from './ledger/matter-model';
 import { nativeCollection, stateCollection } from './mongo';
 import { bodyModel } from './push-log/body-model';
@@ -62,7 +62,8 @@ export async function prepareDatabase(
 
 /**
  * By collection, the names of the indexes that every process of this version relies on, and watches (schema.ts): a later
- * version must keep them in its first run, as it keeps REPLACED_INDEXES.
+ * version must keep them in its first run, as it keeps REPLACED_INDEXES. Without FOLDED_INDEX a push lacks a suggestion
+ * only.
  */
 export function expectedIndexes(
   connection: Connection,
@@ -71,7 +72,10 @@ export function expectedIndexes(
     (make) => make(connection).collection.name,
   );
   return modelsOf(connection).map(({ schema, collection: { name } }) => {
-    const own = schema.indexes().map(([, options]) => String((options as { name?: string }).name));
+    const own = schema
+      .indexes()
+      .map(([, options]) => String((options as { name?: string }).name))
+      .filter((index) => index !== FOLDED_INDEX);
     return { collection: name, names: kept.includes(name) ? [...own, RETENTION] : own };
   });
 }

@@ -13,6 +13,9 @@ export interface UserRecord {
 /** What two spellings of a login have in common that differ only in case or surrounding blanks. */
 export const foldUsername = (username: string): string => username.trim().toLowerCase();
 
+/** Only suggestions read along it. */
+export const FOLDED_INDEX = 'folded';
+
 const userSchema = new Schema<UserRecord>(
   {
     _id: { type: String, required: true },
@@ -22,7 +25,7 @@ const userSchema = new Schema<UserRecord>(
   },
   { collection: 'users', versionKey: false },
 );
-userSchema.index({ folded: 1 }, { name: 'folded' });
+userSchema.index({ folded: 1 }, { name: FOLDED_INDEX });
 
 export function userModel(connection: Connection): Model<UserRecord> {
   return connection.models.User ?? connection.model<UserRecord>('User', userSchema);

@@ -10,6 +10,7 @@ import { bodyModel } from '../../../src/storage/push-log/body-model';
 import { entryModel } from '../../../src/storage/push-log/entry-model';
 import type { LogFilter } from '../../../src/storage/push-log/log-filter';
 import { createLogSearch } from '../../../src/storage/push-log/search';
+import { findMissingIndexes } from '../../../src/storage/schema';
 import { dropDatabase, newDatabase } from '../../support/database';
 
 const DAY = 86_400_000;
@@ -141,9 +142,23 @@ test('the phases of all matters are derived again where CONCLUDED_STATUSES chang
 
 test('users of earlier versions are suggested for a login that differs only in case', async () => {
   const users = nativeCollection(userModel(db));
-  await users.insertOne({ _id: 'Li.Lei', displayName: '李雷', enabled: true });
+  const logins = ['Li.Lei', 'Ünal.Öz', 'ＨＡＮ', '\u3000wang\u3000'];
+  await users.insertMany(logins.map((_id) => ({ _id, displayName: _id, enabled: true })));
   await prepareDatabase(db, SETTINGS);
-  expect(await findSimilarUsers(db, ['li.lei'])).toEqual(new Map([['li.lei', 'Li.Lei']]));
+  const meant = new Map([
+    ['li.lei', 'Li.Lei'],
+    ['ünal.öz', 'Ünal.Öz'],
+    ['ｈａｎ', 'ＨＡＮ'],
+    ['wang', '\u3000wang\u3000'],
+  ]);
+  expect(await findSimilarUsers(db, [...meant.keys()])).toEqual(meant);
+});
+
+test('without the index for suggestions pushes are accepted, and nothing is suggested', async () => {
+  await prepareDatabase(db, SETTINGS);
+  await nativeCollection(userModel(db)).dropIndex('folded');
+  expect(await findMissingIndexes(db)).toEqual([]);
+  expect(await findSimilarUsers(db, ['li.lei'])).toEqual(new Map());
 });
 
 test('the audit trail has an index for each way of asking, and is kept for good', async () => {
