@@ -25,10 +25,7 @@ export const WRONG_FILE = {
     'Line {0} has bytes that are not of the encoding that the file names.',
     '第 {0} 行含有不属于该文件编码的字节。',
   ),
-  quote: w(
-    'From line {0} on, a quote is not closed or a record is too long.',
-    '从第 {0} 行起有未闭合的引号，或一条记录过长。',
-  ),
+  quote: w('A quote is not closed, from line {0} on.', '从第 {0} 行起有未闭合的引号。'),
   large: w(
     'The file is too large for a browser: use matterctl reconcile.',
     '文件过大，请使用 matterctl reconcile。',

@@ -4,10 +4,8 @@
  */
 
 const [QUOTE, LF, CR] = [34, 10, 13];
-/** Characters of one record: a quote that is never closed, or cells without end, must not fill the memory. */
+/** Characters of one record: a quote that is never closed must not gather the rest of the file. */
 const MAX_RECORD = 4 * 1024 * 1024;
-/** What a cell counts besides its characters: an empty one takes memory too. */
-const CELL = 8;
 /** Characters in which the first record is looked for: its cells may have line breaks. */
 const HEAD = 65_536;
 const SEPARATORS = [',', ';', '\t'];
@@ -16,12 +14,9 @@ const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
 export class CsvError extends Error {
   override readonly name = 'CsvError';
 
-  /** @param line where its record begins */
-  constructor(
-    readonly line: number,
-    message = 'a quote is not closed',
-  ) {
-    super(message);
+  /** @param line where the quote was opened */
+  constructor(readonly line: number) {
+    super('a quote is not closed');
   }
 }
 
@@ -41,8 +36,6 @@ export class CsvReader {
   #cells: string[] = [];
   #padded: Map<number, string> | undefined;
   #cell = '';
-  /** Characters in the cells of this record so far. */
-  #size = 0;
   /** Between two quotes. */
   #isOpen = false;
   /** Characters that stood in quotes; undefined: there were none. */
@@ -101,14 +94,7 @@ export class CsvReader {
       this.#meet(code);
     }
     this.#cell += text.slice(from);
-    this.#checkSize();
-  }
-
-  /** @throws CsvError: a record that does not end would fill the memory */
-  #checkSize(): void {
-    if (this.#size + this.#cell.length > MAX_RECORD) {
-      throw new CsvError(this.#firstLine, this.#isOpen ? undefined : 'a record is too long');
-    }
+    if (this.#cell.length > MAX_RECORD) throw new CsvError(this.#firstLine);
   }
 
   /** Outside of quotes: is it only a character of the cell? */
@@ -155,9 +141,7 @@ export class CsvReader {
       }
       this.#cells.push(trimmed);
     }
-    this.#size += whole.length + CELL;
     this.#cell = '';
-    this.#checkSize();
     this.#quoted = undefined;
   }
 
@@ -166,7 +150,6 @@ export class CsvReader {
     const cells = this.#cells;
     const padded = this.#padded;
     this.#cells = [];
-    this.#size = 0;
     this.#padded = undefined;
     if (cells.every((cell) => cell === '')) return;
     this.#onRecord({ cells, line: this.#firstLine, ...(padded && { padded }) });

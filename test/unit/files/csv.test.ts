@@ -127,28 +127,6 @@ test.each<[string, string, [number, string[]][]]>([
   }
 });
 
-test('cells without end, empty ones too, do not fill the memory, and their line is told', () => {
-  for (const cell of ['x'.repeat(1_000), '']) {
-    const reader = new CsvReader(() => undefined);
-    reader.take('a,b\n1,2\n');
-    const piece = `${cell},`.repeat(Math.ceil(70_000 / (cell.length + 1)));
-    const takeAll = () => {
-      for (let n = 0; n < 1_000; n += 1) reader.take(piece);
-    };
-    expect(takeAll).toThrow(expect.objectContaining({ line: 3, message: 'a record is too long' }));
-  }
-});
-
-test('many records are no long record', () => {
-  let records = 0;
-  const reader = new CsvReader(() => {
-    records += 1;
-  });
-  for (let n = 0; n < 100; n += 1) reader.take(`${'x'.repeat(99)},\n`.repeat(1_000));
-  reader.end();
-  expect(records).toBe(100_000);
-});
-
 test('a word of 64 KB is one cell; a quote that is never closed does not gather the whole file', () => {
   const word = 'x'.repeat(65_536);
   expect(numbered(`a,${word}`, 1_000)).toEqual([[1, ['a', word]]]);

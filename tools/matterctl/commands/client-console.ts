@@ -60,6 +60,6 @@ async function makeLink(clientId: string, options: Options, tool: Tool): Promise
   const end = zonedTime(endsAt, timeZone);
   note(
     tool.stderr,
-    `Anyone with this link can ${mayPush ? 'push and query' : 'query'} as ${clientId} until ${end}. To end it now: "client revoke ${clientId} ${keyId}".`,
+    `Whoever has this link ${mayPush ? 'pushes and asks' : 'asks'} as ${clientId} until ${end}. "client revoke ${clientId} ${keyId}" ends it.`,
   );
 }

@@ -97,7 +97,5 @@ async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<
   await printLines(stdout, diagnosis ? diagnosisLines(diagnosis) : []);
   if (body === undefined) return;
   await printLine(stdout, '');
-  if (body === null) return printLine(stdout, 'The body is not kept (any more).');
-  // Indented: a body could imitate lines of this command.
-  await printLines(stdout, ['body', ...body.split('\n').map((line) => `  ${line}`)]);
+  await printLines(stdout, body?.split('\n') ?? ['The body is not kept (any more).']);
 }

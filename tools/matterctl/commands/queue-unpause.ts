@@ -5,8 +5,8 @@ import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
 const ABOUT = `
-Matter Push never pauses the whole queue. Somebody who uses BullMQ directly can. While the queue is paused, no worker gets
-a partition job, and pushes get 503. To pause one client, use "matterctl queue pause".`;
+Nothing of Matter Push pauses the queue itself; BullMQ's own API and dashboards can. While it is paused, no worker
+gets a partition job and pushes are answered 503. To pause one client: "matterctl queue pause".`;
 
 /** `queue unpause`: undoes a pause of the whole queue that was made with BullMQ. */
 export function addQueueUnpause(parent: Command, tool: Tool): void {

@@ -46,7 +46,7 @@ async function setEnabled(
   else {
     const state = enabled ? 'enabled' : 'disabled';
     const before = usernames.length - changed;
-    const note = before > 0 ? `; ${before} were ${state} already` : '';
+    const note = before > 0 ? `; ${before} were so before` : '';
     await printLine(tool.stdout, `${changed} users ${state}${note}`);
   }
 }

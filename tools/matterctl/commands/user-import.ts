@@ -20,9 +20,9 @@ interface Options extends ChangeOptions, ColumnOptions {
 }
 
 const ABOUT = `
-With --disable-missing the file is the complete list: users that it does not name are disabled. Nobody is deleted. The
-command shows first how many users that are. If they are more than a tenth of the enabled users, it changes nothing
-unless you add --yes. With --dry-run it only shows the numbers.`;
+With --disable-missing the file is the whole list: users that it does not name are disabled, and nobody is deleted.
+How many that would be is shown first, and if it is more than a tenth of the enabled users, nothing is changed without
+--yes. --dry-run only shows it.`;
 
 /** `user import`: all lines of a file, or none of them. */
 export function addUserImport(parent: Command, tool: Tool): void {
