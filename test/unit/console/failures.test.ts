@@ -337,6 +337,6 @@ test('no cell of a file is a formula, and each stays one cell', () => {
     '',
   ];
   expect(csvOf([cells])).toBe(
-    `\ufeff'=1+1,'+1,'-1,'@SUM(A1),' =1,"'\t=1","'\r=1","a""b","a,b","a\nb",张三,\r\n`,
+    `\ufeff'=1+1,'+1,'-1,'@SUM(A1),' =1,"'\t'=1","'\r'=1","a""b","a,b","a\nb",张三,\r\n`,
   );
 });
