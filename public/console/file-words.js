@@ -26,6 +26,7 @@ export const WRONG_FILE = {
     '第 {0} 行含有不属于该文件编码的字节。',
   ),
   quote: w('A quote is not closed, from line {0} on.', '从第 {0} 行起有未闭合的引号。'),
+  record: w('The record in line {0} is too long.', '第 {0} 行的记录过长。'),
   large: w(
     'The file is too large for a browser: use matterctl reconcile.',
     '文件过大，请使用 matterctl reconcile。',

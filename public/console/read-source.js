@@ -25,7 +25,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
 
 /** Why nothing of a file can be read. */
 export class FileError extends Error {
-  /** @param {'empty' | 'quote' | 'large' | 'changed' | WrongEncoding} why @param {number} [line] @param {string} [sample] how the line reads */
+  /** @param {'empty' | 'quote' | 'record' | 'large' | 'changed' | WrongEncoding} why @param {number} [line] @param {string} [sample] how the line reads */
   constructor(why, line = 0, sample = '') {
     super(`${why} ${line}`);
     this.name = 'FileError';
@@ -79,7 +79,7 @@ async function readRecords(file, encoding, signal) {
     }
     reader.end();
   } catch (error) {
-    throw error instanceof CsvError ? new FileError('quote', error.line) : error;
+    throw error instanceof CsvError ? new FileError(error.why, error.line) : error;
   }
   if (records.length === 0) throw new FileError('empty');
   return records;

@@ -4,19 +4,30 @@
  */
 
 const [QUOTE, LF, CR] = [34, 10, 13];
-/** Characters of one record: a quote that is never closed must not gather the rest of the file. */
+/** Characters and cells of one record: one that never ends must not gather the rest of the file. */
 const MAX_RECORD = 4 * 1024 * 1024;
 /** Characters in which the first record is looked for: its cells may have line breaks. */
 const HEAD = 65_536;
 const SEPARATORS = [',', ';', '\t'];
 const SEP_LINE = /^sep=(.)\r?(?:\n|$)/i;
 
+const PROBLEMS = {
+  quote: 'a quote is not closed',
+  record: 'the record is longer than 4 million characters: is it a CSV file with line breaks?',
+};
+
 export class CsvError extends Error {
   override readonly name = 'CsvError';
 
-  /** @param line where the quote was opened */
-  constructor(readonly line: number) {
-    super('a quote is not closed');
+  /**
+   * @param line where the record begins
+   * @param why `quote`: it has one that is not closed; `record`: it is too long
+   */
+  constructor(
+    readonly line: number,
+    readonly why: 'quote' | 'record',
+  ) {
+    super(PROBLEMS[why]);
   }
 }
 
@@ -36,6 +47,8 @@ export class CsvReader {
   #cells: string[] = [];
   #padded: Map<number, string> | undefined;
   #cell = '';
+  /** Characters of `#cells`, and one for each of them. */
+  #size = 0;
   /** Between two quotes. */
   #isOpen = false;
   /** Characters that stood in quotes; undefined: there were none. */
@@ -61,7 +74,7 @@ export class CsvReader {
   /** The last record may lack its line break. @throws CsvError */
   end(): void {
     this.#begin();
-    if (this.#isOpen) throw new CsvError(this.#firstLine);
+    if (this.#isOpen) throw new CsvError(this.#firstLine, 'quote');
     if (this.#cells.length > 0 || this.#cell !== '') this.#endRecord();
   }
 
@@ -94,7 +107,13 @@ export class CsvReader {
       this.#meet(code);
     }
     this.#cell += text.slice(from);
-    if (this.#cell.length > MAX_RECORD) throw new CsvError(this.#firstLine);
+    this.#checkSize();
+  }
+
+  /** @throws CsvError */
+  #checkSize(): void {
+    if (this.#size + this.#cell.length <= MAX_RECORD) return;
+    throw new CsvError(this.#firstLine, this.#isOpen ? 'quote' : 'record');
   }
 
   /** Outside of quotes: is it only a character of the cell? */
@@ -129,6 +148,7 @@ export class CsvReader {
   }
 
   #endCell(): void {
+    this.#size += this.#cell.length + 1;
     const whole = this.#cell;
     const inQuotes = whole.slice(0, this.#quoted ?? 0);
     const outside = whole.slice(inQuotes.length);
@@ -143,6 +163,7 @@ export class CsvReader {
     }
     this.#cell = '';
     this.#quoted = undefined;
+    this.#checkSize();
   }
 
   #endRecord(): void {
@@ -150,6 +171,7 @@ export class CsvReader {
     const cells = this.#cells;
     const padded = this.#padded;
     this.#cells = [];
+    this.#size = 0;
     this.#padded = undefined;
     if (cells.every((cell) => cell === '')) return;
     this.#onRecord({ cells, line: this.#firstLine, ...(padded && { padded }) });

@@ -76,6 +76,25 @@ test('a quote that is never closed is told with the line that opens it', () => {
   expect(() => read('a,b\n1,"open\nand so on\n')).toThrow(expect.objectContaining({ line: 2 }));
 });
 
+test.each<[string, string]>([
+  ['cells without end', 'abc,'.repeat(16_384)],
+  ['empty cells without end', ','.repeat(65_536)],
+  ['one cell without end', 'x'.repeat(65_536)],
+  ['cells in quotes without end', '"a\nb",'.repeat(8_192)],
+])('a record of %s ends the reading, with the line in which it begins', (_what, part) => {
+  const reader = new CsvReader(() => undefined);
+  reader.take('a,b\n1,2\n');
+  const fill = () => {
+    for (let count = 0; count < 200; count += 1) reader.take(part);
+  };
+  expect(fill).toThrow(expect.objectContaining({ line: 3, why: 'record' }));
+});
+
+test('many records are read, however long they are together', () => {
+  const text = `${'x'.repeat(1_000_000)},y\n`.repeat(6);
+  expect(read(text, 65_536)).toHaveLength(6);
+});
+
 const numbered = (text: string, piece?: number) =>
   read(text, piece).map((record) => [record.line, record.cells]);
 
