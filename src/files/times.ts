@@ -11,9 +11,9 @@ export interface FileTime {
 }
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000];
-/** Year first, with one kind of separator; 24:00 is left to the reader of ISO-8601. */
+/** Year first, with one kind of separator. One T or blanks stand before the time, behind 日 also nothing; 24:00 is left to the reader of ISO-8601. */
 const SHEET =
-  /^(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|年(\d{1,2})月(\d{1,2})日)(?:[ T]*(\d{1,2}):(\d{1,2})(?::(\d{1,2})(\.\d{1,9})?)?)?$/;
+  /^(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})(?=[ T]|$)|年(\d{1,2})月(\d{1,2})日)(?:(?:T| *)(\d{1,2}):(\d{1,2})(?::(\d{1,2})(\.\d{1,9})?)?)?$/;
 const ISO = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?/;
 const COMPACT = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 const DAY_NUMBER = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/;
