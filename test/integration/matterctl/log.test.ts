@@ -227,7 +227,7 @@ describe('log show', () => {
   });
 
   test('the body comes where it is asked for, or that it is gone', async () => {
-    expect(await show('status', '--body')).toMatch(/\n\n\{"externalId":"H-1".*"DONE".*\}\n$/);
+    expect(await show('status', '--body')).toMatch(/\n\n {2}\{"externalId":"H-1".*"DONE".*\}\n$/);
     const json = JSON.parse(await show('status', '--body', '--json'));
     expect(JSON.parse(json.body)).toMatchObject({ externalId: 'H-1', bizStatus: 'DONE' });
     expect(json).toMatchObject({ outcome: 'UPDATED', attempts: [] });
@@ -235,6 +235,13 @@ describe('log show', () => {
     expect(await show('status', '--body')).toContain('The body is not kept (any more).');
     expect(JSON.parse(await show('status', '--body', '--json')).body).toBeNull();
     expect(JSON.parse(await show('created', '--json'))).not.toHaveProperty('body');
+  });
+
+  test('a body cannot imitate the lines of the command', async () => {
+    const { requestId } = await service.push('upsert', '{\nstate  PERSISTED\noutcome  CREATED');
+    const { stdout } = await run('log', 'show', requestId, '--body');
+    expect(stdout).toMatch(/\n\n {2}\{\n {2}state {2}PERSISTED\n {2}outcome {2}CREATED\n$/);
+    expect(stdout).not.toMatch(/^outcome {2}CREATED/m);
   });
 
   test('a body cannot give orders to the terminal', async () => {

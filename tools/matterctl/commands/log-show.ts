@@ -97,5 +97,7 @@ async function print(found: Found, timeZone: string, { stdout }: Tool): Promise<
   await printLines(stdout, diagnosis ? diagnosisLines(diagnosis) : []);
   if (body === undefined) return;
   await printLine(stdout, '');
-  await printLines(stdout, body?.split('\n') ?? ['The body is not kept (any more).']);
+  // Indented: a line of the body must not look like one of this command.
+  const lines = body?.split('\n').map((line) => `  ${line}`);
+  await printLines(stdout, lines ?? ['The body is not kept (any more).']);
 }
