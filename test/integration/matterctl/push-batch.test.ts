@@ -138,11 +138,6 @@ describe('one line spoils no other', () => {
 
   test.each<[string, Reply, string]>([
     ['breaks every connection', drop, 'ECONNRESET'],
-    [
-      'is blocked by a gateway',
-      (response) => void response.writeHead(403).end('<html>'),
-      'HTTP_403',
-    ],
     ['is too large', reject(413, 'BODY_TOO_LARGE', false), 'BODY_TOO_LARGE'],
   ])('that %s: it is found, and fails alone', async (_name, trouble, reason) => {
     await writeMany(80);
@@ -157,6 +152,28 @@ describe('one line spoils no other', () => {
     expect(orders().map((order) => order.length)).toEqual([12, 12, 12, 11, 11, 11, 11]);
   });
 });
+
+test.each<[string, Reply, string]>([
+  ['a page', (response) => void response.writeHead(403).end('<html>blocked'), 'status 403, <html>'],
+  [
+    'JSON of a gateway',
+    (response) => void response.writeHead(400).end('{"code":400,"msg":"blocked"}'),
+    'status 400, {"code":400',
+  ],
+])(
+  '%s for one line of a batch ends the run: the line is found, and does not fail',
+  async (_name, trouble, message) => {
+    const isBad = (line: Received) => numberOf(line) === 33;
+    await writeMany(80);
+    server.replyToBatch = (lines) => (lines.some(isBad) ? trouble : undefined);
+    server.reply = (line) => (isBad(line) ? trouble : ok);
+    const { exitCode, stdout, stderr } = await push('--batch', '16', '--retries', '1');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('or does a gateway reject line 34?');
+    expect(JSON.parse(stdout)).toMatchObject({ failed: 0, finished: false });
+  },
+);
 
 test.each([
   ['a wrong secret', reject(401, 'SIGNATURE_MISMATCH', false), '401 SIGNATURE_MISMATCH'],

@@ -131,12 +131,15 @@ test('Ctrl-C ends a wait at once', async () => {
 });
 
 describe('an error of a line is the line’s error', () => {
-  test('where a gateway rejects one for its contents', async () => {
+  test('but not where a gateway rejects one for its contents: the run ends, and names the line', async () => {
     await write(6);
     server.reply = ({ id }) =>
       id === 'K0' ? (response) => void response.writeHead(403).end('<html>blocked</html>') : ok;
-    const { stdout } = await push('--concurrency', '1');
-    expect(JSON.parse(stdout)).toMatchObject({ ok: 5, failures: { HTTP_403: 1 }, finished: true });
+    const { exitCode, stdout, stderr } = await push('--concurrency', '1');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('status 403, <html>blocked');
+    expect(stderr).toContain('or does a gateway reject line 1?');
+    expect(JSON.parse(stdout)).toMatchObject({ failed: 0, finished: false });
   });
 
   test('and something that is no Matter Push at all ends the run, before any line has failed', async () => {

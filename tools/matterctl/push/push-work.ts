@@ -96,17 +96,12 @@ export class ForAllCheck {
     this.#isReached ||= verdict.requestId !== null;
   }
 
-  /** Whether the service itself has answered a push of this run. */
-  get isReached(): boolean {
-    return this.#isReached;
-  }
-
   /** @throws CommandFailure where every other line would fail the same way */
   async check(rejection: Rejected): Promise<void> {
     const { code, reason, message, retryable, requestId } = rejection;
     if (isFromElsewhere(rejection)) {
       if (isElsewhereForAll(rejection)) throw notTheService(rejection);
-      // A gateway may reject one line for its content, if it lets other requests through.
+      // A gateway may reject a batch for its size or for one line, if it lets other requests through.
       if (!isOfTheService(rejection)) await this.#requireService(rejection);
       return;
     }
@@ -131,6 +126,14 @@ export class ForAllCheck {
  */
 const MAX_BEFORE_FIRST = 50;
 
-/** No line has failed for it: the run can be started again with another address. */
-export const notTheService = ({ message }: Rejected) =>
-  new CommandFailure(`no line was rejected, but ${message}; is --url the address of the service?`);
+/**
+ * No line has failed for it: the run can be started again with another address.
+ *
+ * @param line the number of the line that was sent alone
+ */
+export function notTheService({ message }: Rejected, line?: number): CommandFailure {
+  const why = line === undefined ? '' : `, or does a gateway reject line ${line}`;
+  return new CommandFailure(
+    `no line was rejected, but ${message}; is --url the address of the service${why}?`,
+  );
+}

@@ -153,15 +153,14 @@ export class BatchSender {
       }
       await this.#forAll.check(verdict);
       this.#wasReached ||= verdict.code !== 0;
-      // Before the service has answered a push, nothing else decides that a line fails.
-      const isUndecided = isFromElsewhere(verdict) && !this.#forAll.isReached;
-      const isRetryable = verdict.retryable || isUndecided;
-      if (isRetryable && (await this.#mayBeALine(verdict))) {
+      if (verdict.retryable && (await this.#mayBeALine(verdict))) {
         line.counted += 1;
         isCounted = true;
       }
-      if (isUndecided && line.counted > retries) throw notTheService(verdict);
-      if (!isRetryable || line.counted > retries) ends.rejected(line, verdict);
+      const isOver = !verdict.retryable || line.counted > retries;
+      // Only the service decides that a line fails.
+      if (isOver && isFromElsewhere(verdict)) throw notTheService(verdict, line.number);
+      if (isOver) ends.rejected(line, verdict);
       else {
         again.push(line);
         rejections.push(verdict);
