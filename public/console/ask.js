@@ -24,7 +24,7 @@ const LONGEST_WAIT = 10_000;
 
 /** Reasons that pass by themselves: the service asks for a pause, and nothing was done. */
 const PASSING = ['RATE_LIMITED', 'TOO_MANY_QUERIES'];
-/** Reasons after which the key is of no use any more. */
+/** Reasons after which the key no longer works. */
 const ENDS = ['SIGNATURE_MISMATCH', 'NO_USABLE_SECRET', 'CLIENT_DISABLED', 'NO_SYSTEM_CODE'];
 /** The shortest question, by which a key shows that it still holds. */
 const SHORTEST = '{}';

@@ -51,7 +51,7 @@ const IDEMPOTENCY: RequestHeader = {
 const STRICT: RequestHeader = {
   header: 'X-Strict-Fields',
   about: [
-    '`true`: fields that are unknown, or of no use to the operation, are rejected with 400. Otherwise they are ignored, each with a warning. For tests.',
+    '`true`: fields that are unknown, or not used by the operation, are rejected with 400. Otherwise they are ignored, each with a warning. For tests.',
     'true 表示拒绝（400）未知字段或该操作不使用的字段；否则忽略这些字段并逐个给出警告。供联调使用。',
   ],
   schema: { type: 'string', enum: ['true', 'false'] },

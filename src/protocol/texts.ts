@@ -150,7 +150,7 @@ export function unusedText(isRejected: boolean) {
       `the system code is the one that the client is bound to${en}`,
     ),
     notApplicable: (operation: string) =>
-      text(`${operation} 操作不使用该字段${zh}`, `is of no use to ${operation}${en}`),
+      text(`${operation} 操作不使用该字段${zh}`, `is not used by ${operation}${en}`),
     unknown: (likely: string | undefined) =>
       text(
         `未知字段${zh}${likely === undefined ? '' : `；是否应为 ${likely}？`}`,

@@ -26,7 +26,7 @@ const LINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(batchLine.shape));
 const ALL_FIELDS = new Set(OPERATIONS.flatMap((name) => [...FIELDS[name]]));
 
 /**
- * Fields that are unknown, or known and of no use to this operation, also within `parties`: the first 20.
+ * Fields that are unknown, or known and not used by this operation, also within `parties`: the first 20.
  *
  * @param isRejected whether they are rejected, so that the message does not call them ignored
  * @param ofLine unknown fields beside the body, in its line of a batch

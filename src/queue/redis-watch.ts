@@ -10,7 +10,7 @@ const CLOSED = 'the connection was closed';
 
 export function watchServer(redis: Redis, { lose, back }: Watch): Redis {
   redis.on('error', (error) => lose(reasonOf(error)));
-  // Why a sentinel was of no use: it may not know the group.
+  // Why a sentinel named no master: it may not know the group.
   redis.on('sentinelError', (error) => lose(reasonOf(error)));
   // A server that dies closes its connections without an error; one that we close is not lost.
   redis.on('reconnecting', () => lose(CLOSED));

@@ -14,7 +14,7 @@ export interface PartitionAge {
 /** Asked when somebody looks. */
 export interface Servers {
   pingDatabase(): Promise<unknown>;
-  /** By a write: without it the queue is of no use. */
+  /** By a write: without writes the queue does not work. */
   pingQueue(): Promise<unknown>;
   /** Without a write: a primary that is full answers it. */
   pingPrimary(): Promise<unknown>;

@@ -59,7 +59,7 @@ test('a disabled user cannot be named in a push, an enabled one can; both are au
     async () => (await pushFor('user-1')).reason === 'UNKNOWN_USER',
   );
   expect((await run('user', 'enable', 'user-1', 'user-3')).stdout).toBe(
-    '1 users enabled; 1 were so before\n',
+    '1 users enabled; 1 were enabled already\n',
   );
   expect(await disabled()).toEqual(['user-2']);
   await until(

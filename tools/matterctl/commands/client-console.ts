@@ -22,7 +22,7 @@ export function addClientConsole(parent: Command, tool: Tool): void {
     .description('make a query key for people in a browser and print a link with it, once')
     .argument('<clientId>')
     .option('--ttl <span>', 'how long it works, 1m to 30d, e.g. 30m, 8h (default: 8h)', toSpan)
-    .option('--may-push', 'let it push too; without it the key can only ask')
+    .option('--may-push', 'allow pushes too; without this option the key only allows queries')
     .option(
       '--url <url>',
       'where people reach the service (default: PUBLIC_URL, else the running npm start)',
@@ -60,6 +60,6 @@ async function makeLink(clientId: string, options: Options, tool: Tool): Promise
   const end = zonedTime(endsAt, timeZone);
   note(
     tool.stderr,
-    `Whoever has this link ${mayPush ? 'pushes and asks' : 'asks'} as ${clientId} until ${end}. "client revoke ${clientId} ${keyId}" ends it.`,
+    `The link ${mayPush ? 'allows pushes and queries' : 'allows queries'} as ${clientId} until ${end}. To end it earlier: matterctl client revoke ${clientId} ${keyId}`,
   );
 }

@@ -5,14 +5,14 @@ import type { Tool } from '../tool';
 import { type ChangeOptions, withTrail } from '../with-trail';
 
 const ABOUT = `
-Nothing of Matter Push pauses the queue itself; BullMQ's own API and dashboards can. While it is paused, no worker
-gets a partition job and pushes are answered 503. To pause one client: "matterctl queue pause".`;
+Matter Push never pauses the whole queue. The API and the dashboards of BullMQ can. While the queue is paused, workers
+get no partition jobs and pushes get 503. To pause one client, use "matterctl queue pause".`;
 
 /** `queue unpause`: undoes a pause of the whole queue that was made with BullMQ. */
 export function addQueueUnpause(parent: Command, tool: Tool): void {
   const unpause = parent
     .command('unpause')
-    .description('end a pause of the whole queue that was made with BullMQ')
+    .description('end a pause of the whole queue that somebody made with BullMQ')
     .addHelpText('after', ABOUT);
   withOperator(unpause).action((options: ChangeOptions) => change(options, tool));
 }

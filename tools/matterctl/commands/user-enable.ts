@@ -15,8 +15,11 @@ export function addUserEnable(parent: Command, tool: Tool): void {
       setEnabled([...new Set(usernames)], verb === 'enable', options, tool),
     );
   };
-  add('enable', 'let pushes name these users again, within seconds');
-  add('disable', 'reject pushes that name these users, within seconds; their matters stay');
+  add('enable', 'allow pushes to name these users again; takes effect within seconds');
+  add(
+    'disable',
+    'reject pushes that name these users; takes effect within seconds, and their matters stay',
+  );
 }
 
 /** Users that the audit trail names. */
@@ -46,7 +49,7 @@ async function setEnabled(
   else {
     const state = enabled ? 'enabled' : 'disabled';
     const before = usernames.length - changed;
-    const note = before > 0 ? `; ${before} were so before` : '';
+    const note = before > 0 ? `; ${before} were ${state} already` : '';
     await printLine(tool.stdout, `${changed} users ${state}${note}`);
   }
 }

@@ -20,15 +20,17 @@ interface Options extends ChangeOptions, ColumnOptions {
 }
 
 const ABOUT = `
-With --disable-missing the file is the whole list: users that it does not name are disabled, and nobody is deleted.
-How many that would be is shown first, and if it is more than a tenth of the enabled users, nothing is changed without
---yes. --dry-run only shows it.`;
+With --disable-missing the file is the complete list: the command disables the users that the file does not name. It
+deletes no users. It shows first how many users it would disable. If these are more than a tenth of the enabled users,
+the command needs --yes. With --dry-run it only shows the numbers.`;
 
 /** `user import`: all lines of a file, or none of them. */
 export function addUserImport(parent: Command, tool: Tool): void {
   const command = parent
     .command('import')
-    .description('create or rename portal users from a CSV file; one bad line and none is imported')
+    .description(
+      'create or rename portal users from a CSV file; if a line is bad, no user is imported',
+    )
     .argument('<file.csv>', 'with the columns username and displayName')
     .option('--disable-missing', 'disable the users that the file does not name')
     .option('--dry-run', 'only show what would be changed')
