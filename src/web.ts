@@ -119,7 +119,7 @@ function openLog(
   const pushLog = createPushLog(mongo, { keepBodies, metrics, tracing, clock });
   const hourOf = (at: number) => hourAt(at, config.PORTAL_TIME_ZONE);
   const counts = createPushCounts(mongo, { logger, hourOf });
-  lifecycle.onStop('counts', () => counts.stop());
+  lifecycle.onDrain('counts', () => counts.stop());
   const lookups = createLogLookups(mongo);
   const lostReplies = watchLostReplies({ inbox, lookups, logger, metrics });
   lifecycle.onStop('lost replies', () => lostReplies.stop());
@@ -171,7 +171,7 @@ function openRejectionLog(
   rate: RejectionRate,
 ) {
   const log = createRejectionLog({ pushLog, clock, logger, metrics, quota }, rate);
-  lifecycle.onStop('rejection log', log.stop);
+  lifecycle.onDrain('rejection log', log.stop);
   return log.record;
 }
 

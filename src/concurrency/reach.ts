@@ -24,7 +24,7 @@ export interface ReachOptions {
 }
 
 /** Milliseconds between two pings, and in which a ping must be answered: a slow server is not lost. */
-const INTERVAL = 300;
+const INTERVAL = 1_000;
 const TIMEOUT = 1_000;
 /** Milliseconds in which no ping was answered: restarts, elections and the stalls of a busy machine take less. */
 const LOST_AFTER = 5_000;

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { type PollLoop, startPollLoop } from '../concurrency/poll-loop';
+import { withTimeout } from '../concurrency/timeout';
 import { BatchAbandoned, BatchRunner, type BatchRunnerOptions } from './batch-runner';
 import { HeldPartition } from './held-partition';
 import { JobWorkers, type JobWorkersOptions } from './job-workers';
@@ -12,16 +13,17 @@ import type { LetGo } from './partition-commands';
 import type { PartitionJobs } from './partition-jobs';
 import { shardOf } from './partitioning';
 import { CALL } from './probe';
-import { isRedisReady } from './redis';
 
 /** Milliseconds without a push after which a partition is let go: a job costs more than holding on. */
 const LINGER = 3_000;
 const LOOK_EVERY = 500;
-/** Milliseconds between two looks of a worker that closes, and looks in a row without Redis that end its wait. */
-const CLOSE_LOOK_EVERY = 50;
-const LOOKS_WITHOUT_REDIS = 20;
+/** Of a worker that closes: milliseconds between two pings, and for an answer; pings in a row without one that end its wait. */
+const CLOSE_PAUSE = 50;
+const PING_TIMEOUT = 500;
+const PINGS_WITHOUT_REDIS = 3;
 /** Milliseconds between two looks at a partition whose shard drains older ones. */
 const DRAINING_PAUSE = 20;
+
 export interface GroupWorkerOptions extends BatchRunnerOptions, JobWorkersOptions {
   /** Of its own for rings: it comes back with its subscriptions. */
   readonly subscriber: Redis;
@@ -123,29 +125,41 @@ export class GroupWorker {
   /** Finishes the batches under way, then lets go of everything. */
   async close(): Promise<void> {
     this.isClosing = true;
-    await this.lettingGo.stop();
+    const stopped = this.lettingGo.stop();
     for (const one of this.held.values()) one.letGo();
-    const closed = this.workers.close();
-    await Promise.race([closed, this.untilNothingToFinish(closed)]);
+    const closed = Promise.all([stopped, this.workers.close()]).then(() => true);
+    const isClosed = await Promise.race([closed, this.untilNothingToFinish(closed)]);
     // Without it their next push would ring a worker that has gone.
-    await this.options.partitions.letGo([...this.owned], this.options.id, 'FAILED');
+    if (isClosed) await this.options.partitions.letGo([...this.owned], this.options.id, 'FAILED');
   }
 
   /**
-   * BullMQ's worker does not close while Redis is away (bullmq issue 4656). Without Redis there is nothing to finish
-   * once the batches are over: other workers take the jobs when their locks have expired.
+   * BullMQ's worker does not close while Redis is away, or hangs (bullmq issue 4656). Without Redis there is nothing to
+   * finish once the batches are over: other workers take the jobs when their locks have expired.
+   *
+   * @returns false: Redis does not answer; true: `closed` has ended
    */
-  private async untilNothingToFinish(closed: Promise<unknown>): Promise<void> {
+  private async untilNothingToFinish(closed: Promise<unknown>): Promise<boolean> {
     let isClosed = false;
     const close = () => {
       isClosed = true;
     };
     closed.then(close, close);
-    for (let looks = 0; looks < LOOKS_WITHOUT_REDIS && !isClosed; ) {
-      await sleep(CLOSE_LOOK_EVERY);
-      const isAway = !isRedisReady(this.options.connection) && this.runner.load().batches === 0;
-      looks = isAway ? looks + 1 : 0;
+    let silent = 0;
+    while (!isClosed && silent < PINGS_WITHOUT_REDIS) {
+      const answers = await this.isAnswering();
+      silent = answers || this.runner.load().batches > 0 ? 0 : silent + 1;
+      if (answers) await sleep(CLOSE_PAUSE);
     }
+    return isClosed;
+  }
+
+  /** A connection that is away keeps the ping for later. */
+  private isAnswering(): Promise<boolean> {
+    return withTimeout(this.options.connection.ping(), PING_TIMEOUT).then(
+      () => true,
+      () => false,
+    );
   }
 
   /**

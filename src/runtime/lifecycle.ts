@@ -4,16 +4,16 @@ import { outagesOf, SERVERS } from './outages';
 
 export interface Lifecycle {
   /**
-   * Registers what undoes the step that just succeeded. All of these together get CLEAN_UP_TIME while a server is
-   * away: a process with nothing to finish must end soon.
+   * Registers what undoes the step that just succeeded. All of these together get CLEAN_UP_TIME, and their failures do
+   * not count: a process with nothing to finish must end soon, also if a server hangs and nobody knows it yet.
    */
   onStop(name: string, release: Release): void;
-  /** Registers what finishes accepted work: it gets all of the time. */
+  /** Registers what finishes accepted work, or writes what would be lost: it gets all of the time. */
   onDrain(name: string, release: Release): void;
   isStopping(): boolean;
   /**
    * Releases everything; a second call waits for the first.
-   * @returns the exit code: 0, or 1 if the deadline passed, or a step failed although no server was away
+   * @returns the exit code: 0, or 1 if the deadline passed, or accepted work failed although no server was away
    */
   stop(reason: string): Promise<number>;
 }
@@ -42,14 +42,13 @@ export function createLifecycle(logger: Logger, timeout: number): Lifecycle {
     let cleaning = 0;
     for (const { name, release, isDrain } of releasers.reverse()) {
       const began = performance.now();
-      const isTooLong = () =>
-        !isDrain && isServerAway() && cleaning + performance.now() - began > CLEAN_UP_TIME;
+      const isTooLong = () => !isDrain && cleaning + performance.now() - began > CLEAN_UP_TIME;
       try {
         const isDone = await unless(isTooLong, release);
         if (!isDone) logger.warn({ step: name }, 'a step of the stop is not waited for');
       } catch (error) {
         const level = isServerAway() ? 'warn' : 'error';
-        if (level === 'error') exitCode = 1;
+        if (level === 'error' && isDrain) exitCode = 1;
         logger[level]({ step: name, error: String(error) }, 'a step of the stop failed');
       }
       if (!isDrain) cleaning += performance.now() - began;

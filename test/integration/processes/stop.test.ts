@@ -94,6 +94,23 @@ test('while Redis is away a process that was busy, or idle all the time, ends, a
   redis = await startRedis({ dir: path.join(dir, 'redis'), port: redis.port });
 }, 120_000);
 
+test('while Redis hangs, and nobody has noticed it, a process ends too', async () => {
+  expect(await service.push('upsert', todo('BEFORE-HANG'))).toMatchObject({ code: 0 });
+  const busy = [...service.workers, ...service.webs].filter(isUp);
+  const idle = [await service.startWorker(), await service.startWeb()];
+  const hanging = Number(redis.pid);
+  process.kill(hanging, 'SIGSTOP');
+  try {
+    for (const one of [...busy, ...idle]) one.kill('SIGTERM');
+    for (const one of [...busy, ...idle]) {
+      expect(await one.exited).toBe('exit code 0');
+      expect(logOf(one)).not.toContain('the drain took too long');
+    }
+  } finally {
+    process.kill(hanging, 'SIGCONT');
+  }
+}, 120_000);
+
 test('the same without the database', async () => {
   const idle = [await service.startWorker(), await service.startWeb()];
   await mongo.stop();
