@@ -31,9 +31,9 @@ import {
 export interface BatchDependencies extends LoadDependencies {
   readonly pushLog: PushLog;
   readonly finalize: Finalize;
-  readonly partitions: Pick<Partitions, 'isHeld'>;
+  readonly partitions: Pick<Partitions, 'isHeld' | 'noteOwnersKnown'>;
   /** In which batches commit. */
-  readonly sessions: Pick<SessionPool, 'commit' | 'kill'>;
+  readonly sessions: Pick<SessionPool, 'commit' | 'kill' | 'killOthers' | 'endRetired'>;
   readonly newMatterId: () => bigint;
   readonly concluded: ReadonlySet<string>;
   readonly workerName: string;
@@ -46,10 +46,15 @@ const UNFINISHED = {
   text: 'ending the transactions of an unfinished batch',
 } as const;
 
+const FORGOTTEN = {
+  level: 'info',
+  text: 'Redis is new or was emptied: ending the open transactions of other workers',
+} as const;
+
 /** Builds the function that applies the pushes of a batch. */
 export function createProcessBatch(deps: BatchDependencies): ProcessBatch<Settlement> {
   return async (batch) => {
-    await endFencedOwners(deps, batch);
+    await endEarlierOwners(deps, batch);
     const { open, ended } = await endLate(deps, batch);
     const commit = (groups: readonly Group[]) => loadPlanCommit(deps, batch, groups);
     const findLoss = () => lossOf(deps, batch);
@@ -91,7 +96,28 @@ function ofEach(
   return records.flatMap(({ pushes, now }) => pushes.filter((push) => passes(push, now)));
 }
 
-/** Ends what earlier owners of the partitions left open: it must neither hold nor change what this batch writes. */
+/**
+ * Ends what earlier owners of the partitions left open, this worker among them. It must not hold what this batch
+ * writes. And it must not commit once this batch is decided: a push without an effect changes no revision, so
+ * that no guard would see it.
+ */
+async function endEarlierOwners(deps: BatchDependencies, batch: Batch): Promise<void> {
+  await deps.sessions.endRetired();
+  await endUnknownOwners(deps, batch);
+  await endFencedOwners(deps, batch);
+}
+
+/** Redis was emptied: its earlier owners may have asked it before whether they hold their partitions, and commit now. */
+async function endUnknownOwners(
+  { sessions, partitions, logger }: BatchDependencies,
+  { unknownShards }: Batch,
+): Promise<void> {
+  if (unknownShards.length === 0) return;
+  foldedLog(logger)(FORGOTTEN, { shards: unknownShards });
+  await sessions.killOthers();
+  await partitions.noteOwnersKnown(unknownShards);
+}
+
 async function endFencedOwners(
   { sessions, logger }: BatchDependencies,
   { fencedOwners, records }: Batch,

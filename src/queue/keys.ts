@@ -16,6 +16,8 @@ export interface RedisKeys {
   partitionBytes(shard: number): string;
   /** By partition, the worker that holds it and the owners that this one fenced; see owner.ts. */
   owners(shard: number): string;
+  /** There once Redis knows the owners of partitions: not if it is new, or came back empty. */
+  ownersKnown(shard: number): string;
   /** Which partitions take pushes: see partitioning.ts; absent as long as nobody asked for more. */
   partitioning(shard: number): string;
   /** Partitions that take no pushes any more and still hold some. */
@@ -74,6 +76,7 @@ export function createRedisKeys(namespace: string, shards = 1): RedisKeys {
     partitionPrefix,
     partitionBytes: (shard) => `${tagOf(shard)}:partition-bytes:${FORMAT}`,
     owners: (shard) => `${tagOf(shard)}:owners:${FORMAT}`,
+    ownersKnown: (shard) => `${tagOf(shard)}:known-owners:${FORMAT}`,
     partitioning: (shard) => `${tagOf(shard)}:partitioning:${FORMAT}`,
     draining: (shard) => `${tagOf(shard)}:draining:${FORMAT}`,
     sweep: (shard) => `${tagOf(shard)}:sweep:${FORMAT}`,

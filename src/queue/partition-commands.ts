@@ -7,6 +7,7 @@ import {
   FIND_DUE,
   LET_GO,
   LOOK,
+  NOTE_OWNERS_KNOWN,
   READ,
   REPARTITION,
 } from './partition-scripts';
@@ -49,6 +50,8 @@ export interface PartitionsRead {
   /** By partition its items, or a number that says why there are none: see the script. */
   readonly found: readonly (readonly string[] | number)[];
   readonly sizes: readonly number[];
+  /** Whether this Redis knows who had partitions before. */
+  readonly ownersKnown: boolean;
 }
 
 export interface Acknowledgement {
@@ -91,6 +94,7 @@ export interface PartitionCommands {
       readonly limits: PartitionLimits;
     },
   ): Promise<PartitionsRead>;
+  noteOwnersKnown(shard: number): Promise<void>;
   acknowledge(shard: number, acknowledgement: Acknowledgement): Promise<number[]>;
   letGo(shard: number, partitions: readonly number[], id: string, which: LetGo): Promise<number[]>;
   /** @returns whether the owner with this id holds all of them */
@@ -115,7 +119,8 @@ type Arguments = (string | number)[];
 type Script<T> = (keyCount: number, ...args: Arguments) => Promise<T>;
 interface Scripts {
   readonly appendToPartitions: Script<[number, number] | [number[], number[], number]>;
-  readonly readPartitions: Script<[number, string[], (string[] | number)[], number[]]>;
+  readonly readPartitions: Script<[number, string[], (string[] | number)[], number[], number]>;
+  readonly noteOwnersKnown: Script<number>;
   readonly acknowledgeBatch: Script<number[]>;
   readonly letGoOfPartitions: Script<number[]>;
   readonly holdsPartitions: Script<number>;
@@ -131,6 +136,7 @@ export function createPartitionCommands(
 ): PartitionCommands {
   redis.defineCommand('appendToPartitions', { lua: APPEND });
   redis.defineCommand('readPartitions', { lua: READ });
+  redis.defineCommand('noteOwnersKnown', { lua: NOTE_OWNERS_KNOWN });
   redis.defineCommand('acknowledgeBatch', { lua: ACKNOWLEDGE });
   redis.defineCommand('letGoOfPartitions', { lua: LET_GO });
   redis.defineCommand('holdsPartitions', { lua: HOLDS });
@@ -159,14 +165,18 @@ export function createPartitionCommands(
       return { appended: first as number[], unheld: second as number[], now };
     },
     read: async (shard, wanted, { owner, maxFenced, limits: most }) => {
-      const [now, fencedOwners, found, sizes] = await scripts.readPartitions(
-        3 + wanted.length,
+      const [now, fencedOwners, found, sizes, known] = await scripts.readPartitions(
+        4 + wanted.length,
         ...[keys.owners(shard), keys.draining(shard), keys.partitioning(shard)],
+        keys.ownersKnown(shard),
         ...wanted.map(({ partition }) => keys.partition(partition)),
         ...[most.pushes, most.bytes, owner, maxFenced, keys.shards],
         ...wanted.flatMap(({ partition, isTaken }) => [partition, isTaken ? 1 : 0]),
       );
-      return { now, fencedOwners, found, sizes };
+      return { now, fencedOwners, found, sizes, ownersKnown: known === 1 };
+    },
+    noteOwnersKnown: async (shard) => {
+      await scripts.noteOwnersKnown(1, keys.ownersKnown(shard));
     },
     acknowledge: (shard, { owner, hasFenced, records, messages }) =>
       scripts.acknowledgeBatch(

@@ -65,7 +65,7 @@ for holder, held in pairs(rings) do redis.call('PUBLISH', ARGV[7] .. holder, hel
 return {appended, unheld, now}`;
 
 /**
- * KEYS: owners, draining, partitioning, partitions. ARGV: most items and most bytes in all, owner, most fenced
+ * KEYS: owners, draining, partitioning, owners known, partitions. ARGV: most items and most bytes in all, owner, most fenced
  * owners, shards, then per partition its number and 1 where the owner takes it now, 0 where it holds it. Per
  * partition its items and their bytes, or -1: another one holds it, or -2: an older partition that may hold
  * pushes of its groups drains first. All others have an equal share; an item that is larger than its share is
@@ -138,12 +138,12 @@ local function items(list, most, mostBytes)
   end
   return read, bytes
 end
-for l = 4, #KEYS do
-  local number, takes = ARGV[2 * l - 2], ARGV[2 * l - 1] == '1'
+for l = 5, #KEYS do
+  local number, takes = ARGV[2 * l - 4], ARGV[2 * l - 3] == '1'
   if not hold(number, takes) then
-    found[l - 3], sizes[l - 3] = -1, 0
+    found[l - 4], sizes[l - 4] = -1, 0
   elseif waits(tonumber(number)) then
-    found[l - 3], sizes[l - 3] = -2, 0
+    found[l - 4], sizes[l - 4] = -2, 0
   else
     readable[#readable + 1] = l
   end
@@ -153,13 +153,18 @@ local total, whole = 0, tonumber(ARGV[2])
 for n = 1, #readable do
   -- From any of them on: where a few take all of the bytes, it is another few each time.
   local l = readable[(n + time[2]) % #readable + 1]
-  found[l - 3], sizes[l - 3] = {}, 0
+  found[l - 4], sizes[l - 4] = {}, 0
   if total < whole then
-    found[l - 3], sizes[l - 3] = items(KEYS[l], share(ARGV[1]), share(whole))
-    total = total + sizes[l - 3]
+    found[l - 4], sizes[l - 4] = items(KEYS[l], share(ARGV[1]), share(whole))
+    total = total + sizes[l - 4]
   end
 end
-return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, found, sizes}`;
+return {time[1] * 1000 + math.floor(time[2] / 1000), fencedOwners, found, sizes, redis.call('EXISTS', KEYS[4])}`;
+
+/** KEYS: owners known. It must go at `maxmemory` too: else every batch would end the work of all workers. */
+export const NOTE_OWNERS_KNOWN = `${AT_MAXMEMORY}
+redis.call('SET', KEYS[1], '1')
+return 1`;
 
 /**
  * KEYS: owners, bytes, draining, partitions. ARGV: owner, 1 where it fenced others, then per partition

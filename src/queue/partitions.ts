@@ -32,6 +32,11 @@ export interface Batch {
    * still be at work. Their open transactions must be ended before this batch commits.
    */
   readonly fencedOwners: readonly string[];
+  /**
+   * Shards whose Redis does not know who had partitions before: it is new, or came back empty. Whatever other workers
+   * have left open must be ended before this batch is decided, and `noteOwnersKnown` called then.
+   */
+  readonly unknownShards: readonly number[];
   /** When it was read: Redis time, epoch milliseconds. */
   readonly now: number;
   readonly records: readonly PartitionRecords[];
@@ -109,6 +114,8 @@ export interface Partitions {
    * @throws the connection's error
    */
   isHeld(batch: Batch): Promise<boolean>;
+  /** Nothing is open any more that owners left who were forgotten. @throws the connection's error */
+  noteOwnersKnown(shards: readonly number[]): Promise<void>;
   /**
    * Lets go of partitions that an owner holds.
    *
@@ -223,6 +230,7 @@ class RedisPartitions implements Partitions {
     const unread = new Map<number, Unread>();
     const records: PartitionRecords[] = [];
     const fencedOwners = new Set<string>();
+    const unknownShards: number[] = [];
     let now = 0;
     const ofShards = byShard(wanted, ({ partition }) => shardOf(partition, this.shards));
     await Promise.all(
@@ -236,6 +244,7 @@ class RedisPartitions implements Partitions {
         }
         now = Math.max(now, answer.now);
         for (const fenced of answer.fencedOwners) fencedOwners.add(fenced);
+        if (!answer.ownersKnown) unknownShards.push(shard);
         for (const [n, { partition }] of ofShard.entries()) {
           const items = answer.found[n];
           const reason = UNREAD.get(items);
@@ -250,7 +259,8 @@ class RedisPartitions implements Partitions {
         }
       }),
     );
-    return { owner, session, fencedOwners: [...fencedOwners], now, records, unread };
+    const fenced = { fencedOwners: [...fencedOwners], unknownShards };
+    return { owner, session, ...fenced, now, records, unread };
   };
 
   readonly acknowledge: Partitions['acknowledge'] = async (batch, replies, sentAt) => {
@@ -279,6 +289,10 @@ class RedisPartitions implements Partitions {
       }),
     );
     return left;
+  };
+
+  readonly noteOwnersKnown: Partitions['noteOwnersKnown'] = async (shards) => {
+    await Promise.all(shards.map((shard) => this.commands.noteOwnersKnown(shard)));
   };
 
   readonly isHeld: Partitions['isHeld'] = async ({ owner, records }) => {

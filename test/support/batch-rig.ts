@@ -87,7 +87,7 @@ export async function createBatchRig(mongoUrl = testServers().mongoUrl): Promise
           },
         },
         pushLog,
-        partitions: { isHeld },
+        partitions: { isHeld, noteOwnersKnown: async () => undefined },
         lookups: {
           ...lookups,
           settlements: async (ids) => {
@@ -138,6 +138,7 @@ export function batchOf(pushes: readonly WaitingPush[]): Batch {
     owner: 'none',
     session: 'none',
     fencedOwners: [],
+    unknownShards: [],
     now: Date.now(),
     records: [{ partition: 0, pushes, bytes: 0, now: Date.now() }],
     unread: new Map(),

@@ -52,6 +52,12 @@ export class SessionHeartbeats {
     });
   }
 
+  /** @returns the sessions of all other processes, alive or not */
+  async sessionsOfOthers(): Promise<string[]> {
+    const others = await this.records.find({ _id: { $ne: this.me } }).toArray();
+    return others.flatMap(({ sessions }) => sessions);
+  }
+
   /** Removes the record of a dead process, unless it lives after all. */
   async forget({ _id, heartbeat }: Heartbeat): Promise<void> {
     await this.records.deleteOne({ _id, heartbeat });

@@ -107,6 +107,20 @@ export class SessionPool {
     if ((await this.tryKill(others)) === undefined) this.killLater(others);
   }
 
+  /**
+   * Ends the open transactions of all other processes; those that still hold their partitions try again.
+   *
+   * @throws the driver's error: they may commit yet
+   */
+  async killOthers(): Promise<void> {
+    await this.killSessions(await this.heartbeats.sessionsOfOthers());
+  }
+
+  /** Ends what batches that were given up have left open, if there is any. */
+  async endRetired(): Promise<void> {
+    if (this.retired.size > 0) await this.killRetired();
+  }
+
   /** Gives the sessions back. */
   async end(): Promise<void> {
     await this.caring.stop();

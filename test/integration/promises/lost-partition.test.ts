@@ -13,6 +13,7 @@ import { type BatchRig, batchOf, createBatchRig } from '../../support/batch-rig'
 import { anUpsert } from '../../support/builders';
 import { openPartitions, partitionOfKey, take } from '../../support/partitions';
 import { testServers } from '../../support/service';
+import { until } from '../../support/wait';
 
 const keys = createRedisKeys(`t-${randomBytes(5).toString('hex')}`);
 let rig: BatchRig;
@@ -53,6 +54,26 @@ const readBy = (worker: string, externalId: string) =>
 const newWorker = () => rig.newWorker(undefined, undefined, partitions.isHeld);
 const stored = (externalId: string) => matterModel(rig.db).findOne({ externalId }).lean();
 const entryOf = (id: string) => entryModel(rig.db).findById(id).lean();
+
+/** Whether an open transaction has written the matter. */
+async function isLocked(externalId: string): Promise<boolean> {
+  const session = rig.db.getClient().startSession();
+  try {
+    session.startTransaction();
+    const write = matterModel(rig.db).updateOne(
+      { externalId },
+      { $inc: { revision: 1 } },
+      { session },
+    );
+    return await write.then(
+      () => false,
+      () => true,
+    );
+  } finally {
+    await session.abortTransaction();
+    await session.endSession();
+  }
+}
 
 /** A worker takes the partition, applies what is in it, replies and trims. */
 async function applyBy(worker: string, externalId: string): Promise<void> {
@@ -95,6 +116,34 @@ test('nor does it settle a push without an effect by what another worker has cha
   await accepted(key, { op: 'delete' });
   await applyBy('b', key);
   await expect(newWorker()(batch)).rejects.toThrow('does not hold');
+  expect((await entryOf(earlier))?.state).toBe('QUEUED');
+});
+
+test('nor is a push without an effect decided beside what a worker of before may still commit', async () => {
+  const key = 'BESIDE';
+  await rig.newWorker()(batchOf([await rig.queued(key, anUpsert({ title: 'before' }))]));
+  await rig.newWorker()(batchOf([await rig.queued(key, { op: 'delete' })]));
+  const earlier = await accepted(key, anUpsert({ title: 'revived' }));
+  // It asks Redis in time, and has written all but its commit when Redis is emptied.
+  let commit: () => void = () => undefined;
+  const mayCommit = new Promise<void>((resolve) => {
+    commit = resolve;
+  });
+  const isHeld = async (batch: Batch) => {
+    const held = await partitions.isHeld(batch);
+    await mayCommit;
+    return held;
+  };
+  const batch = await readBy('a', key);
+  const replies = rig.newWorker(undefined, undefined, isHeld)(batch).catch(String);
+  await until('it to have written', () => isLocked(key));
+  await emptyRedis();
+  const later = await accepted(key, DONE);
+  await applyBy('b', key);
+  expect(await entryOf(later)).toMatchObject({ state: 'REFUSED', result: 'MATTER_DELETED' });
+  commit();
+  expect(await replies).toMatch(/has been aborted|does not hold/);
+  expect(await stored(key)).toMatchObject({ deleted: true, revision: 2 });
   expect((await entryOf(earlier))?.state).toBe('QUEUED');
 });
 
