@@ -75,7 +75,7 @@ async function waitWhile<T>(
  * the processes and workers, how the partitions are numbered, and the database of the namespace; the memories of signatures, rates and rejections, and what readiness writes, which end by themselves.
  */
 const STAYS = new RegExp(
-  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|shards|database|(workers|worker-heartbeats|worker-reach|sweep|partitioning):\\d+|(worker|first-uses|rate|rejections):.*)$`,
+  `^:(${PARTITION_JOB_QUEUE}:(meta|id|events|stalled-check|marker)|probe|processes|process-heartbeats|shards|database|(workers|worker-heartbeats|worker-reach|sweep|partitioning|known-owners):\\d+|(worker|first-uses|rate|rejections):.*)$`,
 );
 
 /**
