@@ -1,6 +1,7 @@
 /** Tells the outages of MongoDB: the time in which its driver knows no primary, and no mongos. */
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import type { Outages } from '../runtime/outages';
+import { isUsable } from './mongo';
 
 const CONNECTION = 'driver';
 
@@ -13,12 +14,6 @@ export function watchMongo(connection: Connection, outages: Outages): void {
     if (isUsable(newDescription)) outages.back('mongodb', CONNECTION);
     else outages.lost('mongodb', CONNECTION, whyNot(newDescription));
   });
-}
-
-function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
-  if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
-  // One address, or some of mongos: they keep their type also while none answers.
-  return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 
 function whyNot({ servers }: mongo.TopologyDescription): string {

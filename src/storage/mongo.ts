@@ -66,7 +66,22 @@ export async function connectMongo(
 
 /** Whether the driver knows a primary right now: lets callers be rejected at once, not after a wait. */
 export function isMongoReady(connection: Connection): boolean {
-  return connection.readyState === mongoose.ConnectionStates.connected;
+  // mongoose's `readyState` says "disconnected" as soon as a heartbeat is a second late, which it is on a busy machine.
+  const { topology } = connection.getClient() as unknown as Driver;
+  return topology !== undefined && isUsable(topology.description);
+}
+
+/** What the driver's types leave out. */
+interface Driver {
+  /** Undefined once the connection was closed. */
+  readonly topology?: { readonly description: mongo.TopologyDescription };
+}
+
+/** Whether the driver knows a server that may take writes. */
+export function isUsable({ type, servers }: mongo.TopologyDescription): boolean {
+  if (type.startsWith('ReplicaSet')) return type === 'ReplicaSetWithPrimary';
+  // One address, or some of mongos: they keep their type also while none answers.
+  return [...servers.values()].some((server) => server.type !== 'Unknown');
 }
 
 /** A round trip to the primary that takes no lock and reads nothing: a busy database answers it soon, too. */

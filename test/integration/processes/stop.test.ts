@@ -95,8 +95,9 @@ test('while Redis is away a process that was busy, or idle all the time, ends, a
 }, 120_000);
 
 test('while Redis hangs, and nobody has noticed it, a process ends too', async () => {
-  expect(await service.push('upsert', todo('BEFORE-HANG'))).toMatchObject({ code: 0 });
-  const busy = [...service.workers, ...service.webs].filter(isUp);
+  const busy = [await service.startWorker(), await service.startWeb()];
+  const { url } = busy[1] ?? {};
+  expect(await service.push('upsert', todo('BEFORE-HANG'), { url })).toMatchObject({ code: 0 });
   const idle = [await service.startWorker(), await service.startWeb()];
   const hanging = Number(redis.pid);
   process.kill(hanging, 'SIGSTOP');
