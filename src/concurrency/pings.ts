@@ -15,7 +15,6 @@ export interface PingState {
 }
 
 export interface Pings extends PollLoop {
-  readonly state: PingState;
   /** The server has answered something else: a ping under way that gets no answer does not count. */
   noteAnswer(): void;
 }
@@ -74,9 +73,6 @@ export function startPings({ ping, timeout, interval, onPing, onError }: PingOpt
   };
   const loop = startPollLoop(pingOnce, interval, onError);
   return {
-    get state() {
-      return state;
-    },
     noteAnswer: () => {
       answeredAt = performance.now();
     },

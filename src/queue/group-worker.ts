@@ -191,7 +191,11 @@ export class GroupWorker {
     else await this.release([partition], end);
   }
 
-  /** Applies what comes, until the partition is let go of. @returns how: another worker may have taken it */
+  /**
+   * Applies the pushes of a partition until this worker releases it.
+   *
+   * @returns `LOST`: another worker has taken it; otherwise which release is due
+   */
   private async work(partition: number, held: HeldPartition): Promise<'LOST' | 'ALL' | 'FAILED'> {
     let isTaken = true;
     try {
@@ -209,7 +213,7 @@ export class GroupWorker {
     }
   }
 
-  /** What is left in them needs another job; while one is active, BullMQ keeps the next one for afterwards. */
+  /** Releases partitions. If pushes are left in one, it gets another job: BullMQ starts that when the active one ends. */
   private async release(partitions: readonly number[], which: LetGo): Promise<void> {
     if (partitions.length === 0) return;
     const { partitions: all, jobs, id } = this.options;

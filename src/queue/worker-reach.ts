@@ -15,7 +15,7 @@ return 1`;
 /**
  * KEYS: reach, heartbeats of the workers that take partitions. ARGV: id of the worker, milliseconds for which another
  * one must have reached the database, and within which it must have reported it. Forgets what this worker reported, in
- * the same step: of two workers that ask at the same time, one at most is told that the other one reaches the database.
+ * the same step: if two workers ask at the same time, at most one of them gets 1 because of the other.
  * Returns 1 if there is another one.
  */
 const FIND_OTHER = `${AT_MAXMEMORY}

@@ -99,7 +99,6 @@ const schema = z.object({
   OTEL_TRACES_SAMPLER: z.string().default('parentbased_always_on'),
   /** Part of the traces that the samplers with a ratio take. */
   OTEL_TRACES_SAMPLER_ARG: z.string().default('1'),
-  /** `on`: that port shows the queue of partition jobs too, read only, at /queues. */
   /** Who has it may pause and resume clients on that port; none: nobody may, there. */
   OPERATOR_TOKEN: z
     .string()

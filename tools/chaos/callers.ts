@@ -8,8 +8,9 @@ import { createSender, type Sender } from '../client/sender';
 import type { Cluster } from '../harness/cluster';
 import { type DirectoryClient, USERNAMES } from '../harness/directory';
 import type { Random } from '../harness/random';
-import { pause } from '../harness/stopping';
+import { eitherSignal, pause } from '../harness/stopping';
 import { type ChaosBatch, createWork, drawAgain, isBatch, type Work } from './batches';
+import type { Attempt } from './history';
 import { type ChaosOperation, createOperations, type World } from './operations';
 import { type Recorder, tryBatch, tryOperation, type Way } from './tries';
 
@@ -23,6 +24,36 @@ interface CrowdOptions {
   readonly pause: number;
   readonly record: Recorder;
   readonly signal: AbortSignal;
+}
+
+/**
+ * Works beside callers of single pushes, who end with the work.
+ *
+ * @param work told by its signal to give up
+ * @returns the callers' tries, also of pushes that were answered after the work
+ */
+export async function besideCallers(
+  cluster: Cluster,
+  crowd: Omit<CrowdOptions, 'batches' | 'record' | 'signal'>,
+  givenUp: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<readonly Attempt[]> {
+  const stop = new AbortController();
+  const signal = eitherSignal(stop.signal, givenUp);
+  const attempts: Attempt[] = [];
+  const record: Recorder = {
+    attempt: (attempt) => void attempts.push(attempt),
+    batch: () => undefined,
+  };
+  const callers = runCrowd(cluster, { ...crowd, batches: 0, record, signal });
+  try {
+    await work(signal);
+  } finally {
+    stop.abort();
+    // Whoever gives the run up does not wait for answers: they end with the cluster.
+    if (!givenUp?.aborted) await callers;
+  }
+  return attempts;
 }
 
 /** Pushes until the signal; resolves when the last try is answered. */

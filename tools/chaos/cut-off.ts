@@ -8,11 +8,9 @@ import { median } from '../harness/figures';
 import type { Way } from '../harness/proxy';
 import { createRandom } from '../harness/random';
 import { type Report, textTable } from '../harness/report';
-import { eitherSignal } from '../harness/stopping';
-import { runCrowd } from './callers';
+import { besideCallers } from './callers';
 import type { Attempt } from './history';
 import { troubleAfter } from './recovery';
-import type { Recorder } from './tries';
 
 interface CutOffOptions {
   /** The project's folder; dist/ must be built. */
@@ -60,18 +58,10 @@ export function measureCutOff(options: CutOffOptions): Promise<SeenOfCut[]> {
 }
 
 async function measure(cluster: Cluster, options: CutOffOptions): Promise<SeenOfCut[]> {
-  const stop = new AbortController();
-  const signal = eitherSignal(stop.signal, options.signal);
-  const attempts: Attempt[] = [];
-  const record: Recorder = {
-    attempt: (attempt) => void attempts.push(attempt),
-    batch: () => undefined,
-  };
   const random = createRandom(options.seed);
-  const crowd = { random, callers: CALLERS, keys: KEYS, batches: 0, pause: PAUSE, record, signal };
-  const callers = runCrowd(cluster, crowd);
+  const crowd = { random, callers: CALLERS, keys: KEYS, pause: PAUSE };
   const made: { cut: Cut; from: number }[] = [];
-  try {
+  const attempts = await besideCallers(cluster, crowd, options.signal, async (signal) => {
     for (let n = 0; n < options.cuts; n += 1) {
       for (const cut of Object.keys(CUTS) as Cut[]) {
         const { name } = cluster.workers[n % cluster.workers.length] ?? { name: 'worker-0' };
@@ -85,11 +75,7 @@ async function measure(cluster: Cluster, options: CutOffOptions): Promise<SeenOf
       }
     }
     await sleep(AFTER, undefined, { signal });
-  } finally {
-    stop.abort();
-    // Who gives the run up does not wait for answers: they end with the cluster.
-    if (!options.signal?.aborted) await callers;
-  }
+  });
   return made.map(({ cut, from }) => ({ cut, ...seenOf(attempts, from) }));
 }
 

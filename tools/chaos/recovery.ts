@@ -10,10 +10,8 @@ import { median } from '../harness/figures';
 import type { Member } from '../harness/member';
 import { createRandom, type Random } from '../harness/random';
 import { type Report, textTable } from '../harness/report';
-import { eitherSignal } from '../harness/stopping';
-import { runCrowd } from './callers';
+import { besideCallers } from './callers';
 import type { Attempt } from './history';
-import type { Recorder } from './tries';
 import { confirmedAfter, watchElections } from './watches';
 
 interface RecoveryOptions {
@@ -69,18 +67,10 @@ interface Struck {
 
 async function measure(cluster: Cluster, options: RecoveryOptions): Promise<RecoveryTimes> {
   const random = createRandom(options.seed);
-  const stop = new AbortController();
-  const signal = eitherSignal(stop.signal, options.signal);
-  const attempts: Attempt[] = [];
-  const record: Recorder = {
-    attempt: (attempt) => void attempts.push(attempt),
-    batch: () => undefined,
-  };
-  const crowd = { random, callers: CALLERS, keys: KEYS, batches: 0, pause: PAUSE, record, signal };
-  const callers = runCrowd(cluster, crowd);
+  const crowd = { random, callers: CALLERS, keys: KEYS, pause: PAUSE };
   const struck: Struck[] = [];
   const elections: number[] = [];
-  try {
+  const attempts = await besideCallers(cluster, crowd, options.signal, async (signal) => {
     await sleep(WARM_UP, undefined, { signal });
     struck.push(...(await killWorkers(cluster, random, { ...options, signal })));
     for (let n = 0; n < options.restarts; n += 1) {
@@ -94,11 +84,7 @@ async function measure(cluster: Cluster, options: RecoveryOptions): Promise<Reco
       elections.push(await killPrimary(cluster, signal));
       options.say(`primary ${of}`);
     }
-  } finally {
-    stop.abort();
-    // Whoever gives the run up does not wait for answers: they end with the cluster.
-    if (!options.signal?.aborted) await callers;
-  }
+  });
   const timesOf = (wanted: keyof typeof WATCHED) =>
     struck.flatMap(({ what, from }) =>
       what === wanted ? [troubleAfter(attempts, from, from + WATCHED[what])] : [],

@@ -27,8 +27,8 @@ const LONGEST_PAUSE = 5_000;
 
 /**
  * Half of its time before a value ends, who asks next starts the load of its successor, and waits
- * for it only where it is not there in time. There is one load at a time, but for one that is stuck, and
- * for those that were asked for.
+ * for it only where it is not there in time. One load runs at a time. Exceptions: a stuck load does not hold up the
+ * next one, and `getAnew` starts one of its own.
  *
  * @param load reads the value; a failed load is not kept
  * @param ttl how long a value is cached, in milliseconds from the begin of its load: a load that
